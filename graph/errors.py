@@ -1,0 +1,110 @@
+"""The error tree. Every failure the service knows by name is one of these.
+
+    GardenError
+    ├── ConfigurationError          a setting is wrong, or a part it names is not there (stops the start, exit 2)
+    ├── InvalidInput                the question or an option breaks a rule (names the field)
+    ├── Overloaded                  no place was free in time (says when to come back)
+    ├── RetrievalFailed             the search for chunks did not happen
+    │   ├── StoreUnavailable        the vector store cannot be reached, or answered with an error
+    │   ├── CollectionMissing       the store is there, the collection is not
+    │   └── EmbeddingUnavailable    the question could not be embedded
+    ├── RerankFailed                the reranker did not answer
+    └── SynthesisFailed             the chat model did not answer
+        ├── ModelUnavailable        it cannot be reached, or the model is not there
+        └── SynthesisTimeout        it did not finish in its time
+
+Messages are ours and safe to show: a vendor's text, headers and keys stay in ``__cause__`` and never reach a client.
+Anything outside this tree is a defect of ours and stays loud.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+Outcome = Literal[
+    "answered",
+    "no_relevant_chunks",
+    "no_citations",
+    "low_confidence",
+    "invalid_input",
+    "retrieval_failed",
+    "rerank_failed",
+    "synthesis_failed",
+    "synthesis_timeout",
+    "overloaded",
+]
+"""How a question ended; the same word through every door (contract, "One graph")."""
+
+
+class GardenError(Exception):
+    """The root. ``message`` may be shown to a client; ``details`` holds JSON values only."""
+
+    outcome: ClassVar[Outcome | None] = None
+
+    def __init__(self, message: str, **details: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+class ConfigurationError(GardenError):
+    """A setting is wrong, or names a part that is not installed or does not fit."""
+
+
+class InvalidInput(GardenError):
+    """A rule on the question or its options is broken; ``details["field"]`` names which."""
+
+    outcome = "invalid_input"
+
+    def __init__(self, message: str, field: str, **details: object) -> None:
+        super().__init__(message, field=field, **details)
+
+
+class Overloaded(GardenError):
+    """Every place is taken; ``retry_after`` is in whole seconds."""
+
+    outcome = "overloaded"
+
+    def __init__(self, message: str = "The service is busy. Please try again shortly.", retry_after: int = 1) -> None:
+        super().__init__(message, retryAfterSeconds=retry_after)
+        self.retry_after = retry_after
+
+
+class RetrievalFailed(GardenError):
+    """The search for chunks did not happen: an outage, never "nothing found"."""
+
+    outcome = "retrieval_failed"
+
+
+class StoreUnavailable(RetrievalFailed):
+    """The vector store cannot be reached or answered with an error."""
+
+
+class CollectionMissing(RetrievalFailed):
+    """The store answers, but does not hold the configured collection."""
+
+
+class EmbeddingUnavailable(RetrievalFailed):
+    """The embedding model cannot be reached, or did not embed the question."""
+
+
+class RerankFailed(GardenError):
+    """The reranker did not answer."""
+
+    outcome = "rerank_failed"
+
+
+class SynthesisFailed(GardenError):
+    """The chat model did not give an answer that can be used."""
+
+    outcome = "synthesis_failed"
+
+
+class ModelUnavailable(SynthesisFailed):
+    """The chat model cannot be reached, or the server does not have it."""
+
+
+class SynthesisTimeout(SynthesisFailed):
+    """The chat model did not finish within its total time."""
+
+    outcome = "synthesis_timeout"

@@ -1,0 +1,79 @@
+"""What the nodes ask of the outside world: three ports, one async method each.
+
+``app/bootstrap.py`` makes them from LangChain's own types and binds them when the graph is built. An implementation
+raises only errors of ``graph.errors`` for what it knows, and must finish, or raise, before ``deadline``
+(``time.monotonic`` seconds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from graph.state import Chunk, Draft, Question, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What the search brought: one ``Reading`` per part of the question, each best first by the fused score.
+
+    ``idf`` holds the inverse document frequency in the collection of every stem of the question
+    (``graph.terms.question_stems``); empty where the store keeps no such statistics.
+    """
+
+    readings: tuple[Reading, ...]
+    idf: dict[str, float]
+
+
+class Retriever(Protocol):
+    """Finds the chunks nearest to a question, with everything grading needs already measured on them."""
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        """Return the pool of candidates for each of ``question.parts``; no chunks when the collection is empty.
+
+        Raises ``StoreUnavailable``, ``CollectionMissing`` or ``EmbeddingUnavailable``.
+        """
+        ...
+
+
+class Grader(Protocol):
+    """Gives every chunk its ``relevance``, the calibrated probability that it is about what is asked."""
+
+    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+        """Return every candidate once with ``relevance`` set, best first. Raises ``RerankFailed``."""
+        ...
+
+
+TokenSink = Callable[[str], Awaitable[None]]
+
+
+class Synthesizer(Protocol):
+    """Writes the answer from the chunks that passed, citing them ``[1]``..``[n]``."""
+
+    async def synthesize(
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+    ) -> Draft:
+        """Return the draft over ``chunks``, numbered from 1 as given; ``emit`` takes each piece of text as it comes.
+
+        Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
+        """
+        ...
+
+
+class SupportScorer(Protocol):
+    """Measures how close sentences are in meaning, for answers that do not quote verbatim."""
+
+    async def similarities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return one cosine per (sentence, quote) pair."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Everything the graph reaches outside itself for; frozen, bound once."""
+
+    retriever: Retriever
+    grader: Grader
+    synthesizer: Synthesizer
+    support: SupportScorer | None = None

@@ -1,0 +1,158 @@
+"""What travels through the graph: data only, and all of it plain JSON values.
+
+``Input → State → Output``. A node adds its own keys and changes no other's. Studio shows these types as they are, so
+they hold readable numbers (similarities, offsets) and never vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import or_
+from typing import Annotated, Any
+
+from typing_extensions import NotRequired, TypedDict
+
+from graph.errors import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question that has passed every rule of door Q.
+
+    ``parts`` are the questions it asks: itself, or the halves of a compound one. ``deadline`` is on the clock of
+    ``time.monotonic``, in seconds; every stage gets what is left of it.
+    """
+
+    text: str
+    parts: tuple[str, ...]
+    max_sources: int
+    max_tokens: int | None
+    source: str | None
+    started: float
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One retrieved segment of a document, and what retrieval measured of it for the question.
+
+    ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
+    question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
+    as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
+    ``twins`` are the ids of other retrieved chunks that say nearly the same (cosine above .9).
+    """
+
+    chunk_id: str
+    document_id: str
+    title: str
+    text: str
+    url: str | None = None
+    chapter: str | None = None
+    section: str | None = None
+    page: int | None = None
+    chunk_index: int | None = None
+    source: str | None = None
+    similarity: float = 0.0
+    keyword: float = 0.0
+    spans: tuple[tuple[int, int], ...] = ()
+    span_similarities: tuple[float, ...] = ()
+    twins: tuple[str, ...] = ()
+    relevance: float | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences of the chunk, verbatim."""
+        return [self.text[start:end] for start, end in self.spans]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One question, or one part of it, and its candidates as measured against it, best first by the fused score."""
+
+    question: str
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the synthesizer wrote, before anything in it is believed.
+
+    ``text`` cites the chunk numbers 1..n of ``State["graded"]``. ``truncated`` says the model was cut off, so that the
+    last sentence may be torn. ``confidence`` is the calibrated probability that the chunks answer the question where
+    the synthesizer knows it (the extractive one does), else None. ``dropped_chunks`` counts those that did not fit the
+    model's context.
+    """
+
+    text: str
+    truncated: bool = False
+    confidence: float | None = None
+    dropped_chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One verified citation: a sentence of the answer, and the sentence of a stored chunk that supports it.
+
+    ``marker`` is the 1-based place of the document in the answer's list of documents. ``quote`` is exactly
+    ``chunk.text[start:end]``; ``support`` in [0, 1] is how well the quote carries ``sentence``.
+    """
+
+    marker: int
+    document_id: str
+    chunk_id: str
+    sentence: str
+    quote: str
+    start: int
+    end: int
+    support: float
+    title: str
+    source: str
+    page: int | None = None
+    section: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure as a value: which error of ``graph.errors``, and what may be said of it."""
+
+    error_type: str
+    outcome: Outcome
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class Input(TypedDict):
+    """What a run takes. Only ``query`` is required; the names are those of ``POST /query``."""
+
+    query: str
+    maxSources: NotRequired[int | None]
+    maxTokens: NotRequired[int | None]
+    source: NotRequired[str | None]
+    requestId: NotRequired[str | None]
+
+
+class Output(TypedDict):
+    """What a run leaves: the public answer, the same as the body of ``POST /query``, and how it ended."""
+
+    answer: str | None
+    citedDocuments: list[dict[str, Any]]
+    metadata: dict[str, Any]
+    outcome: Outcome
+
+
+class State(Input, Output):
+    """Everything the nodes leave behind, in the order they run."""
+
+    question: NotRequired[Question]
+    readings: NotRequired[list[Reading]]
+    idf: NotRequired[dict[str, float]]
+    chunks: NotRequired[list[Chunk]]
+    graded: NotRequired[list[Chunk]]
+    draft: NotRequired[Draft]
+    pieces: NotRequired[list[str | int]]
+    citations: NotRequired[list[Citation]]
+    unsupported: NotRequired[list[str]]
+    confidence: NotRequired[float]
+    failure: NotRequired[Failure]
+    timings: NotRequired[Annotated[dict[str, float], or_]]

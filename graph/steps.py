@@ -1,0 +1,68 @@
+"""What every node shares: its time is measured, its deadline kept, and a failure becomes a value in the state."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from graph.errors import GardenError
+from graph.state import Failure, State
+
+Update = dict[str, Any]
+Node = Callable[[State], Awaitable[Update]]
+
+log = logging.getLogger("garden.graph")
+
+
+def failure_of(error: GardenError) -> Failure:
+    """The error as a value: its class's name, its outcome, and the words that may be shown."""
+    if error.outcome is None:
+        raise error
+    return Failure(type(error).__name__, error.outcome, error.message, dict(error.details))
+
+
+def step(name: str, node: Node, late: Callable[[], GardenError] | None = None) -> Node:
+    """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``GardenError`` becomes ``failure``.
+
+    With *late*, the node is stopped at ``question.deadline`` and the error *late* makes is its failure. Errors outside
+    the tree of ``graph.errors`` are defects and pass through.
+    """
+
+    async def run(state: State) -> Update:
+        begun = time.perf_counter()
+        try:
+            if late is None:
+                update = await node(state)
+            else:
+                update = await _until(state["question"].deadline, node(state), late)
+        except GardenError as error:
+            update = {"failure": failure_of(error)}
+            # The cause is a vendor's error: its text may hold addresses and keys, so only its kind is logged.
+            log.warning(
+                name,
+                extra={
+                    "failed": type(error).__name__,
+                    "reason": error.message,
+                    "cause": type(error.__cause__).__name__ if error.__cause__ else None,
+                },
+            )
+        milliseconds = round((time.perf_counter() - begun) * 1000, 3)
+        log.debug(name, extra={"ms": milliseconds})
+        return {**update, "timings": {name: milliseconds}}
+
+    run.__name__ = name
+    return run
+
+
+async def _until(deadline: float, work: Awaitable[Update], late: Callable[[], GardenError]) -> Update:
+    """Await *work* until the monotonic *deadline*; past it, cancel it and raise what *late* makes."""
+    try:
+        async with asyncio.timeout(max(0.0, deadline - time.monotonic())) as limit:
+            return await work
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise late() from None
