@@ -1,0 +1,58 @@
+"""Compound questions: the parts of a text that asks more than one thing."""
+
+import re
+from collections.abc import Sequence
+
+from graph.terms import is_content, question_stems, words
+
+MOST_PARTS = 4
+"""A text that seems to ask more things than this is left whole: it is more likely prose than a list of questions."""
+
+_WH = r"(?:what|when|where|which|who|whom|whose|why|how)\b"
+_PREPOSITION = r"(?:(?:in|on|at|for|to|of|by|from|with)\s+)?"
+_QUESTION_END = re.compile(r"(?<=\?)\s+")
+_CONJUNCTION = re.compile(
+    rf"\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{_WH})", re.IGNORECASE
+)
+_LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|moreover)\b[\s,]*", re.IGNORECASE)
+_ASKING = re.compile(rf"^{_PREPOSITION}{_WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
+_PRONOUNS = frozenset("it its he him his she her hers they them their theirs this that these those".split())
+_AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
+_OPENING = 4
+"""A question's auxiliary verb is looked for among so many words; without one, a pronoun among them refers back."""
+
+
+def question_parts(question: str) -> tuple[str, ...]:
+    """The questions that *question* asks, in order; ``(question,)`` when it asks one, or when in doubt.
+
+    A text is split after a question mark, and at a semicolon or a conjunction where both sides ask. It stays whole
+    when a part could not be searched by itself: it has no word of content, or refers back ("and where is it now?").
+    """
+    parts: list[str] = []
+    for sentence in _QUESTION_END.split(question.strip()):
+        pieces = [piece for piece in map(_trimmed, _CONJUNCTION.split(sentence)) if piece]
+        asking = len(pieces) > 1 and all(_ASKING.match(piece) and _stands_alone(piece) for piece in pieces)
+        parts.extend(pieces if asking else [_trimmed(sentence)])
+    if 2 <= len(parts) <= MOST_PARTS and all(map(_stands_alone, parts)):
+        if all(part.endswith("?") or _ASKING.match(part) for part in parts):
+            return tuple(parts)
+    return (question,)
+
+
+def _trimmed(piece: str) -> str:
+    """*piece* without the word that links it to what stands before it."""
+    return _LINKING.sub("", piece.strip()).strip()
+
+
+def _stands_alone(part: str) -> bool:
+    """Whether *part* names what it asks about, so that it can be searched by itself."""
+    found = words(part)
+    return len(found) > 2 and not _refers_back(found) and bool(question_stems(part))
+
+
+def _refers_back(found: Sequence[str]) -> bool:
+    """Whether a pronoun stands where the subject should ("how old was he"), not after it ("how old was Elway when he")."""
+    opening = next((i + 1 for i, word in enumerate(found[:_OPENING]) if word in _AUXILIARIES), 0)
+    if not opening:
+        return not _PRONOUNS.isdisjoint(found[:_OPENING])
+    return next((word for word in found[opening:] if word in _PRONOUNS or is_content(word)), "") in _PRONOUNS

@@ -1,0 +1,26 @@
+"""The nearest chunks for each part of the question."""
+
+from __future__ import annotations
+
+from graph.ports import Retriever
+from graph.state import State
+from graph.steps import Update
+
+
+async def retrieve(state: State, *, retriever: Retriever) -> Update:
+    """Fill ``readings`` and ``idf``, and ``chunks``: what was retrieved, at most ``max_sources``, best first.
+
+    ``readings`` hold the whole pool: grading weighs a chunk against its rivals, so it sees more than it may pass on.
+    """
+    question = state["question"]
+    found = await retriever.retrieve(question)
+    best = {}
+    for rank in range(max((len(reading.chunks) for reading in found.readings), default=0)):
+        for reading in found.readings:
+            if rank < len(reading.chunks):
+                best.setdefault(reading.chunks[rank].chunk_id, reading.chunks[rank])
+    return {
+        "readings": list(found.readings),
+        "idf": found.idf,
+        "chunks": list(best.values())[: question.max_sources],
+    }

@@ -1,0 +1,86 @@
+"""The public end of a run: the same ``answer``, ``citedDocuments`` and ``metadata`` as ``POST /query``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from graph.errors import Outcome
+from graph.state import Chunk, Citation, Failure, State
+from graph.steps import Update
+
+NO_ANSWER = "The documents do not contain an answer to this question."
+"""What a person reads where nothing is cited (contract, Door Q: "a plain no-answer sentence")."""
+
+SNIPPET_CHARS = 300
+"""Length of a cited document's snippet, in code points."""
+
+
+def answered(state: State, text: str, citations: Sequence[Citation]) -> Update:
+    """The end of an answered question: *text* with its markers, and one entry per cited document."""
+    return {
+        "answer": text,
+        "citedDocuments": cited_documents(citations, state["graded"]),
+        "metadata": metadata(state, synthesized=True),
+        "outcome": "answered",
+    }
+
+
+def declined(state: State, outcome: Outcome) -> Update:
+    """The end of a question the documents do not answer: no citation stands beside it."""
+    return {
+        "answer": NO_ANSWER,
+        "citedDocuments": [],
+        "metadata": metadata(state, synthesized=False),
+        "outcome": outcome,
+        "citations": [],
+    }
+
+
+def failed(state: State, failure: Failure) -> Update:
+    """The end of a question that could not be worked on; ``failure`` in the state says why."""
+    return {
+        "answer": None,
+        "citedDocuments": [],
+        "metadata": metadata(state, synthesized=False),
+        "outcome": failure.outcome,
+        "citations": [],
+    }
+
+
+def cited_documents(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
+    """One entry per document, in the order of first citation; the snippet is from its first cited chunk."""
+    by_id = {chunk.chunk_id: chunk for chunk in chunks}
+    documents: dict[int, dict[str, Any]] = {}
+    for citation in citations:
+        documents.setdefault(
+            citation.marker,
+            {
+                "id": citation.document_id,
+                "title": citation.title,
+                "snippet": snippet(by_id[citation.chunk_id].text, citation.start),
+                "url": citation.url,
+            },
+        )
+    return [documents[marker] for marker in sorted(documents)]
+
+
+def snippet(text: str, start: int) -> str:
+    """At most ``SNIPPET_CHARS`` of *text*, chosen so that the quote at *start* is in sight."""
+    if len(text) <= SNIPPET_CHARS:
+        return text
+    first = 0 if start < SNIPPET_CHARS // 2 else start
+    cut = text[first : first + SNIPPET_CHARS]
+    return f"{'…' if first else ''}{cut}{'…' if first + SNIPPET_CHARS < len(text) else ''}"
+
+
+def metadata(state: State, *, synthesized: bool) -> dict[str, Any]:
+    """The three members of the document, with ``processingTimeMs`` as seen from inside the graph."""
+    question = state.get("question")
+    elapsed = time.monotonic() - question.started if question else 0.0
+    return {
+        "processingTimeMs": max(1, round(elapsed * 1000)),
+        "answerSynthesized": synthesized,
+        "chunksRetrieved": len(state.get("chunks", ())),
+    }

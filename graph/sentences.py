@@ -1,0 +1,90 @@
+"""Where the sentences of a text are: block structure first, then prose by `sentencex`."""
+
+import re
+from collections.abc import Iterator
+
+import sentencex
+
+Span = tuple[int, int]
+"""Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
+
+_FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
+_NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
+_TABLE_ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$|[^|\n]*(?:\t[^\t\n]+){2,}$")
+_RULE = re.compile(r"[ \t]*[-=_*+|: \t]{3,}$")
+
+
+def sentence_spans(text: str) -> tuple[Span, ...]:
+    """Offsets of the sentences of *text*: ordered, disjoint, stripped of white space and never empty.
+
+    A list item, a table row, a heading and a block of code each end where their line or block ends; prose inside
+    them is split like any other prose. Markers of lists and rules between rows belong to no sentence. Total: any
+    string has a result, a blank one ``()``.
+    """
+    spans: list[Span] = []
+    for start, end, prose in _blocks(text):
+        spans.extend(_prose(text, start, end) if prose else _stripped(text, start, end))
+    return tuple(spans)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Blocks of *text* as (start, end, is prose); what lies between them holds nothing to quote."""
+    start = end = 0  # the open paragraph or list item
+    listed = False  # whether it is a list item
+    code: int | None = None  # where the open fenced block's content starts
+    for match in re.finditer(r"[^\r\n]*(?:\r\n|\r|\n|$)", text):
+        line, begin, stop = match.group(), match.start(), match.end()
+        if code is not None:
+            if _FENCE.match(line):
+                yield code, begin, False
+                code, start, end = None, stop, stop
+            continue
+        bare = line.rstrip("\r\n")
+        if _FENCE.match(line):
+            yield start, end, True
+            code = stop
+        elif not bare.strip() or _RULE.match(bare):
+            yield start, end, True
+            start = end = stop
+        elif _HEADING.match(bare) or _TABLE_ROW.match(bare):
+            yield start, end, True
+            yield begin, stop, False
+            start = end = stop
+        elif item := _list_marker(bare, listed or start == end):
+            yield start, end, True
+            start, end, listed = begin + item.end(), stop, True
+        else:
+            if start == end:
+                start, listed = begin, False
+            end = stop
+    yield (start, end, True) if code is None else (code, len(text), False)
+
+
+def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
+    """The marker *line* opens with, if it opens a list item.
+
+    As in CommonMark, a number other than 1 cannot interrupt a paragraph: the line may just continue "he was / 38."
+    """
+    number = _NUMBER.match(line)
+    if number and (listed or number.group(1) == "1"):
+        return number
+    return _BULLET.match(line)
+
+
+def _prose(text: str, start: int, end: int) -> Iterator[Span]:
+    """Sentences of the prose at *start*:*end*."""
+    position = start
+    for sentence in sentencex.segment("en", text[start:end]):
+        yield from _stripped(text, position, position + len(sentence))
+        position += len(sentence)
+
+
+def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
+    """The span without white space at its edges, or nothing when it holds no letter, digit or symbol."""
+    piece = text[start:end]
+    left = len(piece) - len(piece.lstrip())
+    right = len(piece.rstrip())
+    if left < right:
+        yield start + left, start + right
