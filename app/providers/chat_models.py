@@ -1,0 +1,120 @@
+"""Chat models by name: one function and one table line each. Vendor packages are imported only when chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.circuit import Circuit
+from app.resilience import Retry
+from app.settings import Settings
+from app.synthesis.chat import ChatSynthesizer
+from app.synthesis.chat_model import ChatModel
+from app.synthesis.completion import ChatCompletion
+from app.synthesis.extractive import ExtractiveSynthesizer
+from graph.calibration import Calibration
+from graph.errors import ConfigurationError
+from graph.ports import Synthesizer
+
+EXTRACTIVE = "extractive"
+TEMPERATURE, TOP_P = 0.1, 0.9
+RETRY_ONCE = Retry(attempts=2)
+"""A chat model is tried twice in all: its time is short, and a second full wait would not fit."""
+
+COHERE_CONTEXT = 128_000
+"""Tokens of context of Cohere's command models (docs.cohere.com, "Models")."""
+
+
+def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
+    """The synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
+    if settings.chat == EXTRACTIVE:
+        local = settings.reranking == "local"
+        return ExtractiveSynthesizer(calibration, settings.relevance_threshold if local else 0.0)
+    return ChatSynthesizer(make_completion(settings))
+
+
+def make_completion(settings: Settings) -> ChatCompletion:
+    """The chat model of the settings, with its time limit, its retry and its circuit. Raises ``ConfigurationError``."""
+    return ChatCompletion(
+        make_chat_model(settings),
+        seconds=settings.ollama_timeout_seconds,
+        retry=RETRY_ONCE,
+        circuit=Circuit("chat_model"),
+    )
+
+
+def make_chat_model(settings: Settings) -> ChatModel:
+    """The chat model that ``CHAT_MODEL`` (or ``OLLAMA_MODEL``) names. It is not contacted.
+
+    Raises ``ConfigurationError`` when the name is not ``provider:model``, or its package or key is missing.
+    """
+    provider, _, model = settings.chat.partition(":")
+    if not provider or not model.strip():
+        raise ConfigurationError(f"CHAT_MODEL={settings.chat!r} is not allowed: {EXTRACTIVE}, or provider:model")
+    return MAKERS.get(provider, _any_langchain)(settings, settings.chat)
+
+
+def _ollama(settings: Settings, name: str) -> ChatModel:
+    import httpx
+    from langchain_ollama import ChatOllama
+
+    model = ChatOllama(
+        model=name.partition(":")[2],
+        base_url=settings.ollama_host,
+        num_ctx=settings.ollama_context_tokens,
+        temperature=TEMPERATURE,
+        top_p=TOP_P,
+        reasoning=False,
+        # Per read, as httpx counts; the total is kept by ChatCompletion. No idle connection is kept: a restarted
+        # server would make it fail, and beside a generation a new one costs nothing.
+        client_kwargs={
+            "timeout": settings.ollama_timeout_seconds,
+            "limits": httpx.Limits(max_keepalive_connections=0),
+        },
+    )
+
+    def options(limit: int) -> Mapping[str, Any]:
+        sampling = {"temperature": TEMPERATURE, "top_p": TOP_P}
+        return {"options": {**sampling, "num_ctx": settings.ollama_context_tokens, "num_predict": limit}}
+
+    async def probe() -> None:
+        await model._async_client.show(model.model)
+
+    return ChatModel(name, model, settings.ollama_context_tokens, options, says_when_done=True, probe=probe)
+
+
+def _cohere(settings: Settings, name: str) -> ChatModel:
+    from app.providers.cohere_chat import CohereChat
+    from app.providers.cohere_client import async_client
+
+    client = async_client(settings, "CHAT_MODEL", name, seconds=settings.ollama_timeout_seconds)
+    model = CohereChat(client=client, model=name.partition(":")[2], temperature=TEMPERATURE, p=TOP_P)
+    return ChatModel(
+        name, model, COHERE_CONTEXT, says_when_done=True, takes_documents=True, aclose=lambda: client.aclose()
+    )
+
+
+def _any_langchain(settings: Settings, name: str) -> ChatModel:
+    from langchain.chat_models import init_chat_model
+
+    provider, _, model = name.partition(":")
+    try:
+        made = init_chat_model(model, model_provider=provider, temperature=TEMPERATURE)
+        if "max_retries" in type(made).model_fields:  # retries are ours: the vendor's would multiply them
+            made = init_chat_model(model, model_provider=provider, temperature=TEMPERATURE, max_retries=0)
+    except ImportError as error:
+        package = str(getattr(error.__cause__, "name", None) or f"langchain-{provider}").replace("_", "-")
+        raise ConfigurationError(f"CHAT_MODEL={name!r} needs a package: pip install {package}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"CHAT_MODEL={name!r} is not allowed: LangChain knows no such provider") from error
+    except Exception as error:
+        raise ConfigurationError(f"CHAT_MODEL={name!r} cannot be set up: is its key set?") from error
+    profile = getattr(made, "profile", None) or {}
+    return ChatModel(name, made, int(profile.get("max_input_tokens") or settings.ollama_context_tokens))
+
+
+MAKERS: dict[str, Callable[[Settings, str], ChatModel]] = {
+    "ollama": _ollama,
+    "cohere": _cohere,
+}
+"""Provider -> maker; any other name goes to LangChain's own ``init_chat_model``."""

@@ -1,0 +1,183 @@
+"""The embedded vector engine of one collection: opened once, safe to use from any number of threads and tasks.
+
+Work goes to it as jobs, functions of the open ``Shard``: reads on a few threads, writes on one, so writes are serial.
+A caller waits for the future (``.result()``) or awaits it (``asyncio.wrap_future``). The shard is opened by the first
+job, and tried again by the next if that failed, so a collection held by another process becomes usable by itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from app.providers.edge_folder import EdgeFolder
+from app.providers.edge_shard import Shard
+from app.providers.holder import CollectionLock, in_use
+from graph.errors import ConfigurationError, GardenError, StoreUnavailable
+
+T = TypeVar("T")
+
+READERS = 2
+"""Threads for reading; more would only wait for each other (see ``edge_shard``)."""
+
+
+class EdgeEngine:
+    """One collection under ``data_dir``. Making the object touches nothing.
+
+    ``size`` is the dimension of the embedding model's vectors, None when it is not known before the first of them.
+    ``writes`` counts the write jobs done, so that what is derived from the collection can tell whether it is stale.
+    """
+
+    def __init__(self, data_dir: Path, collection: str, size: int | None = None) -> None:
+        self.collection = collection
+        self.size = size
+        self.writes = 0
+        self.folder = EdgeFolder(data_dir / collection)
+        self._lock = CollectionLock(self.folder.path)
+        self._shard: Shard | None = None
+        self._opened = self._closed = False
+        self._opening = threading.Lock()
+        self._places = threading.Semaphore(READERS)
+        self._readers = ThreadPoolExecutor(READERS, f"{collection}-read")
+        self._writer = ThreadPoolExecutor(1, f"{collection}-write")
+
+    def open(self) -> None:
+        """Take the collection if nobody has it; a collection that does not exist yet is made by the first write.
+
+        Raises ``StoreUnavailable`` when another process has it, ``ConfigurationError`` when it was made with vectors of
+        another size or cannot be read. A second call does nothing.
+        """
+        with self._opening:
+            if self._opened:
+                return
+            if self._closed:
+                raise StoreUnavailable(f'The collection "{self.collection}" has been closed.')
+            self._lock.acquire()
+            try:
+                self.folder.sweep()
+                current = self.folder.current()
+                self._shard = self._load(current) if current else None
+                self._opened = True
+            except BaseException:
+                self._lock.release()
+                raise
+
+    def announce(self, address: str) -> None:
+        """Let other processes read at which address this one serves the collection."""
+        self._lock.announce(address)
+
+    def read(self, job: Callable[[Shard], T], empty: T) -> Future[T]:
+        """Queue a job that only reads; ``empty`` is its result while the collection does not exist."""
+
+        def run() -> T:
+            self.open()
+            with self._places, self._errors():
+                return job(self._shard) if self._shard else empty
+
+        return self._submit(self._readers, run)
+
+    def write(self, job: Callable[[Shard], T], empty: T, size: int | None = None) -> Future[T]:
+        """Queue a job that writes; when its future is done, what it wrote survives a kill of the process.
+
+        With ``size`` a collection that does not exist is made; without, the job is not run and the result ``empty``.
+        """
+
+        def run() -> T:
+            self.open()
+            with self._errors():
+                if size is not None:
+                    self._make(size)
+                if self._shard is None:
+                    return empty
+                try:
+                    return job(self._shard)
+                finally:
+                    self.writes += 1
+
+        return self._submit(self._writer, run)
+
+    def replace(self, make: Callable[[Shard], Shard]) -> Future[None]:
+        """Queue a write job that makes a finished shard from the current one; it then takes the current one's place."""
+
+        def job(old: Shard) -> None:
+            new = make(old)
+            self.folder.make_current(new.path)
+            for _ in range(READERS):  # wait until nobody reads
+                self._places.acquire()
+            self._shard = new
+            self._places.release(READERS)
+            old.close()
+            self.folder.sweep()
+
+        return self.write(job, None)
+
+    def close(self) -> None:
+        """Finish the queued jobs, flush, close and give the collection free; a second call does nothing."""
+        with self._opening:
+            first, self._closed = not self._closed, True
+        if not first:
+            return
+        self._readers.shutdown()
+        self._writer.shutdown()
+        if self._shard:
+            self._shard.close()
+        self._shard = None
+        self._lock.release()
+
+    def _submit(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> Future[T]:
+        try:
+            return pool.submit(run)
+        except RuntimeError as error:
+            raise StoreUnavailable(f'The collection "{self.collection}" has been closed.') from error
+
+    def _make(self, size: int) -> None:
+        """Make the collection if it does not exist; raise ``ConfigurationError`` if its vectors are of another size."""
+        if self._shard is None:
+            path = self.folder.next()
+            Shard.create(path, size)
+            self.folder.make_current(path)
+            self._shard = self._load(path)
+        self.check(self._shard, size)
+
+    def check(self, shard: Shard, size: int | None) -> None:
+        """Raise ``ConfigurationError`` when vectors of ``size`` dimensions do not fit the shard."""
+        if size is not None and size != shard.size:
+            raise ConfigurationError(
+                f'The collection "{self.collection}" holds vectors of {shard.size} dimensions, but the embedding model '
+                f"makes {size}. Choose the model it was made with, or another collection.",
+                collection=self.collection,
+                stored=shard.size,
+                given=size,
+            )
+
+    def _load(self, path: Path) -> Shard:
+        try:
+            shard = Shard(path)
+        except Exception as error:
+            if "WouldBlock" in str(error):
+                raise in_use(self.folder.path) from error
+            raise ConfigurationError(
+                f'The collection "{self.collection}" cannot be read. Restore its folder, or remove it and ingest again.'
+            ) from error
+        try:
+            self.check(shard, self.size)
+        except ConfigurationError:
+            shard.close()
+            raise
+        return shard
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """The engine raises bare ``Exception``; only those become ours, everything else stays loud."""
+        try:
+            yield
+        except GardenError:
+            raise
+        except Exception as error:
+            if type(error) is not Exception:
+                raise
+            raise StoreUnavailable(f'The embedded collection "{self.collection}" answered with an error.') from error

@@ -1,0 +1,191 @@
+"""One shard of Qdrant Edge, in our words: the only file that knows how to speak to ``qdrant_edge``.
+
+Everything here is synchronous, and version 0.9 of the engine keeps Python's global lock while it works, so a call stops
+every other thread of the process. Calls are therefore short: points go in by small batches, and ``optimize``, which
+takes seconds to minutes, is run by ``edge_optimize`` in a process of its own. The engine raises bare ``Exception``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.providers.bm25 import document_vector
+from app.providers.edge_filter import edge_filter
+from app.providers.layout import (
+    DENSE,
+    INDEXED_FIELDS,
+    METADATA,
+    SENTENCES,
+    SPARSE,
+    Point,
+    indexed_text,
+    payload_of,
+    point_id,
+)
+
+if TYPE_CHECKING:
+    import qdrant_edge as edge
+
+Where = Mapping[str, Any]
+
+BATCH = 64
+"""Points per engine call: about 6 ms during which nothing else runs."""
+PAGE = 500
+"""Points read at once when the whole collection is walked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A point found: its id, the engine's number of the write that made it what it is, and its score."""
+
+    id: Any
+    version: int
+    score: float
+
+
+class Shard:
+    """An open shard. ``size`` is the dimension of its dense vectors; a channel it does not hold is simply not there."""
+
+    def __init__(self, path: Path) -> None:
+        import qdrant_edge as edge
+
+        self.path = path
+        self._edge = edge
+        self._shard = edge.EdgeShard.load(str(path))
+        config = json.loads((path / "edge_config.json").read_text(encoding="utf-8"))
+        vectors = config.get("vectors", {})
+        self.size: int = vectors[DENSE]["size"]
+        self.has_sentences = SENTENCES in vectors
+        self.has_sparse = SPARSE in config.get("sparse_vectors", {})
+
+    @staticmethod
+    def create(path: Path, size: int) -> None:
+        """Make an empty shard in the collection layout, with its payload indexes, and close it."""
+        import qdrant_edge as edge
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shard = edge.EdgeShard.create(str(path), _config(size))
+        for name in INDEXED_FIELDS:
+            key = f"{METADATA}.{name}"
+            shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
+        shard.flush()
+        shard.close()
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Store at most ``BATCH`` points; when it returns they are in the write-ahead log."""
+        self._shard.update(self._edge.UpdateOperation.upsert_points([self._point(point) for point in points]))
+
+    def delete(self, ids: Sequence[Any]) -> None:
+        """Delete points by point id; ids that are not there are no error."""
+        if ids:
+            self._shard.update(self._edge.UpdateOperation.delete_points(list(ids)))
+
+    def copy_from(self, other: Shard, ids: Sequence[str]) -> None:
+        """Make these points here what they are in the other shard, or absent when they are absent there."""
+        records = other._shard.retrieve(list(ids), True, True)
+        self.delete(sorted(set(ids) - {str(record.id) for record in records}))
+        points = [self._edge.Point(record.id, record.vector or {}, record.payload) for record in records]
+        if points:
+            self._shard.update(self._edge.UpdateOperation.upsert_points(points))
+
+    def count(self, where: Where | None = None) -> int:
+        """How many points match."""
+        return int(self._shard.count(self._edge.CountRequest(filter=edge_filter(where))))
+
+    def unindexed(self) -> int:
+        """How many points a search still goes through one by one."""
+        info = self._shard.info()
+        channels = 1 + self.has_sparse + self.has_sentences
+        return max(0, int(info.points_count) - int(info.indexed_vectors_count) // channels)
+
+    def walk(self, fields: Sequence[str], where: Where | None = None) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Every matching point's id and the chosen top-level or dotted fields of its payload, page by page."""
+        offset: Any = None
+        while True:
+            page, offset = self._shard.scroll(
+                self._edge.ScrollRequest(
+                    offset=offset, limit=PAGE, filter=edge_filter(where), with_payload=list(fields), with_vector=False
+                )
+            )
+            for record in page:
+                yield record.id, record.payload or {}
+            if offset is None:
+                return
+
+    def search(
+        self, dense: Sequence[NDArray[np.float32]], sparse: Sequence[Sequence[int]], limit: int, where: Where | None
+    ) -> list[list[Hit]]:
+        """One list of at most ``limit`` hits per dense vector, then one per set of BM25 dimensions, best first."""
+        build, condition = self._edge, edge_filter(where)
+        queries = [build.Query.Nearest(vector.tolist(), using=DENSE) for vector in dense]
+        for terms in sparse:
+            vector = build.SparseVector(list(terms), [1.0] * len(terms))
+            queries.append(build.Query.Nearest(vector, using=SPARSE))
+        requests = [build.QueryRequest(query=query, limit=limit, filter=condition) for query in queries]
+        found = self._shard.query_batch(build.QueryBatchRequest(requests))
+        return [[Hit(point.id, point.version, point.score) for point in points] for points in found]
+
+    def heaviest(self, terms: Sequence[int]) -> list[tuple[float, float] | None]:
+        """Per BM25 dimension the best point's score and its stored weight there; None where no point has it."""
+        build = self._edge
+        queries = [build.Query.Nearest(build.SparseVector([term], [1.0]), using=SPARSE) for term in terms]
+        requests = [build.QueryRequest(query=query, limit=1, with_vector=[SPARSE]) for query in queries]
+        found = self._shard.query_batch(build.QueryBatchRequest(requests))
+        return [_weight(points[0], term) if points else None for points, term in zip(found, terms, strict=True)]
+
+    def fetch(self, ids: Sequence[Any], vectors: bool) -> list[edge.Record]:
+        """The records of these points, payload and, if asked, vectors; those gone meanwhile are left out."""
+        return list(self._shard.retrieve(list(ids), True, vectors)) if ids else []
+
+    def flush(self) -> None:
+        """Write what is only in the write-ahead log to the segments' files."""
+        self._shard.flush()
+
+    def close(self) -> None:
+        """Flush and close."""
+        self._shard.flush()
+        self._shard.close()
+
+    def _point(self, point: Point) -> edge.Point:
+        sparse = document_vector(indexed_text(point.metadata.get("title"), point.text))
+        vector: dict[str, Any] = {DENSE: point.dense.tolist()}
+        if self.has_sparse:
+            vector[SPARSE] = self._edge.SparseVector(sparse.indices.tolist(), sparse.values.tolist())
+        if self.has_sentences and len(point.sentences):
+            vector[SENTENCES] = point.sentences.tolist()
+        return self._edge.Point(point_id(point.chunk_id), vector, payload_of(point.text, point.metadata))
+
+
+def dense_of(record: edge.Record) -> list[float]:
+    """The dense vector of a record that was fetched with its vectors."""
+    vectors: Any = record.vector
+    return list(vectors[DENSE])
+
+
+def _weight(point: edge.ScoredPoint, term: int) -> tuple[float, float]:
+    vector: Any = point.vector
+    return point.score, vector[SPARSE].values[vector[SPARSE].indices.index(term)]
+
+
+def _config(size: int) -> edge.EdgeConfig:
+    import qdrant_edge as edge
+
+    per_sentence = edge.EdgeVectorParams(
+        size=size,
+        distance=edge.Distance.Cosine,
+        multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
+        datatype=edge.VectorStorageDatatype.Float16,
+        # Read by point, never searched: m=0 builds no graph over them.
+        hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10),
+    )
+    return edge.EdgeConfig(
+        vectors={DENSE: edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine), SENTENCES: per_sentence},
+        sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
+    )

@@ -1,0 +1,58 @@
+"""What hybrid retrieval asks of a vector store, and what it gets: candidates with the vectors to measure them by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.providers.bm25 import SparseVector
+from graph.state import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class HybridQuery:
+    """One question: its vector, float32 [d], and the BM25 dimensions of its stems."""
+
+    dense: NDArray[np.float32]
+    terms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A stored chunk and its vectors: ``dense`` float32 [d], ``sparse``, ``sentences`` float32 [n_spans, d].
+
+    A vector is None where the store has none. ``chunk`` carries nothing measured, except that without ``dense`` its
+    ``similarity`` is the cosine the store measured.
+    """
+
+    chunk: Chunk
+    dense: NDArray[np.float32] | None = None
+    sparse: SparseVector | None = None
+    sentences: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HybridHits:
+    """Per query the union of both channels, in no order; ``idf`` per dimension, empty without a sparse channel."""
+
+    candidates: list[list[Candidate]]
+    idf: dict[int, float] = field(default_factory=dict)
+
+
+class HybridStore(Protocol):
+    """A store that can be searched in both channels at once."""
+
+    async def ahybrid(
+        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
+    ) -> HybridHits:
+        """Search ``limit`` chunks per channel and query, among those whose metadata has the values of ``where``.
+
+        ``idf`` is ``ln(1 + (N - n + .5) / (n + .5))`` over the whole collection, for every term of every query.
+        Raises ``StoreUnavailable``, ``CollectionMissing``, or ``ConfigurationError`` when the vector's size is not
+        the collection's.
+        """
+        ...

@@ -1,0 +1,109 @@
+"""The one layout of a collection, the same for the embedded engine and for a Qdrant server.
+
+A point is one chunk. It has three named vectors: ``dense`` (cosine), the vector of ``indexed_text``; ``bm25`` (sparse,
+modifier IDF), the term weights of ``app.providers.bm25``; ``sentences`` (multivector, MaxSim over cosine, float16), one
+vector per sentence. Its payload has the shape langchain-qdrant writes: ``{"page_content": str, "metadata": {...}}``.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+DENSE = "dense"
+SPARSE = "bm25"
+SENTENCES = "sentences"
+CONTENT = "page_content"
+METADATA = "metadata"
+INDEXED_FIELDS = ("document_id", "source", "status", "priority")
+"""Metadata fields with a keyword index: what filters and deletes ask for."""
+
+_CHUNKS = uuid.UUID("5b0c7b5e-51d5-5c55-9c0e-8a6f0f2f1d3a")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One chunk, ready to be stored.
+
+    ``metadata`` holds chunk_id, document_id, title, url, chapter, section, page, chunk_index, source, content_hash and
+    ``spans``, the sentences of ``text`` as [start, end] in Unicode code points; any other JSON value may join.
+    ``dense`` is float32 [d], the vector of ``indexed_text(title, text)``; ``sentences`` is float32 [n_spans, d].
+    """
+
+    chunk_id: str
+    text: str
+    metadata: dict[str, Any]
+    dense: NDArray[np.float32]
+    sentences: NDArray[np.float32]
+
+
+class ChunkStore(Protocol):
+    """What ingest needs of a store. Every method may raise ``StoreUnavailable``."""
+
+    async def aupsert(self, points: Sequence[Point]) -> None:
+        """Store the points, replacing those of the same chunk id; the sparse vectors are computed here.
+
+        Raises ``ConfigurationError`` when the vectors' size is not the collection's.
+        """
+        ...
+
+    async def adelete_documents(self, document_ids: Sequence[str]) -> int:
+        """Delete every chunk of these documents; return how many chunks went."""
+        ...
+
+    async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
+        """Delete these chunks; return how many were there."""
+        ...
+
+    async def adocuments(self) -> dict[str, str]:
+        """Return document id -> ``content_hash`` of its first chunk ("" where it has none), for all that is stored."""
+        ...
+
+    async def achunk_hashes(self, document_id: str) -> dict[str, str]:
+        """Return chunk id -> ``content_hash`` ("" where it has none) for the stored chunks of one document."""
+        ...
+
+    async def acount(self) -> int:
+        """Return the number of stored chunks; 0 for a collection not made yet."""
+        ...
+
+    async def aflush(self) -> None:
+        """Return when everything acknowledged so far is on disk."""
+        ...
+
+    async def aoptimize(self) -> None:
+        """Return when the indexes are built; searches before it are right, only slower."""
+        ...
+
+    async def aclose(self) -> None:
+        """Flush and let go of the collection; a second call does nothing."""
+        ...
+
+    async def aprobe(self) -> None:
+        """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
+        ...
+
+
+def point_id(chunk_id: str) -> str:
+    """The point's id: a version 5 UUID (RFC 9562) of the chunk id, the same in every collection and store."""
+    return str(uuid.uuid5(_CHUNKS, chunk_id))
+
+
+def indexed_text(title: str | None, text: str) -> str:
+    """What both channels index of a chunk: ``title. text``, or the text alone when it has no title."""
+    return f"{title}. {text}" if title else text
+
+
+def payload_of(text: str, metadata: dict[str, Any]) -> dict[str, Any]:
+    """The payload of a stored chunk, in langchain-qdrant's shape."""
+    return {CONTENT: text, METADATA: metadata}
+
+
+def sentence_texts(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """What is embedded of each sentence of a chunk: the sentence alone, so that it is measured by its own words."""
+    return [text[start:end] for start, end in spans]

@@ -1,0 +1,97 @@
+"""Reading a stored payload as a chunk, whichever pipeline wrote it.
+
+Known shapes: ours and langchain-qdrant's (``page_content``, nested ``metadata``), flat payloads with ``text`` and the
+fields beside it, and Chroma's ``document`` with flat metadata. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from graph.state import Chunk
+
+_TEXT = ("page_content", "text", "document")
+_DOCUMENT_ID = ("document_id", "doc_id", "source", "source_doc", "source_url", "url", "title")
+_TITLE = ("title", "document_title", "source", "source_doc", "document_id", "source_url")
+_SOURCE = ("source", "source_doc", "source_url")
+_URL = ("url", "source_url")
+_SECTION = ("section", "section_title")
+_PAGE = ("page", "page_number")
+
+
+def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chunk:
+    """Read one point as a chunk; total: a field that is missing or of a wrong type is left at its default.
+
+    ``point_id`` stands in for a chunk or document id the payload does not give. ``spans`` are those stored, or () when
+    there are none or they do not fit the text.
+    """
+    payload = payload or {}
+    text = _string(payload, _TEXT) or ""
+    nested = payload.get("metadata")
+    metadata = {**payload, **nested} if isinstance(nested, Mapping) else payload
+    return Chunk(
+        chunk_id=_string(metadata, ("chunk_id",)) or point_id,
+        document_id=_string(metadata, _DOCUMENT_ID) or point_id,
+        title=_string(metadata, _TITLE) or "",
+        text=text,
+        url=_string(metadata, _URL),
+        chapter=_string(metadata, ("chapter",)),
+        section=_string(metadata, _SECTION),
+        page=_integer(metadata, _PAGE),
+        chunk_index=_integer(metadata, ("chunk_index",)),
+        source=_string(metadata, _SOURCE),
+        spans=_spans(metadata.get("spans"), len(text)),
+    )
+
+
+def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The metadata of a payload, nested or flat, without its text."""
+    payload = payload or {}
+    nested = payload.get("metadata")
+    if isinstance(nested, Mapping):
+        return dict(nested)
+    return {key: value for key, value in payload.items() if key not in _TEXT}
+
+
+def text_of(payload: Mapping[str, Any] | None) -> str:
+    """The text of a payload, "" when it has none."""
+    return _string(payload or {}, _TEXT) or ""
+
+
+def _string(values: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+    return None
+
+
+def _integer(values: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, bool):
+            continue
+        if isinstance(value, int):
+            return value
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, str) and value.strip().isdecimal():
+            return int(value)
+    return None
+
+
+def _spans(value: object, length: int) -> tuple[tuple[int, int], ...]:
+    """Stored spans as pairs, or () unless they are ordered, disjoint and inside the text."""
+    if not isinstance(value, list):
+        return ()
+    try:
+        spans = tuple((int(start), int(end)) for start, end in value)
+    except (TypeError, ValueError):
+        return ()
+    inside = all(0 <= start < end <= length for start, end in spans)
+    ordered = all(left[1] <= right[0] for left, right in pairwise(spans))
+    return spans if inside and ordered else ()

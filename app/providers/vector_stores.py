@@ -1,0 +1,29 @@
+"""Vector stores by name: one function and one table line each. Vendor packages are imported only when chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.providers.embeddings import EmbeddingModel
+
+
+def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
+    """The store that ``VECTOR_STORE`` names, opened on *collection*. Raises ``ConfigurationError``."""
+    return MAKERS[settings.vector_store](settings, collection, embedding)
+
+
+def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
+    from app.providers.edge_store import EdgeVectorStore
+
+    store = EdgeVectorStore(embedding.embeddings, settings.data_dir, collection, embedding.dimension)
+    store.open()
+    return store
+
+
+MAKERS: dict[str, Callable[[Settings, str, EmbeddingModel], Any]] = {
+    "embedded": _embedded,
+}

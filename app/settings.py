@@ -1,0 +1,129 @@
+"""The settings: the only reader of the environment and of ``.env``.
+
+Frozen; secrets are ``SecretStr`` and never show in ``repr``. A wrong value is a ``ConfigurationError`` of one line that
+names the setting, the value and what is allowed (contract, Settings).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from graph.errors import ConfigurationError
+
+PLACES_PER_CORE = 32
+"""Requests at once per core: most of them wait for a model, not for this machine."""
+
+
+class Settings(BaseSettings):
+    """Every setting, its default and its bounds. Times are seconds."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True
+    )
+
+    chat_model: str = Field("", description="`extractive` (embedded, no model) or any LangChain `provider:model`")
+    embedding_model: str = Field("all-MiniLM-L6-v2", description="embedded model, a folder with one, or `provider:model`")
+    reranker: str = Field("", description="`local` (embedded, calibrated), `cohere:rerank-v3.5` or `none`")
+    vector_store: Literal["embedded", "qdrant", "chroma"] = Field("embedded", description="where the chunks are")
+    data_dir: Path = Field(Path(".garden"), description="folder of the embedded store")
+
+    ollama_host: str = Field("http://localhost:11434", description="address of Ollama")
+    ollama_model: str = Field("", description="alone it means `CHAT_MODEL=ollama:$OLLAMA_MODEL`")
+    ollama_timeout_seconds: float = Field(10.0, gt=0, le=600, description="total time of one model call")
+    ollama_context_tokens: int = Field(4096, ge=512, le=1_048_576, description="the chat model's context window")
+    cohere_api_key: SecretStr = Field(SecretStr(""), description="key of Cohere, used only by parts chosen above")
+    cohere_base_url: str = Field("", description="for a proxy; empty: Cohere's own")
+
+    vector_store_url: str = Field("http://localhost:8001", description="address of Chroma")
+    vector_store_collection: str = Field("corporate_documents", min_length=1, description="the documents' collection")
+    vector_store_timeout_seconds: float = Field(5.0, gt=0, le=120, description="time of one store call")
+    tasks_collection: str = Field("tasks", min_length=1, description="the tasks' own collection (door S)")
+    qdrant_url: str = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
+    qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")
+
+    relevance_threshold: float = Field(0.8, ge=0, le=1, description="gate one: least relevance of a chunk")
+    min_confidence_threshold: float = Field(0.5, ge=0, le=1, description="least confidence of an answer")
+    max_retrieval_results: int = Field(5, ge=1, le=50, description="door L's default `max_results`")
+    max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
+    attribution: Literal["model", "verified"] = Field("model", description="whose citations count")
+    question_precision: Literal["fp32", "int8"] = Field("fp32", description="arithmetic of question embeddings")
+
+    request_timeout_seconds: float = Field(30.0, gt=0, le=3600, description="deadline of a whole request")
+    max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")
+    api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
+    host: str = Field("127.0.0.1", min_length=1, description="address to serve on")
+    port: int = Field(8000, ge=0, le=65535, description="port to serve on")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
+    log_questions: bool = Field(False, description="put questions and answers into the log")
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _upper(cls, value: Any) -> Any:
+        return value.upper() if isinstance(value, str) else value
+
+    @field_validator("ollama_host", "vector_store_url", "qdrant_url", "cohere_base_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError("an address that starts with http:// or https://")
+        return value.rstrip("/")
+
+    @field_validator("request_timeout_seconds", "ollama_timeout_seconds", "vector_store_timeout_seconds")
+    @classmethod
+    def _finite(cls, value: float) -> float:
+        if value != value or value == float("inf"):
+            raise ValueError("a finite number of seconds")
+        return value
+
+    @field_validator("reranker")
+    @classmethod
+    def _reranker(cls, value: str) -> str:
+        if value not in ("", "local", "none") and not value.startswith("cohere:"):
+            raise ValueError("local, none or cohere:MODEL")
+        return value
+
+    @property
+    def chat(self) -> str:
+        """The chat model in use: ``CHAT_MODEL``, else ``ollama:$OLLAMA_MODEL``, else ``extractive``."""
+        return self.chat_model or (f"ollama:{self.ollama_model}" if self.ollama_model else "extractive")
+
+    @property
+    def reranking(self) -> str:
+        """The reranker in use; ``local`` unless named."""
+        return self.reranker or "local"
+
+    @property
+    def places(self) -> int:
+        """How many requests may run at once."""
+        return self.max_concurrent_requests or PLACES_PER_CORE * (os.cpu_count() or 1)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The API keys, in order."""
+        return tuple(key for key in (part.strip() for part in self.api_keys.get_secret_value().split(",")) if key)
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings; *overrides* (field names) win over the environment.
+
+    Raises ``ConfigurationError`` with one line for the first wrong setting.
+    """
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        raise ConfigurationError(_one_line(error)) from None
+
+
+def _one_line(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    name = str(first["loc"][0]) if first["loc"] else "setting"
+    field = Settings.model_fields.get(name)
+    secret = field is not None and field.annotation is SecretStr
+    value = "(hidden)" if secret else repr(first.get("input"))
+    allowed = first["msg"].removeprefix("Value error, ")
+    return f"{name.upper()}={value} is not allowed: {allowed[:1].lower()}{allowed[1:]}"
