@@ -1,0 +1,94 @@
+# Everything there is to do with this checkout. It needs Python 3.11 or newer and pip, and installs the rest.
+.DEFAULT_GOAL := help
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The first Python here that is new enough; only looked for when there is no environment yet.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$python"; break; }; done)
+
+.PHONY: help
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*##  */  make \1@/p' $(MAKEFILE_LIST) | while IFS=@ read -r target what; do \
+		printf '%-14s %s\n' "$$target" "$$what"; done
+	@echo
+	@echo "  HOST=... PORT=...  where 'make run' serves       ARGS='...'  passed on to pytest, bench and eval"
+
+.PHONY: run
+run: $(VENV)/.installed-run  ## install, plant the sample garden, serve on 127.0.0.1:8000
+	@exec $(BIN)/garden serve --plant $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT))
+
+.PHONY: test
+test: $(VENV)/.installed-dev  ## install what tests need and run them all
+	@$(BIN)/python -m pytest -q $(ARGS)
+
+.PHONY: check
+check: $(VENV)/.installed-dev  ## format, lint, types, layers, tests: what CI runs
+	@$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --check .; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m pytest -q $(ARGS)
+
+.PHONY: format
+format: $(VENV)/.installed-dev  ## write the code in the one style
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+.PHONY: bench
+bench: $(VENV)/.installed-dev  ## measure speed and memory
+	@$(BIN)/python -m bench $(ARGS)
+
+.PHONY: eval
+eval: $(VENV)/.installed-dev  ## measure quality on the sample garden's questions
+	@$(BIN)/garden eval knowledge/questions.jsonl $(ARGS)
+
+.PHONY: lock
+lock: $(VENV)/.installed-dev  ## pin the dependencies anew (UPGRADE=--upgrade: to their newest)
+	@$(LOCK) --extra dev $(UPGRADE) --output-file requirements/dev.txt pyproject.toml requirements/run.in
+	@$(LOCK) --constraint requirements/dev.txt --output-file requirements/run.txt pyproject.toml requirements/run.in
+
+# Hashes and no addresses; one file for every platform and every Python from 3.11 on. What runs is pinned as the
+# tests had it.
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-config --override requirements/overrides.txt --custom-compile-command "make lock"
+
+.PHONY: clean
+clean:  ## remove caches and build results (not the environment, not the garden)
+	@rm -rf build dist *.egg-info bench/out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find app graph prompts tests bench knowledge -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# --- the environment ---------------------------------------------------------------------------------------------
+
+# The locks are complete, so nothing is resolved (--no-deps) and nothing unpinned comes in. The project itself is
+# installed in place, built by the setuptools of the lock. What runs is kept small: only the modules that a start needs
+# are compiled ahead, so that the first start is as quick as any.
+$(VENV)/.installed-run: requirements/run.txt pyproject.toml | $(BIN)/python
+	@echo "Installing what runs (about 130 MB to fetch, once) ..."
+	@$(call install,requirements/run.txt,--no-compile)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c "import $(STARTING)"
+	@touch $@
+
+STARTING = app.cli, app.server, app.bootstrap, bs4, docutils.core, httptools, markdown_it, onnx, onnxruntime, pypdf, \
+	qdrant_edge, tokenizers, uvicorn, uvloop
+
+$(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	@echo "Installing what runs and what tests need (about 350 MB to fetch, once) ..."
+	@$(call install,requirements/dev.txt)
+	@touch $@ $(VENV)/.installed-run
+
+install = if $(BIN)/python -m pip --version >/dev/null 2>&1; then pip="$(BIN)/python -m pip"; \
+	else pip="$(PYTHON) -m pip --python $(BIN)/python"; fi; \
+	pip="$$pip --quiet --disable-pip-version-check --no-input install --no-deps $(2)"; \
+	$$pip --require-hashes --requirement $(1) && $$pip --no-build-isolation --editable .
+
+# Debian's Python can lack ensurepip; then its own pip fills an environment that has none.
+$(BIN)/python:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Knowledge Garden needs Python 3.11 or newer, and found none. Name one: make PYTHON=/path/to/python3" >&2; \
+		exit 1; fi
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit( \
+		f"Knowledge Garden needs Python 3.11 or newer; $(PYTHON) is {v[0]}.{v[1]}.")'
+	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || { \
+		$(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --version >/dev/null; } || { \
+		rm -rf $(VENV); echo "$(PYTHON) has neither ensurepip nor pip: install one of them." >&2; exit 1; }
