@@ -51,7 +51,7 @@ class Settings(BaseSettings):
     max_retrieval_results: int = Field(5, ge=1, le=50, description="door L's default `max_results`")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
     attribution: Literal["model", "verified"] = Field("model", description="whose citations count")
-    question_precision: Literal["fp32", "int8"] = Field("fp32", description="arithmetic of question embeddings")
+    question_precision: Literal["fp32", "int8"] = Field("int8", description="arithmetic of question embeddings")
 
     request_timeout_seconds: float = Field(30.0, gt=0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")

@@ -9,12 +9,7 @@ the signed 32-bit MurmurHash3 of the stem, so a collection they filled can be se
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
 
 from graph.terms import stems
 
@@ -26,32 +21,15 @@ AVERAGE_STEMS = 80.0
 """Length, in stems, of the chunk for which length changes nothing. Fixed, so that a stored weight never ages."""
 
 
-@dataclass(frozen=True, slots=True)
-class SparseVector:
-    """Ascending distinct dimensions, uint32 [n], and their values, float32 [n]."""
-
-    indices: NDArray[np.uint32]
-    values: NDArray[np.float32]
-
-
-def document_vector(text: str) -> SparseVector:
-    """The sparse vector of ``layout.indexed_text`` of a chunk; each value lies in (0, K1 + 1)."""
+def document_weights(text: str) -> dict[int, float]:
+    """The sparse vector of ``layout.indexed_text`` of a chunk, as weight per dimension, each in (0, K1 + 1)."""
     found = stems(text)
     length = 1.0 - B + B * len(found) / AVERAGE_STEMS
     weights: dict[int, float] = {}
     for stem, count in Counter(found).items():
         weight = count * (K1 + 1.0) / (count + K1 * length)
-        at = dimension(stem)
-        weights[at] = weights.get(at, 0.0) + weight
-    return sparse_vector(weights.items())
-
-
-def sparse_vector(weights: Iterable[tuple[int, float]]) -> SparseVector:
-    """Put (dimension, value) pairs in order."""
-    ordered = sorted(weights)
-    return SparseVector(
-        np.array([at for at, _ in ordered], np.uint32), np.array([value for _, value in ordered], np.float32)
-    )
+        weights[dimension(stem)] = max(weight, weights.get(dimension(stem), 0.0))
+    return weights
 
 
 @lru_cache(maxsize=1 << 16)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from app.circuit import Circuit
 from app.resilience import Retry
 from app.settings import Settings
-from app.synthesis.chat import ChatSynthesizer
 from app.synthesis.chat_model import ChatModel
 from app.synthesis.completion import ChatCompletion
-from app.synthesis.extractive import ExtractiveSynthesizer
-from graph.calibration import Calibration
 from graph.errors import ConfigurationError
-from graph.ports import Synthesizer
 
 EXTRACTIVE = "extractive"
 TEMPERATURE, TOP_P = 0.1, 0.9
@@ -23,14 +21,6 @@ RETRY_ONCE = Retry(attempts=2)
 
 COHERE_CONTEXT = 128_000
 """Tokens of context of Cohere's command models (docs.cohere.com, "Models")."""
-
-
-def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
-    """The synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
-    if settings.chat == EXTRACTIVE:
-        local = settings.reranking == "local"
-        return ExtractiveSynthesizer(calibration, settings.relevance_threshold if local else 0.0)
-    return ChatSynthesizer(make_completion(settings))
 
 
 def make_completion(settings: Settings) -> ChatCompletion:
@@ -85,13 +75,11 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
 
 def _cohere(settings: Settings, name: str) -> ChatModel:
     from app.providers.cohere_chat import CohereChat
-    from app.providers.cohere_client import async_client
+    from app.providers.cohere_client import connect
 
-    client = async_client(settings, "CHAT_MODEL", name, seconds=settings.ollama_timeout_seconds)
-    model = CohereChat(client=client, model=name.partition(":")[2], temperature=TEMPERATURE, p=TOP_P)
-    return ChatModel(
-        name, model, COHERE_CONTEXT, says_when_done=True, takes_documents=True, aclose=lambda: client.aclose()
-    )
+    connection = connect(settings, "CHAT_MODEL", settings.ollama_timeout_seconds)
+    model = CohereChat(connection=connection, model=name.partition(":")[2], temperature=TEMPERATURE, p=TOP_P)
+    return ChatModel(name, model, COHERE_CONTEXT, says_when_done=True, takes_documents=True, aclose=connection.aclose)
 
 
 def _any_langchain(settings: Settings, name: str) -> ChatModel:
@@ -105,9 +93,9 @@ def _any_langchain(settings: Settings, name: str) -> ChatModel:
     except ImportError as error:
         package = str(getattr(error.__cause__, "name", None) or f"langchain-{provider}").replace("_", "-")
         raise ConfigurationError(f"CHAT_MODEL={name!r} needs a package: pip install {package}") from error
-    except ValueError as error:
-        raise ConfigurationError(f"CHAT_MODEL={name!r} is not allowed: LangChain knows no such provider") from error
     except Exception as error:
+        if isinstance(error, ValueError) and not isinstance(error, ValidationError):
+            raise ConfigurationError(f"CHAT_MODEL={name!r} is not allowed: LangChain knows no such provider") from error
         raise ConfigurationError(f"CHAT_MODEL={name!r} cannot be set up: is its key set?") from error
     profile = getattr(made, "profile", None) or {}
     return ChatModel(name, made, int(profile.get("max_input_tokens") or settings.ollama_context_tokens))

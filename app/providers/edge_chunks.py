@@ -7,17 +7,20 @@ loop. After an ``aupsert`` returns, a kill of the process loses none of it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.providers.edge_engine import EdgeEngine
 from app.providers.edge_optimizer import OPTIMIZE_AFTER, EdgeOptimizer
 from app.providers.edge_search import EdgeSearch
 from app.providers.edge_shard import BATCH, Shard, Where
-from app.providers.hybrid import HybridHits, HybridQuery
+from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
 
@@ -84,6 +87,10 @@ class EdgeChunks:
 
         return await asyncio.wrap_future(self.engine.read(job, HybridHits([[] for _ in queries])))
 
+    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
+        """The sentence vectors of candidates that have them."""
+        return await asyncio.wrap_future(self.engine.read(lambda shard: self._search.sentences(shard, candidates), {}))
+
     async def acount(self) -> int:
         """The number of stored chunks."""
         return await asyncio.wrap_future(self.engine.read(lambda shard: shard.count(), 0))
@@ -142,7 +149,7 @@ class EdgeChunks:
     @staticmethod
     def _present(chunk_ids: Sequence[str]) -> Callable[[Shard], list[Any]]:
         ids = [point_id(chunk_id) for chunk_id in chunk_ids]
-        return lambda shard: [record.id for record in shard.fetch(ids, vectors=False)]
+        return lambda shard: [record.id for record in shard.fetch(ids, payload=False)]
 
     def _metadata(self, fields: Sequence[str], where: Where | None = None) -> Future[list[dict[str, Any]]]:
         paths = [f"{METADATA}.{field}" for field in fields]

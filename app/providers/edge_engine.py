@@ -7,6 +7,7 @@ job, and tried again by the next if that failed, so a collection held by another
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,6 +22,8 @@ from graph.errors import ConfigurationError, GardenError, StoreUnavailable
 
 T = TypeVar("T")
 
+_NAME = re.compile(r"[\w-][\w.-]*")
+
 READERS = 2
 """Threads for reading; more would only wait for each other (see ``edge_shard``)."""
 
@@ -30,9 +33,14 @@ class EdgeEngine:
 
     ``size`` is the dimension of the embedding model's vectors, None when it is not known before the first of them.
     ``writes`` counts the write jobs done, so that what is derived from the collection can tell whether it is stale.
+    Raises ``ConfigurationError`` for a name that cannot be that of a folder.
     """
 
     def __init__(self, data_dir: Path, collection: str, size: int | None = None) -> None:
+        if not _NAME.fullmatch(collection):
+            raise ConfigurationError(
+                f"The collection name {collection!r} is not allowed: letters, digits, '_', '-' and '.', not first a '.'"
+            )
         self.collection = collection
         self.size = size
         self.writes = 0
@@ -42,6 +50,7 @@ class EdgeEngine:
         self._opened = self._closed = False
         self._opening = threading.Lock()
         self._places = threading.Semaphore(READERS)
+        self._gate = threading.Lock()  # readers go through it one by one, a writer shuts it
         self._readers = ThreadPoolExecutor(READERS, f"{collection}-read")
         self._writer = ThreadPoolExecutor(1, f"{collection}-write")
 
@@ -56,15 +65,19 @@ class EdgeEngine:
                 return
             if self._closed:
                 raise StoreUnavailable(f'The collection "{self.collection}" has been closed.')
-            self._lock.acquire()
             try:
+                self._lock.acquire()
                 self.folder.sweep()
                 current = self.folder.current()
                 self._shard = self._load(current) if current else None
                 self._opened = True
-            except BaseException:
-                self._lock.release()
-                raise
+            except OSError as error:
+                raise ConfigurationError(
+                    f'The folder of the collection "{self.collection}" cannot be used: {error.strerror}.'
+                ) from error
+            finally:
+                if not self._opened:
+                    self._lock.release()
 
     def announce(self, address: str) -> None:
         """Let other processes read at which address this one serves the collection."""
@@ -75,7 +88,7 @@ class EdgeEngine:
 
         def run() -> T:
             self.open()
-            with self._places, self._errors():
+            with self._reading(), self._errors():
                 return job(self._shard) if self._shard else empty
 
         return self._submit(self._readers, run)
@@ -106,10 +119,11 @@ class EdgeEngine:
         def job(old: Shard) -> None:
             new = make(old)
             self.folder.make_current(new.path)
-            for _ in range(READERS):  # wait until nobody reads
-                self._places.acquire()
-            self._shard = new
-            self._places.release(READERS)
+            with self._gate:
+                for _ in range(READERS):  # wait until nobody reads
+                    self._places.acquire()
+                self._shard = new
+                self._places.release(READERS)
             old.close()
             self.folder.sweep()
 
@@ -123,10 +137,12 @@ class EdgeEngine:
             return
         self._readers.shutdown()
         self._writer.shutdown()
-        if self._shard:
-            self._shard.close()
-        self._shard = None
-        self._lock.release()
+        shard, self._shard = self._shard, None
+        try:
+            if shard:
+                shard.close()
+        finally:
+            self._lock.release()
 
     def _submit(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> Future[T]:
         try:
@@ -169,6 +185,16 @@ class EdgeEngine:
             shard.close()
             raise
         return shard
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """While inside, the shard is not replaced."""
+        with self._gate:
+            self._places.acquire()
+        try:
+            yield
+        finally:
+            self._places.release()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.providers.bm25 import document_vector
+from app.providers.bm25 import document_weights
 from app.providers.edge_filter import edge_filter
 from app.providers.layout import (
     DENSE,
@@ -102,8 +102,9 @@ class Shard:
     def unindexed(self) -> int:
         """How many points a search still goes through one by one."""
         info = self._shard.info()
-        channels = 1 + self.has_sparse + self.has_sentences
-        return max(0, int(info.points_count) - int(info.indexed_vectors_count) // channels)
+        built = 1 + self.has_sentences  # the sparse index is always there, and counted
+        vectors = int(info.points_count) * (built + self.has_sparse)
+        return max(0, vectors - int(info.indexed_vectors_count)) // built
 
     def walk(self, fields: Sequence[str], where: Where | None = None) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Every matching point's id and the chosen top-level or dotted fields of its payload, page by page."""
@@ -140,9 +141,9 @@ class Shard:
         found = self._shard.query_batch(build.QueryBatchRequest(requests))
         return [_weight(points[0], term) if points else None for points, term in zip(found, terms, strict=True)]
 
-    def fetch(self, ids: Sequence[Any], vectors: bool) -> list[edge.Record]:
-        """The records of these points, payload and, if asked, vectors; those gone meanwhile are left out."""
-        return list(self._shard.retrieve(list(ids), True, vectors)) if ids else []
+    def fetch(self, ids: Sequence[Any], vectors: Sequence[str] = (), payload: bool = True) -> list[edge.Record]:
+        """The records of these points, with the named vectors; those that are not there are left out."""
+        return list(self._shard.retrieve(list(ids), payload, list(vectors))) if ids else []
 
     def flush(self) -> None:
         """Write what is only in the write-ahead log to the segments' files."""
@@ -154,10 +155,10 @@ class Shard:
         self._shard.close()
 
     def _point(self, point: Point) -> edge.Point:
-        sparse = document_vector(indexed_text(point.metadata.get("title"), point.text))
         vector: dict[str, Any] = {DENSE: point.dense.tolist()}
         if self.has_sparse:
-            vector[SPARSE] = self._edge.SparseVector(sparse.indices.tolist(), sparse.values.tolist())
+            weights = document_weights(indexed_text(point.metadata.get("title"), point.text))
+            vector[SPARSE] = self._edge.SparseVector(list(weights), list(weights.values()))
         if self.has_sentences and len(point.sentences):
             vector[SENTENCES] = point.sentences.tolist()
         return self._edge.Point(point_id(point.chunk_id), vector, payload_of(point.text, point.metadata))

@@ -1,7 +1,7 @@
 """The embedded engine as a LangChain ``VectorStore``, its asynchronous methods real ones.
 
-Scores are cosines as measured, in [-1, 1]. ``filter`` is ``{metadata field: value}``, all of which must hold, a list
-meaning any of its values; it is applied inside the engine, so ``k`` results come back when ``k`` match.
+Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=``, ``{metadata field: value}``, all of which
+must hold, a list meaning any of its values; the engine applies it, so ``k`` results come back when ``k`` match.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from app.providers.documents import Unembedded, document_from_payload
 from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_shard import Hit, Shard, Where, dense_of
-from app.providers.layout import point_id
+from app.providers.layout import DENSE, point_id
 from app.providers.vectors import adocument_vectors, aquestion_vectors, document_vectors, question_vector
 
 Scored = list[tuple[Document, float]]
@@ -103,85 +103,79 @@ class EdgeVectorStore(EdgeChunks, VectorStore):
         """``get_by_ids`` without holding the event loop."""
         return await asyncio.wrap_future(self._documents(ids))
 
-    def similarity_search(self, query: str, k: int = 4, filter: Where | None = None, **_: Any) -> list[Document]:
+    def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """The ``k`` documents nearest to the query."""
-        return [document for document, _ in self.similarity_search_with_score(query, k, filter)]
+        return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
 
-    async def asimilarity_search(self, query: str, k: int = 4, filter: Where | None = None, **_: Any) -> list[Document]:
+    async def asimilarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """``similarity_search`` without holding the event loop."""
-        return [document for document, _ in await self.asimilarity_search_with_score(query, k, filter)]
+        return [document for document, _ in await self.asimilarity_search_with_score(query, k, **kwargs)]
 
-    def similarity_search_by_vector(
-        self, embedding: list[float], k: int = 4, filter: Where | None = None, **_: Any
-    ) -> list[Document]:
+    def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **kwargs: Any) -> list[Document]:
         """The ``k`` documents nearest to a vector."""
-        return [document for document, _ in self._nearest(embedding, k, filter).result()]
+        return [document for document, _ in self._nearest(embedding, k, kwargs).result()]
 
-    async def asimilarity_search_by_vector(
-        self, embedding: list[float], k: int = 4, filter: Where | None = None, **_: Any
-    ) -> list[Document]:
+    async def asimilarity_search_by_vector(self, embedding: list[float], k: int = 4, **kwargs: Any) -> list[Document]:
         """``similarity_search_by_vector`` without holding the event loop."""
-        return [document for document, _ in await asyncio.wrap_future(self._nearest(embedding, k, filter))]
+        return [document for document, _ in await asyncio.wrap_future(self._nearest(embedding, k, kwargs))]
 
-    def similarity_search_with_score(self, query: str, k: int = 4, filter: Where | None = None, **_: Any) -> Scored:
+    def similarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> Scored:
         """The ``k`` nearest documents with their cosine, highest first."""
-        return self._nearest(question_vector(self._embedding, query), k, filter).result()
+        return self._nearest(question_vector(self._embedding, query), k, kwargs).result()
 
-    async def asimilarity_search_with_score(
-        self, query: str, k: int = 4, filter: Where | None = None, **_: Any
-    ) -> Scored:
+    async def asimilarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> Scored:
         """``similarity_search_with_score`` without holding the event loop."""
         (vector,) = await aquestion_vectors(self._embedding, [query])
-        return await asyncio.wrap_future(self._nearest(vector, k, filter))
+        return await asyncio.wrap_future(self._nearest(vector, k, kwargs))
 
     def max_marginal_relevance_search(
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
     ) -> list[Document]:
         """``k`` of the ``fetch_k`` nearest documents, near to the query and unlike each other."""
         vector = question_vector(self._embedding, query)
-        return self._diverse(vector, k, fetch_k, lambda_mult, kwargs.get("filter")).result()
+        return self._diverse(vector, k, fetch_k, lambda_mult, kwargs).result()
 
     async def amax_marginal_relevance_search(
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
     ) -> list[Document]:
         """``max_marginal_relevance_search`` without holding the event loop."""
         (vector,) = await aquestion_vectors(self._embedding, [query])
-        return await asyncio.wrap_future(self._diverse(vector, k, fetch_k, lambda_mult, kwargs.get("filter")))
+        return await asyncio.wrap_future(self._diverse(vector, k, fetch_k, lambda_mult, kwargs))
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         """LangChain's relevance in [0, 1] is the cosine cut off below 0; the calibrated one is ``graph.relevance``."""
         return lambda cosine: min(1.0, max(0.0, cosine))
 
-    def _nearest(self, vector: ArrayLike, k: int, where: Where | None) -> Future[Scored]:
+    def _nearest(self, vector: ArrayLike, k: int, options: Where) -> Future[Scored]:
         def job(shard: Shard) -> Scored:
-            (hits,) = self._dense(shard, vector, k, where)
-            found = {record.id: record.payload for record in shard.fetch([hit.id for hit in hits], vectors=False)}
+            (hits,) = self._dense(shard, vector, k, options)
+            found = {record.id: record.payload for record in shard.fetch([hit.id for hit in hits])}
             return [(document_from_payload(str(hit.id), found[hit.id]), hit.score) for hit in hits if hit.id in found]
 
         return self.engine.read(job, [])
 
     def _diverse(
-        self, vector: ArrayLike, k: int, fetch_k: int, lambda_mult: float, where: Where | None
+        self, vector: ArrayLike, k: int, fetch_k: int, lambda_mult: float, options: Where
     ) -> Future[list[Document]]:
         def job(shard: Shard) -> list[Document]:
-            (hits,) = self._dense(shard, vector, fetch_k, where)
-            found = shard.fetch([hit.id for hit in hits], vectors=True)
+            (hits,) = self._dense(shard, vector, fetch_k, options)
+            found = shard.fetch([hit.id for hit in hits], [DENSE])
             rows = [dense_of(record) for record in found]
             chosen = maximal_marginal_relevance(np.asarray(vector, np.float32), rows, lambda_mult, k)
             return [document_from_payload(str(found[at].id), found[at].payload) for at in chosen]
 
         return self.engine.read(job, [])
 
-    def _dense(self, shard: Shard, vector: ArrayLike, limit: int, where: Where | None) -> list[list[Hit]]:
+    def _dense(self, shard: Shard, vector: ArrayLike, limit: int, options: Where) -> list[list[Hit]]:
         row = np.asarray(vector, np.float32)
         self.engine.check(shard, len(row))
-        return shard.search([row], [], limit, where)
+        return shard.search([row], [], limit, options.get("filter"))
 
     def _documents(self, ids: Sequence[str]) -> Future[list[Document]]:
         points = [point_id(one) for one in ids]
 
         def job(shard: Shard) -> list[Document]:
-            found = {str(record.id): record.payload for record in shard.fetch(points, vectors=False)}
+            found = {str(record.id): record.payload for record in shard.fetch(points)}
             return [document_from_payload(point, found[point]) for point in points if point in found]
 
         return self.engine.read(job, [])

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.providers.bm25 import SparseVector
 from graph.state import Chunk
 
 
 @dataclass(frozen=True, slots=True)
 class HybridQuery:
-    """One question: its vector, float32 [d], and the BM25 dimensions of its stems."""
+    """One question: its unit vector, float32 [d], and the BM25 dimensions of its stems."""
 
     dense: NDArray[np.float32]
     terms: tuple[int, ...]
@@ -23,16 +22,16 @@ class HybridQuery:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A stored chunk and its vectors: ``dense`` float32 [d], ``sparse``, ``sentences`` float32 [n_spans, d].
+    """A stored chunk with its unit vector, float32 [d], and its BM25 weights by dimension.
 
-    A vector is None where the store has none. ``chunk`` carries nothing measured, except that without ``dense`` its
-    ``similarity`` is the cosine the store measured.
+    Either is None where the store has none. ``chunk`` carries nothing measured, except that without ``dense`` its
+    ``similarity`` is the cosine the store measured. ``key`` is the store's own name for the chunk in this state.
     """
 
+    key: Hashable
     chunk: Chunk
     dense: NDArray[np.float32] | None = None
-    sparse: SparseVector | None = None
-    sentences: NDArray[np.float32] | None = None
+    sparse: Mapping[int, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class HybridHits:
 
 
 class HybridStore(Protocol):
-    """A store that can be searched in both channels at once."""
+    """A store that can be searched in both channels at once. Both methods may raise ``StoreUnavailable``."""
 
     async def ahybrid(
         self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
@@ -52,7 +51,10 @@ class HybridStore(Protocol):
         """Search ``limit`` chunks per channel and query, among those whose metadata has the values of ``where``.
 
         ``idf`` is ``ln(1 + (N - n + .5) / (n + .5))`` over the whole collection, for every term of every query.
-        Raises ``StoreUnavailable``, ``CollectionMissing``, or ``ConfigurationError`` when the vector's size is not
-        the collection's.
+        Raises ``CollectionMissing``, or ``ConfigurationError`` when the vectors' size is not the collection's.
         """
+        ...
+
+    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
+        """Per ``key`` the unit vectors of the chunk's sentences, float32 [n_spans, d], for those stored with them."""
         ...

@@ -1,69 +1,79 @@
-"""Sentence vectors for chunks that were stored without them: embedded when first needed, then remembered.
+"""The sentence vectors of chunks: from the store, or, of chunks stored without them, embedded when first needed.
 
-A collection that another pipeline filled has none. Ten chunks cost about half a second the first time.
+A collection that another pipeline filled has none. Ten chunks of it cost about half a second the first time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
 
-from app.providers.candidate_cache import CandidateCache
-from app.providers.hybrid import Candidate
+from app.providers.hybrid import Candidate, HybridStore
 from app.providers.layout import sentence_texts
-from app.providers.vectors import adocument_vectors
-from graph.sentences import sentence_spans
+from app.providers.memory_cache import MemoryCache
+from app.providers.vectors import Vectors, adocument_vectors
+from graph.sentences import Span, sentence_spans
 
 MOST_SENTENCES = 256
 """Sentences embedded for one question; chunks past them go without, rather than keep the question waiting."""
+REMEMBERED_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The sentences of a chunk: (start, end) in code points, and their unit vectors, float32 [n, d], or None."""
+
+    spans: tuple[Span, ...]
+    vectors: NDArray[np.float32] | None
 
 
 class SentenceVectors:
-    """Completes candidates with the spans and vectors of their sentences."""
+    """Finds the sentences of candidates of one store."""
 
-    def __init__(self, embeddings: Embeddings) -> None:
+    def __init__(self, store: HybridStore, embeddings: Embeddings) -> None:
+        self._store = store
         self._embeddings = embeddings
-        self._cache = CandidateCache()
+        self._embedded: MemoryCache[Vectors] = MemoryCache(REMEMBERED_BYTES, lambda vectors: vectors.nbytes)
 
-    async def complete(self, candidates: Iterable[Candidate]) -> dict[str, Candidate]:
-        """The candidates by chunk id, each with ``spans`` and one row of ``sentences`` per span.
-
-        Those that have both are returned as they are; past ``MOST_SENTENCES``, ``sentences`` is None.
-        """
-        complete: dict[str, Candidate] = {}
-        missing: list[Candidate] = []
+    async def find(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
+        """Per ``key`` the sentences of each candidate; past ``MOST_SENTENCES`` without vectors."""
+        stored = await self._store.asentences(candidates)
+        found: dict[Hashable, Sentences] = {}
         for candidate in candidates:
-            chunk = candidate.chunk
-            if not chunk.spans:
-                candidate = replace(candidate, chunk=replace(chunk, spans=sentence_spans(chunk.text)))
-            rows = 0 if candidate.sentences is None else len(candidate.sentences)
-            complete[chunk.chunk_id] = candidate
-            if rows != len(candidate.chunk.spans):
-                missing.append(candidate)
-        complete.update(await self._embedded(missing))
-        return complete
+            spans = candidate.chunk.spans or sentence_spans(candidate.chunk.text)
+            vectors = stored.get(candidate.key)
+            fits = vectors is not None and len(vectors) == len(spans)
+            found[candidate.key] = Sentences(spans, vectors if fits else None)
+        missing = {
+            candidate.chunk.text: found[candidate.key].spans
+            for candidate in candidates
+            if found[candidate.key].vectors is None and found[candidate.key].spans
+        }
+        if missing:
+            embedded = await self._embed(missing)
+            for candidate in candidates:
+                if candidate.chunk.text in missing:
+                    spans = missing[candidate.chunk.text]
+                    found[candidate.key] = Sentences(spans, embedded.get(candidate.chunk.text))
+        return found
 
-    async def _embedded(self, candidates: list[Candidate]) -> dict[str, Candidate]:
-        known = self._cache.find(candidate.chunk.text for candidate in candidates)
-        done: dict[str, Candidate] = {}
-        texts: list[str] = []
-        new: list[Candidate] = []
-        for candidate in candidates:
-            chunk = candidate.chunk
-            sentences = sentence_texts(chunk.text, chunk.spans)
-            done[chunk.chunk_id] = replace(candidate, sentences=None)
-            if cached := known.get(chunk.text):
-                done[chunk.chunk_id] = replace(candidate, sentences=cached.sentences)
-            elif len(texts) + len(sentences) <= MOST_SENTENCES:
-                texts.extend(sentences)
-                new.append(candidate)
-        vectors = await adocument_vectors(self._embeddings, texts)
-        at = 0
-        for candidate in new:
-            rows = vectors[at : at + len(candidate.chunk.spans)]
-            at += len(rows)
-            done[candidate.chunk.chunk_id] = replace(candidate, sentences=rows)
-        self._cache.keep({one.chunk.text: done[one.chunk.chunk_id] for one in new})
-        return done
+    async def _embed(self, wanted: dict[str, tuple[Span, ...]]) -> dict[Hashable, Vectors]:
+        """Sentence vectors by the chunk's text, for as many chunks as the bound allows."""
+        known = self._embedded.find(wanted)
+        new: dict[str, list[str]] = {}
+        left = MOST_SENTENCES
+        for text, spans in wanted.items():
+            if text not in known and len(spans) <= left:
+                new[text] = sentence_texts(text, spans)
+                left -= len(spans)
+        rows = await adocument_vectors(self._embeddings, [one for sentences in new.values() for one in sentences])
+        ends = np.cumsum([len(sentences) for sentences in new.values()], dtype=int).tolist()
+        made: dict[Hashable, Vectors] = {
+            text: rows[end - len(sentences) : end] for (text, sentences), end in zip(new.items(), ends, strict=True)
+        }
+        self._embedded.keep(made)
+        return known | made

@@ -1,0 +1,203 @@
+"""The composition root: Settings -> providers -> Ports -> graph -> service.
+
+Every part may be given by argument instead, which is how tests and extenders bring their own. Making a garden loads the
+embedded parts and checks that they fit each other; remote parts are not contacted, so they may come up later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from app.makers import make_grader, make_synthesizer
+from app.health import Health
+from app.providers.embeddings import EmbeddingModel, make_embeddings
+from app.providers.vector_stores import make_store
+from app.retrieval import HybridRetriever
+from app.service import GardenService
+from app.settings import Settings, load_settings
+from app.support import EmbeddingSupport
+from app.tasks_service import TaskService
+from graph.build import build_graph
+from graph.calibration import calibration_for, load_calibrations
+from graph.errors import ConfigurationError
+from graph.policy import Policy
+from graph.ports import Grader, Ports, Retriever, Synthesizer
+from graph.state import Output, State
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+    from app.providers.layout import ChunkStore
+
+
+@dataclass(slots=True)
+class Garden:
+    """Everything one service is made of. ``aclose`` lets go of it all."""
+
+    settings: Settings
+    embedding: EmbeddingModel
+    store: Any
+    retriever: Retriever
+    service: GardenService
+    health: Health
+    version: str
+    make_tasks: Callable[[], TaskService]
+    closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    closed: bool = False
+    _tasks: TaskService | None = None
+    _making: Lock = field(default_factory=Lock)
+
+    @property
+    def tasks(self) -> TaskService:
+        """Door S. Its collection is opened by the first access, so that who asks for documents alone never holds it.
+
+        Raises ``ConfigurationError`` or ``StoreUnavailable``.
+        """
+        with self._making:
+            if self._tasks is None:
+                self._tasks = self.make_tasks()
+            return self._tasks
+
+    async def start(self) -> None:
+        """Nothing is left to load; here for what wants a running loop."""
+
+    def announce(self, address: str) -> None:
+        """Let other processes know at which address this one serves the embedded collections it has open."""
+        for store in (self.store, self._tasks.store if self._tasks else None):
+            engine = getattr(store, "engine", None)
+            if engine is not None:
+                engine.announce(address)
+
+    async def aclose(self) -> None:
+        """Close the stores and the models; a second call does nothing."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._tasks is not None:
+            await self._tasks.store.aclose()
+        for close in self.closers:
+            await close()
+
+
+def build_garden(
+    settings: Settings | None = None,
+    *,
+    embedding: EmbeddingModel | None = None,
+    store: ChunkStore | None = None,
+    synthesizer: Synthesizer | None = None,
+    grader: Grader | None = None,
+) -> Garden:
+    """Make a garden from *settings* and the parts that are given. Raises ``ConfigurationError``."""
+    settings = settings or load_settings()
+    parts = _make_parts(settings, embedding, store, synthesizer, grader)
+    places = GardenService(
+        build_graph(parts.ports, policy_of(settings), State),
+        places=settings.places,
+        log_questions=settings.log_questions,
+    )
+    health = Health(
+        store=parts.store.aprobe,
+        embedding=parts.probe_embedding,
+        ollama_host=settings.ollama_host,
+        chat=parts.probe_chat,
+    )
+
+    async def close_embedding() -> None:
+        close = getattr(parts.embedding.embeddings, "close", None)
+        if close:
+            close()
+
+    def make_tasks() -> TaskService:
+        return make_task_service(settings, parts.embedding, parts.ports.synthesizer)
+
+    return Garden(
+        settings=settings,
+        embedding=parts.embedding,
+        store=parts.store,
+        retriever=parts.ports.retriever,
+        service=places,
+        health=health,
+        version=_version(),
+        make_tasks=make_tasks,
+        closers=[parts.store.aclose, close_embedding],
+    )
+
+
+def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
+    """The graph for LangGraph Studio (``langgraph.json``), on the settings of the environment."""
+    settings = load_settings()
+    return build_graph(_make_parts(settings).ports, policy_of(settings), Output)
+
+
+def make_task_service(settings: Settings, embedding: EmbeddingModel, synthesizer: Synthesizer) -> TaskService:
+    """Door S on its own collection, with the chat model that *synthesizer* has, if it has one."""
+    if settings.tasks_collection == settings.vector_store_collection:
+        name = settings.tasks_collection
+        raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
+    return TaskService(
+        make_store(settings, settings.tasks_collection, embedding),
+        embedding,
+        completion=getattr(synthesizer, "completion", None),
+        seconds=settings.request_timeout_seconds,
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The graph's rules, as the settings say."""
+    return Policy(
+        relevance_threshold=settings.relevance_threshold,
+        min_confidence=settings.min_confidence_threshold,
+        max_query_chars=settings.max_query_chars,
+        request_timeout=settings.request_timeout_seconds,
+        attribution=settings.attribution,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    embedding: EmbeddingModel
+    store: Any
+    ports: Ports
+    probe_embedding: Callable[[], Awaitable[None]]
+    probe_chat: Callable[[], Awaitable[None]] | None
+
+
+def _make_parts(
+    settings: Settings,
+    embedding: EmbeddingModel | None = None,
+    store: ChunkStore | None = None,
+    synthesizer: Synthesizer | None = None,
+    grader: Grader | None = None,
+) -> _Parts:
+    with ThreadPoolExecutor(2) as pool:  # the model loads while the calibration and the chat model are made
+        loading = pool.submit(make_embeddings, settings) if embedding is None else None
+        calibrations = load_calibrations()
+        embedding = loading.result() if loading else embedding
+    assert embedding is not None
+    store = store or make_store(settings, settings.vector_store_collection, embedding)
+    calibration = calibration_for(embedding.name, calibrations)
+    made = synthesizer or make_synthesizer(settings, calibration)
+    ports = Ports(
+        retriever=HybridRetriever(store, embedding.embeddings),
+        grader=grader or make_grader(settings, calibration),
+        synthesizer=made,
+        support=EmbeddingSupport(embedding.embeddings),
+    )
+
+    async def probe_embedding() -> None:
+        if embedding.dimension is None:
+            await embedding.embeddings.aembed_query("ready?")
+
+    return _Parts(embedding, store, ports, probe_embedding, getattr(made, "aprobe", None))
+
+
+def _version() -> str:
+    try:
+        return version("knowledge-garden")
+    except PackageNotFoundError:
+        return "0.1.0"

@@ -1,0 +1,95 @@
+"""A circuit breaker: a part that keeps failing is left alone for a while, then probed by one call.
+
+closed ──N failures in a row──▶ open ──after a rest──▶ half open ──the probe succeeds──▶ closed, or fails ──▶ open.
+(Nygard, "Release It!", 2007.) Own code, since the kept libraries let every waiting call through when half open, and
+count a caller that went away as a failure.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+State = Literal["closed", "open", "half_open"]
+
+
+class Circuit:
+    """The breaker of one remote part; safe among threads and tasks, for ``with`` in plain and in async code."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        failures: int = 10,
+        rest: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open after *failures* in a row, for *rest* seconds on *clock*."""
+        self.name = name
+        self._limit = failures
+        self._rest = rest
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._opened_at: float | None = None
+        self._probing = False
+
+    @property
+    def state(self) -> State:
+        """For metrics and health: ``closed``, ``open``, or ``half_open`` when a probe runs or is due."""
+        with self._lock:
+            if self._opened_at is None:
+                return "closed"
+            return "half_open" if self._probing or self._rested() else "open"
+
+    @property
+    def failures(self) -> int:
+        """How many calls failed in a row."""
+        return self._failures
+
+    @contextmanager
+    def guard(self, refuse: Callable[[], Exception], counts: Callable[[Exception], bool]) -> Iterator[None]:
+        """Run one call. Raises what *refuse* makes when the circuit is open, without making the call.
+
+        An error for which *counts* is true is a failure of the part; any other shows that it answers. A cancelled
+        call says nothing either way.
+        """
+        probe = self._enter(refuse)
+        try:
+            yield
+        except Exception as error:
+            self._leave(probe, failed=counts(error))
+            raise
+        except BaseException:
+            self._leave(probe, failed=None)
+            raise
+        self._leave(probe, failed=False)
+
+    def _rested(self) -> bool:
+        return self._opened_at is not None and self._clock() >= self._opened_at + self._rest
+
+    def _enter(self, refuse: Callable[[], Exception]) -> bool:
+        with self._lock:
+            if self._opened_at is None:
+                return False
+            if self._probing or not self._rested():
+                raise refuse()
+            self._probing = True
+            return True
+
+    def _leave(self, probe: bool, failed: bool | None) -> None:
+        with self._lock:
+            if probe:
+                self._probing = False
+            if failed is None:
+                return
+            if not failed:
+                # A call that began before the circuit opened and ends well is as good as a probe.
+                self._failures, self._opened_at = 0, None
+                return
+            self._failures += 1
+            if probe or (self._opened_at is None and self._failures >= self._limit):
+                self._opened_at = self._clock()

@@ -1,0 +1,128 @@
+"""Chunks that a caller hands over, as a store: so that they are searched and measured as stored ones are.
+
+Nothing is kept. What is read and embedded is bounded, whatever the size of the texts, for the caller waits for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+
+from app.providers.bm25 import dimension, document_weights
+from app.providers.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.layout import indexed_text
+from app.providers.payloads import chunk_from_payload
+from app.providers.vectors import Vectors, adocument_vectors
+from graph.sentences import Span, sentence_spans
+from graph.state import Chunk
+from graph.terms import document_idf, question_stems, vocabulary, wanted
+
+READ_CHARS, READ_SENTENCES = 400_000, 4_000
+"""What is read of all chunks together; each has an equal share."""
+LONGEST_SENTENCE = 2_000
+"""Characters after which a run without an end is cut."""
+CHUNK_CHARS, SENTENCE_CHARS = 8_000, 5_000
+"""What is embedded of all chunks and of all sentences together: well under a second for two processors."""
+LONGEST_EMBEDDED = 1_500
+"""Characters of one text to embed; the embedded model reads no more of it anyway."""
+
+
+class GivenChunks:
+    """``HybridStore`` over chunks as door V gets them: ``chunk_id``, ``text`` and perhaps ``metadata``."""
+
+    def __init__(self, given: Sequence[Mapping[str, Any]], parts: Sequence[str], embeddings: Embeddings) -> None:
+        """*parts* are the questions that will be asked: they decide which sentences are worth embedding."""
+        chars, sentences = READ_CHARS // len(given), READ_SENTENCES // len(given)
+        self.chunks = [_chunk(one, chars, sentences) for one in given]
+        self._read = [indexed_text(chunk.title, chunk.text[:chars]) for chunk in self.chunks]
+        self._weights = [document_weights(text) for text in self._read]
+        held = Counter(term for weights in self._weights for term in weights)
+        stems = {stem for part in parts for stem in question_stems(part)}
+        self._idf = document_idf(len(given), Counter({stem: held[dimension(stem)] for stem in stems}))
+        self._terms = {dimension(stem): self._idf(stem) for stem in stems}
+        self._wanted = [wanted(part, self._idf) for part in parts]
+        self._embeddings = embeddings
+
+    async def ahybrid(
+        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
+    ) -> HybridHits:
+        """Every chunk, for every query; ``idf`` is that of the chunks at hand."""
+        shares = _shares([min(len(text), LONGEST_EMBEDDED) for text in self._read], CHUNK_CHARS)
+        beginnings = [text[:share] for text, share in zip(self._read, shares, strict=True)]
+        vectors = await adocument_vectors(self._embeddings, beginnings)
+        found = [Candidate(key, chunk, vectors[key], self._weights[key]) for key, chunk in enumerate(self.chunks)]
+        return HybridHits([found for _ in queries], self._terms)
+
+    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
+        """Vectors of the most promising sentences; of the others, that of their chunk stands in."""
+        chosen = self._promising(candidates)
+        texts = [one.text for one in chosen]
+        vectors = await adocument_vectors(self._embeddings, texts)
+        rows: dict[Hashable, Vectors] = {}
+        for candidate in candidates:
+            assert candidate.dense is not None
+            rows[candidate.key] = np.tile(candidate.dense, (len(candidate.chunk.spans), 1))
+        for one, vector in zip(chosen, vectors, strict=True):
+            rows[one.key][one.place] = vector
+        return rows
+
+    def _promising(self, candidates: Sequence[Candidate]) -> list[_Sentence]:
+        """The sentences that cover most of the question, as many as may be embedded."""
+        sentences = []
+        for candidate in candidates:
+            chunk = candidate.chunk
+            title = vocabulary(chunk.title)
+            for place, (start, end) in enumerate(chunk.spans):
+                near = vocabulary(chunk.text[start:end]) | title
+                worth = max(one.coverage(near) for one in self._wanted)
+                sentences.append(_Sentence(worth, candidate.key, place, chunk.text[start:end][:LONGEST_EMBEDDED]))
+        sentences.sort(key=lambda one: (-one.worth, one.place))
+        spent = accumulate(len(one.text) for one in sentences)
+        return [one for one, total in zip(sentences, spent, strict=True) if total <= SENTENCE_CHARS]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence that may be embedded, the ``place``-th of the chunk ``key``."""
+
+    worth: float
+    key: Hashable
+    place: int
+    text: str
+
+
+def _chunk(given: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
+    """One chunk, read up to so many characters and sentences; its text stays whole, as offsets are in it."""
+    text = given["text"]
+    read = chunk_from_payload(given["chunk_id"], {"metadata": given.get("metadata") or {}})
+    # The segmenter takes no half of a surrogate pair; a question mark of the same length keeps the offsets.
+    whole = text[:chars].encode("utf-8", "replace").decode("utf-8")
+    spans = [part for span in sentence_spans(whole) for part in _cut(span)]
+    return Chunk(
+        chunk_id=given["chunk_id"],
+        document_id=read.document_id,
+        title=read.title[:LONGEST_SENTENCE],
+        text=text,
+        spans=tuple(spans[:sentences]),
+    )
+
+
+def _cut(span: Span) -> list[Span]:
+    start, end = span
+    return [(at, min(end, at + LONGEST_SENTENCE)) for at in range(start, end, LONGEST_SENTENCE)]
+
+
+def _shares(lengths: Sequence[int], budget: int) -> list[int]:
+    """How much of each of *lengths* fits the budget: the short ones whole, the long ones cut alike."""
+    shares = list(lengths)
+    left = budget
+    for number, place in enumerate(sorted(range(len(lengths)), key=lambda place: lengths[place])):
+        shares[place] = min(lengths[place], left // (len(lengths) - number))
+        left -= shares[place]
+    return shares

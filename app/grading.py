@@ -1,0 +1,39 @@
+"""Gate one behind its port: what needs no vendor. ``app/rerank_grading.py`` has the way that does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.readings import best_first, idf_of
+from graph.calibration import Calibration, cosine_relevance
+from graph.ports import Retrieved
+from graph.relevance import grade
+from graph.state import Chunk, Question
+
+
+class LocalGrader:
+    """``RERANKER=local``: similarities, words and rank, weighed as they were fitted for one embedding model."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self._calibration = calibration
+
+    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+        """Return every candidate once with its calibrated relevance, best first. Raises nothing of its own."""
+        return list(grade(retrieved.readings, idf_of(retrieved), self._calibration))
+
+
+class CosineGrader:
+    """``RERANKER=none``: the calibrated cosine alone."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self._calibration = calibration
+
+    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+        """Return every candidate once with its calibrated relevance, best first. Raises nothing of its own."""
+        return best_first(
+            [
+                replace(chunk, relevance=cosine_relevance(chunk.similarity, self._calibration))
+                for reading in retrieved.readings
+                for chunk in reading.chunks
+            ]
+        )

@@ -1,0 +1,71 @@
+"""What is well and what is not, found by asking each part."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+from graph.errors import ConfigurationError, GardenError
+
+LIMIT = 2.0
+"""Seconds all probes may take together (contract, Door L)."""
+
+Probe = Callable[[], Awaitable[None]]
+
+
+class Health:
+    """Probes of one service's parts. ``draining`` is set while it goes down."""
+
+    def __init__(self, *, store: Probe, embedding: Probe, ollama_host: str, chat: Probe | None) -> None:
+        self._store = store
+        self._embedding = embedding
+        self._ollama_host = ollama_host
+        self._chat = chat
+        self.draining = False
+
+    async def check(self) -> dict[str, Any]:
+        """Door L's five fields. Only parts that are configured count towards ``status``."""
+        store, embedding, ollama, chat = await asyncio.gather(
+            _works(self._store), _works(self._embedding), _works(self._ask_ollama), _works(self._chat)
+        )
+        status = "unhealthy" if not (store and embedding) else "healthy" if chat else "degraded"
+        return {
+            "status": status,
+            "ollama": "connected" if ollama else "unreachable",
+            "vector_store": "connected" if store else "unreachable",
+            "embedding_model": "loaded" if embedding else "not_loaded",
+            "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        }
+
+    async def not_ready(self) -> str | None:
+        """Why no work should be sent here now, or None."""
+        if self.draining:
+            return "The service is going down."
+        for name, probe in (("vector store", self._store), ("embedding model", self._embedding)):
+            try:
+                async with asyncio.timeout(LIMIT):
+                    await probe()
+            except TimeoutError:
+                return f"The {name} did not answer in {LIMIT:g} s."
+            except GardenError as error:
+                return f"The {name} is not ready: {error.message}"
+        return None
+
+    async def _ask_ollama(self) -> None:
+        async with httpx.AsyncClient(timeout=LIMIT) as client:
+            (await client.get(f"{self._ollama_host}/api/version")).raise_for_status()
+
+
+async def _works(probe: Probe | None) -> bool:
+    if probe is None:
+        return True
+    try:
+        async with asyncio.timeout(LIMIT):
+            await probe()
+    except (TimeoutError, GardenError, httpx.HTTPError, httpx.InvalidURL, ConfigurationError):
+        return False
+    return True

@@ -1,0 +1,36 @@
+"""Health: ``/health`` really probes every part, ``/health/live`` only says the process runs, ``/health/ready`` whether to
+send it work. The shapes are door L's (contract, Door L).
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from app.errors_http import JSON, error_response
+from app.health import Health
+
+
+def health_routes(health: Health) -> APIRouter:
+    """The three routes over *health*."""
+    router = APIRouter(prefix="/health", tags=["health"])
+
+    @router.get("")
+    async def report() -> Response:
+        """Probe every part: 200 when `healthy` or `degraded`, 503 when `unhealthy`."""
+        found = await health.check()
+        return JSON(found, 503 if found["status"] == "unhealthy" else 200)
+
+    @router.get("/live")
+    async def live() -> Response:
+        """The process runs."""
+        return JSON({"status": "alive"})
+
+    @router.get("/ready")
+    async def ready() -> Response:
+        """Models and store are loaded, and the service is not going down."""
+        if reason := await health.not_ready():
+            return error_response(503, reason, {"Retry-After": "1"})
+        return JSON({"status": "ready"})
+
+    return router

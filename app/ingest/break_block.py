@@ -1,0 +1,72 @@
+"""A block that is too long for one chunk → pieces, broken where it hurts least."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from app.ingest.documents import Block
+from app.ingest.word_pieces import word_pieces
+from graph.sentences import sentence_spans
+
+
+def broken(block: Block, limit: int) -> Iterator[str]:
+    """Yield pieces of at most ``limit`` word pieces that together are the block's text.
+
+    Prose is broken at sentences and each piece is one (white space after it included), a list at items, code at lines
+    (each piece in its own fence), a table at rows (each piece below the header). A sentence, line or row that is
+    itself too long is broken between words, a word that is too long anywhere.
+    """
+    match block.kind:
+        case "prose":
+            yield from _sentences(block.text, limit)
+        case "list":
+            yield from _lines(block.text.split("\n"), limit)
+        case "code":
+            first, *lines, last = block.text.split("\n")
+            for piece in _lines(lines, limit - 4):
+                yield f"{first}\n{piece}\n{last}"
+        case "table":
+            header, *rows = block.text.split("\n")
+            room = limit - word_pieces(header)
+            if room < limit // 3:
+                yield from _lines([header, *rows], limit)
+            else:
+                yield from (f"{header}\n{piece}" for piece in _lines(rows, room))
+
+
+def _sentences(text: str, limit: int) -> Iterator[str]:
+    starts = [start for start, _ in sentence_spans(text)]
+    for start, end in zip([0, *starts[1:]], [*starts[1:], len(text)], strict=True):
+        yield from _words(text[start:end], limit)
+
+
+def _lines(lines: Iterable[str], limit: int) -> Iterator[str]:
+    """Whole lines, as many together as fit."""
+    held: list[str] = []
+    size = 0
+    for line in lines:
+        for part in _words(line, limit):
+            weight = word_pieces(part)
+            if held and size + weight > limit:
+                yield "\n".join(held)
+                held, size = [], 0
+            held.append(part)
+            size += weight
+    if held:
+        yield "\n".join(held)
+
+
+def _words(text: str, limit: int) -> Iterator[str]:
+    """``text`` itself if it fits, else runs of whole words."""
+    if word_pieces(text) <= limit:
+        yield text
+        return
+    start, size = 0, 0
+    for match in re.finditer(rf"\S{{1,{limit}}}\s*", text):
+        weight = word_pieces(match.group())
+        if size and size + weight > limit:
+            yield text[start : match.start()]
+            start, size = match.start(), 0
+        size += weight
+    yield text[start:]

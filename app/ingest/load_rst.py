@@ -1,0 +1,134 @@
+"""reStructuredText → blocks, by docutils with everything that reads other files or raw markup turned off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from app.ingest.documents import LoadedDocument
+from app.ingest.outline import Outline, title_from_name
+from app.ingest.plain_markup import fenced, table_row
+from app.ingest.text_encoding import decode
+
+if TYPE_CHECKING:
+    from docutils import nodes
+
+_ROLE = re.compile(r":[a-zA-Z][\w:+.-]*:`([^`<]+?)(?:\s*<[^`>]*>)?`")
+SETTINGS: dict[str, Any] = {
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 5,
+    "halt_level": 6,
+    "warning_stream": None,
+    "syntax_highlight": "none",
+    "smart_quotes": False,
+    "_disable_config": True,
+}
+"""No ``include``, no ``raw``, no configuration files; errors of markup stay in the tree and end nothing."""
+
+
+def load_rst(data: bytes, source: str) -> LoadedDocument:
+    """Read a reStructuredText file. Roles and directives of Sphinx, unknown here, leave their words.
+
+    Raises ``NotText`` for binary data.
+    """
+    from docutils.core import publish_doctree
+
+    tree = publish_doctree(decode(data), settings_overrides=SETTINGS)
+    outline = Outline()
+    _add(outline, tree, 1)
+    title, blocks = outline.finish(None, title_from_name(source))
+    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+
+
+def _add(outline: Outline, parent: nodes.Element, level: int) -> None:
+    """Add the blocks below ``parent``, whose title is a heading of ``level``."""
+    from docutils import nodes
+
+    for node in parent.children:
+        match node:
+            case nodes.title() | nodes.subtitle():
+                outline.heading(level + isinstance(node, nodes.subtitle), node.astext())
+            case nodes.section():
+                _add(outline, node, level + 1)
+            case nodes.literal_block() | nodes.doctest_block():
+                outline.add(fenced(node.astext()), "code")
+            case nodes.bullet_list() | nodes.enumerated_list() | nodes.definition_list() | nodes.field_list():
+                outline.add("\n".join(_items(node, "")), "list")
+            case nodes.table():
+                outline.add(_table(node), "table")
+            case nodes.system_message():
+                _add_unknown(outline, node)
+            case nodes.Invisible() | nodes.substitution_definition():
+                continue
+            case nodes.TextElement():
+                outline.add(_words(node))
+            case nodes.Element():
+                _add(outline, node, level)
+
+
+def _add_unknown(outline: Outline, message: nodes.Element) -> None:
+    """Keep the words of a directive docutils does not know; those it was told to refuse are left out."""
+    from docutils import nodes
+
+    if not message.children[0].astext().startswith("Unknown directive type"):
+        return
+    for block in message.findall(nodes.literal_block):
+        lines = [line.strip() for line in block.astext().split("\n")[1:]]
+        outline.add(" ".join(line for line in lines if line and not line.startswith(":")))
+
+
+def _words(node: nodes.Node) -> str:
+    """What a reader sees, on one line; a role that is not known here (``:ref:`name```) leaves its words."""
+    return " ".join(_ROLE.sub(r"\1", node.astext()).split())
+
+
+def _items(parent: nodes.Element, indent: str) -> list[str]:
+    """A list as lines: one per item, nested lists indented below; a term and its definition share a line."""
+    from docutils import nodes
+
+    lines: list[str] = []
+    for number, item in enumerate(_elements(parent), int(parent.get("start", 1))):
+        lead = f"{indent}{number}. " if isinstance(parent, nodes.enumerated_list) else f"{indent}- "
+        for part in _parts(item):
+            match part:
+                case nodes.term() | nodes.field_name():
+                    lead += _words(part) + ": "
+                    continue
+                case nodes.bullet_list() | nodes.enumerated_list() | nodes.definition_list() | nodes.field_list():
+                    lines.extend(_items(part, indent + "  "))
+                case nodes.literal_block() | nodes.doctest_block():
+                    lines.extend(fenced(part.astext()).split("\n"))
+                case nodes.table():
+                    lines.extend(_table(part).split("\n"))
+                case _:
+                    lines.append(lead + _words(part))
+            lead = indent + "  "
+    return lines
+
+
+def _parts(item: nodes.Element) -> Iterator[nodes.Element]:
+    """What an item holds, with definitions and field bodies opened."""
+    from docutils import nodes
+
+    for part in _elements(item):
+        if isinstance(part, nodes.definition | nodes.field_body):
+            yield from _parts(part)
+        else:
+            yield part
+
+
+def _elements(parent: nodes.Element) -> list[nodes.Element]:
+    """The children that hold words: no comments, no messages of the parser."""
+    from docutils import nodes
+
+    hidden = (nodes.Invisible, nodes.system_message)
+    return [part for part in parent.children if isinstance(part, nodes.Element) and not isinstance(part, hidden)]
+
+
+def _table(node: nodes.Element) -> str:
+    from docutils import nodes
+
+    rows = ([entry.astext() for entry in row.findall(nodes.entry)] for row in node.findall(nodes.row))
+    return "\n".join(map(table_row, rows))

@@ -1,0 +1,113 @@
+"""One ingest on its way: which documents are new, changed, the same or gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from app.ingest.documents import IngestReport, Part, SkippedFile, SplitDocument
+from app.ingest.identify import content_hash
+from app.ingest.parts import batches, parts_of
+from app.ingest.read_ahead import read_ahead
+from app.ingest.sink import Sink
+
+REMOVE_TOGETHER = 200
+"""Documents deleted in one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an ingest is: files read of all found, documents met, chunks written."""
+
+    files_read: int
+    files: int
+    documents: int
+    chunks: int
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class IngestRun:
+    """Compares what is read with what the collection holds, and writes the difference. Good for one ``all``."""
+
+    sink: Sink
+    files: int = 0
+    on_progress: OnProgress | None = None
+    files_read: int = 0
+    counts: dict[str, int] = field(default_factory=lambda: {"added": 0, "changed": 0, "unchanged": 0, "chunks": 0})
+    skipped: list[SkippedFile] = field(default_factory=list)
+    _model_name: str = ""
+    _stored: dict[str, str] = field(default_factory=dict)
+    _met: set[str] = field(default_factory=set)
+    _chunk_ids: set[int] = field(default_factory=set)
+
+    async def all(self, items: Iterator[SplitDocument | SkippedFile], prune: bool) -> IngestReport:
+        """Put every item in its place and report."""
+        started = time.monotonic()
+        self._model_name, self._stored = await self.sink.describe()
+        async with (
+            aclosing(read_ahead(items)) as ahead,
+            aclosing(self._parts(ahead)) as parts,
+            aclosing(batches(parts)) as full,
+        ):
+            async for batch in full:
+                await self.sink.write(batch)
+                self.counts["chunks"] += sum(len(part.chunks) for part in batch)
+                self._tell()
+        removed, note = await self._prune() if prune else (0, "")
+        if self.counts["chunks"] or removed:
+            await self.sink.finish()
+        self._tell()
+        seconds = time.monotonic() - started
+        return IngestReport(**self.counts, removed=removed, skipped=tuple(self.skipped), seconds=seconds, note=note)
+
+    async def _parts(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> AsyncGenerator[Part]:
+        """The parts of what is new or changed."""
+        async for item in items:
+            if isinstance(item, SkippedFile):
+                self.skipped.append(item)
+            elif refused := self._refused(item):
+                self.skipped.append(SkippedFile(path=item.source, reason=refused))
+            else:
+                known = self._stored.get(item.document_id)
+                current = content_hash(item, self._model_name)
+                kind = "added" if known is None else "unchanged" if known == current else "changed"
+                self.counts[kind] += 1
+                self._met.add(item.document_id)
+                if kind != "unchanged":
+                    for part in parts_of(item, current, replaces=kind == "changed"):
+                        yield part
+            self._tell()
+
+    def _refused(self, document: SplitDocument) -> str | None:
+        """Why a document cannot be stored, if so: ids are taken by what came before it in this run."""
+        if not document.chunks:
+            return "no text in it"
+        if document.document_id in self._met:
+            return f"its document id {document.document_id} is taken by another document; the first one is kept"
+        own = f"{document.document_id}#"
+        given = [hash(chunk.chunk_id) for chunk in document.chunks if not chunk.chunk_id.startswith(own)]
+        if not self._chunk_ids.isdisjoint(given):
+            return f"a chunk id of document {document.document_id} is taken by another document; the first one is kept"
+        self._chunk_ids.update(given)
+        return None
+
+    async def _prune(self) -> tuple[int, str]:
+        """Remove what was not met; what could not be read is kept, and all is kept if that cannot be told."""
+        unknown = next((skipped.path for skipped in self.skipped if skipped.rows_lost), None)
+        if unknown is not None:
+            return 0, f"Nothing was removed: {unknown} could not be read whole, so what is gone is not certain."
+        kept = self._met | {skipped.path for skipped in self.skipped}
+        gone = sorted(self._stored.keys() - kept)
+        for at in range(0, len(gone), REMOVE_TOGETHER):
+            await self.sink.remove(gone[at : at + REMOVE_TOGETHER])
+        return len(gone), ""
+
+    def _tell(self) -> None:
+        if self.on_progress:
+            documents = self.counts["added"] + self.counts["changed"] + self.counts["unchanged"]
+            self.on_progress(Progress(self.files_read, self.files, documents, self.counts["chunks"]))

@@ -1,0 +1,102 @@
+"""Where ingest puts what it has read: a collection here, or one that a running server holds (``app.ingest.remote``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from app.ingest.documents import Part
+from app.ingest.embed import make_points
+from app.ingest.identify import part_hash
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+    from app.providers.layout import ChunkStore, Point
+
+
+class Sink(Protocol):
+    """A collection that documents can be put into. Every method may raise ``RetrievalFailed``."""
+
+    async def describe(self) -> tuple[str, dict[str, str]]:
+        """Return the name of the embedding model, and document id -> content hash of all that is stored."""
+        ...
+
+    async def write(self, parts: Sequence[Part]) -> None:
+        """Embed and store, in this order; it may return before the last of it is stored."""
+        ...
+
+    async def remove(self, document_ids: Sequence[str]) -> None:
+        """Delete every chunk of these documents."""
+        ...
+
+    async def finish(self) -> None:
+        """Return when all is on disk and the indexes are built."""
+        ...
+
+
+class LocalSink:
+    """A collection of this process. While one batch is stored, the next is embedded.
+
+    The order of writes makes a kill harmless at any moment. New chunks come first, marked as parts. Then the chunks of
+    an older version go. Only then does the first chunk get the document's hash, without which the next run does the
+    document again.
+    """
+
+    def __init__(self, store: ChunkStore, embeddings: Embeddings, model_name: str) -> None:
+        self._store = store
+        self._embeddings = embeddings
+        self._model_name = model_name
+        self._storing: asyncio.Task[None] | None = None
+
+    async def describe(self) -> tuple[str, dict[str, str]]:
+        """The embedding model's name and the stored documents' hashes."""
+        return self._model_name, await self._store.adocuments()
+
+    async def write(self, parts: Sequence[Part]) -> None:
+        """Embed ``parts`` and begin to store them; what went wrong with the batch before is raised here."""
+        points = await make_points(parts, self._embeddings)
+        await self.settle()
+        self._storing = asyncio.create_task(self._save(parts, points))
+
+    async def settle(self) -> None:
+        """Return when everything written is stored."""
+        storing, self._storing = self._storing, None
+        if storing is not None:
+            await storing
+
+    async def remove(self, document_ids: Sequence[str]) -> None:
+        """Delete every chunk of these documents."""
+        await self.settle()
+        await self._store.adelete_documents(document_ids)
+
+    async def finish(self) -> None:
+        """Return when all is on disk and the indexes are built."""
+        await self.settle()
+        await self._store.aflush()
+        await self._store.aoptimize()
+
+    async def _save(self, parts: Sequence[Part], points: Sequence[Point]) -> None:
+        complete = {part.document.document_id: part for part in parts if part.last}
+        firsts: list[Point] = []
+        replacing: list[Point] = []
+        for point in points:
+            part = complete.get(point.metadata["document_id"])
+            if part is not None and point.metadata["chunk_index"] == 0:
+                whole = replace(point, metadata={**point.metadata, "content_hash": part.content_hash})
+                (replacing if part.replaces else firsts).append(whole)
+        new = {point.chunk_id for point in firsts}
+        await self._store.aupsert([*(point for point in points if point.chunk_id not in new), *firsts])
+        if replacing:
+            stale = [chunk for part in complete.values() if part.replaces for chunk in await self._stale(part)]
+            if stale:
+                await self._store.adelete_chunks(stale)
+            await self._store.aupsert(replacing)
+
+    async def _stale(self, part: Part) -> list[str]:
+        """The chunks of an older version of a document."""
+        known = await self._store.achunk_hashes(part.document.document_id)
+        current = (part.content_hash, part_hash(part.content_hash))
+        return [chunk_id for chunk_id, content_hash in known.items() if content_hash not in current]

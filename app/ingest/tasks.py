@@ -1,0 +1,83 @@
+"""``tasks.jsonl`` → tasks → documents of one chunk each (door S)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.ingest.documents import MAX_CHUNK_CHARS, MAX_ID_CHARS, MAX_TITLE_CHARS, SplitDocument, TextChunk
+from graph.errors import InvalidInput
+from graph.sentences import sentence_spans
+
+Status = Literal["pending", "in_progress", "completed"]
+Priority = Literal["low", "medium", "high", "critical"]
+MAX_DESCRIPTION_CHARS = MAX_CHUNK_CHARS - MAX_TITLE_CHARS - 1
+
+
+class Task(BaseModel):
+    """A task as door S knows it; all but ``id`` and ``title`` may be left out, other fields are passed over."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
+
+    id: str = Field(min_length=1, max_length=MAX_ID_CHARS)
+    title: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
+    description: str = Field("", max_length=MAX_DESCRIPTION_CHARS)
+    status: Status = "pending"
+    priority: Priority = "medium"
+    has_attachments: bool = False
+
+    @property
+    def document(self) -> str:
+        """The text of the task: its title, and its description on the next line."""
+        return f"{self.title}\n{self.description}" if self.description else self.title
+
+
+def read_tasks(path: Path) -> Iterator[Task]:
+    """Yield the tasks of a JSON Lines file, in file order.
+
+    Raises ``InvalidInput`` that names the line (1-based), the field and what is wrong with it, or that the file cannot
+    be read; an id that comes twice is wrong too.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").split("\n")
+    except (OSError, UnicodeError) as error:
+        raise InvalidInput(f"The tasks in {path.name} cannot be read.", field="tasks") from error
+    first_at: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            task = _task(path.name, number, line)
+            if task.id in first_at:
+                what = f"the id {task.id} is that of line {first_at[task.id]}"
+                raise InvalidInput(f"{path.name}, line {number}: {what}.", field="id", line=number)
+            first_at[task.id] = number
+            yield task
+
+
+def task_documents(tasks: Iterable[Task]) -> Iterator[SplitDocument]:
+    """Yield each task as a document of one chunk, whose id is the task's; the fields to filter by are metadata."""
+    for task in tasks:
+        text = task.document
+        chunk = TextChunk(chunk_id=task.id, chunk_index=0, text=text, spans=sentence_spans(text))
+        yield SplitDocument(
+            document_id=task.id,
+            title="",
+            source=task.id,
+            metadata=task.model_dump(include={"status", "priority", "has_attachments"}),
+            chunks=(chunk,),
+        )
+
+
+def _task(name: str, number: int, line: str) -> Task:
+    try:
+        return Task.model_validate(json.loads(line))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        what = f"{place}: {first['msg']}" if place else "not a JSON object"
+        raise InvalidInput(f"{name}, line {number}: {what}.", field=place or "tasks", line=number) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{name}, line {number}: not JSON.", field="tasks", line=number) from error

@@ -1,0 +1,76 @@
+"""Ingest beside a running server: the collection stays with the server, the files with the one who has them.
+
+A client (``app.ingest.remote``) reads and splits the files itself, asks what is stored, and sends only what is new. A
+path or an address in a request is never opened here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from app.ingest.documents import DocumentId, Part
+from app.ingest.sink import LocalSink
+
+OpenSink = Callable[[str | None], Awaitable[LocalSink]]
+"""Collection name (``None``: the server's own) → the sink that writes to it. Raises errors of ``graph.errors``."""
+
+MAX_ITEMS = 1_000
+"""Parts, or documents to remove, in one request; its bytes are limited for every door alike."""
+
+CollectionName = Annotated[str | None, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+
+
+class Stored(BaseModel):
+    """What a collection holds: content hash by document id, and the name of the model that embeds for it."""
+
+    model: str
+    documents: dict[str, str]
+
+
+class IngestRequest(BaseModel):
+    """What to do, in this order: store ``parts``, remove documents, finish (flush, build the indexes)."""
+
+    collection: CollectionName = None
+    parts: list[Part] = Field(default_factory=list, max_length=MAX_ITEMS)
+    remove: list[DocumentId] = Field(default_factory=list, max_length=MAX_ITEMS)
+    finish: bool = False
+
+
+class IngestResponse(BaseModel):
+    """What was done; when it arrives, the parts are stored."""
+
+    chunks: int
+    removed: int
+
+
+def ingest_routes(open_sink: OpenSink) -> APIRouter:
+    """``GET`` and ``POST /api/v1/ingest``. Requests that write are served one at a time."""
+    router = APIRouter(prefix="/api/v1/ingest", tags=["ingest"])
+    writing = asyncio.Lock()
+
+    @router.get("")
+    async def stored(collection: Annotated[CollectionName, Query()] = None) -> Stored:
+        """What the collection holds, to find out what is new."""
+        model, documents = await (await open_sink(collection)).describe()
+        return Stored(model=model, documents=documents)
+
+    @router.post("")
+    async def ingest(request: IngestRequest) -> IngestResponse:
+        """Store chunks of documents, remove documents, build the indexes."""
+        sink = await open_sink(request.collection)
+        async with writing:
+            if request.parts:
+                await sink.write(request.parts)
+                await sink.settle()
+            if request.remove:
+                await sink.remove(request.remove)
+            if request.finish:
+                await sink.finish()
+        return IngestResponse(chunks=sum(len(part.chunks) for part in request.parts), removed=len(request.remove))
+
+    return router

@@ -1,0 +1,139 @@
+"""Door G: LangServe at ``/rag``, the one file that knows it (it is deprecated upstream).
+
+What is served is not the graph but a Runnable over the service: its input and output are the public question and answer,
+so chunks and nodes never leak, and its stream yields tokens and then the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextvars import Context, copy_context
+from typing import Any
+
+import orjson
+from fastapi import Depends, FastAPI, Request
+from langchain_core.runnables import RunnableConfig, RunnableGenerator
+from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.runnables.utils import AddableDict
+from langserve import add_routes
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.errors_http import failure_body
+from app.query_schemas import QueryResponse
+from app.result import Result
+from app.service import GardenService
+from app.wire import answer_body
+from graph.errors import GardenError, InvalidInput
+from graph.state import Failure
+
+MAX_BATCH = 32
+"""Most questions in one batch (contract, Door G)."""
+
+
+class RagInput(BaseModel):
+    """A question, as in ``POST /query``. Types are left open here: the ``validate`` node is the one place that checks."""
+
+    model_config = ConfigDict(extra="ignore", title="Question")
+
+    query: Any = Field(None, title="query", description="the question", json_schema_extra={"type": "string"})
+    maxSources: Any = Field(None, title="maxSources", json_schema_extra={"type": ["integer", "null"]})
+    maxTokens: Any = Field(None, title="maxTokens", json_schema_extra={"type": ["integer", "null"]})
+    includeEvidence: Any = Field(None, title="includeEvidence", json_schema_extra={"type": ["boolean", "null"]})
+
+
+class AnswerFailed(GardenError):
+    """A failure on its way out of a Runnable, which has no other means to report one."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message, **failure.details)
+        self.failure = failure
+
+
+class RagRunnable(RunnableGenerator[Any, Any]):
+    """The service as a Runnable: ``ainvoke`` gives the answer's body, ``astream`` tokens and then that body."""
+
+    def __init__(self, service: GardenService) -> None:
+        async def tokens(inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
+            fields: dict[str, Any] = {}
+            async for given in inputs:
+                fields |= _fields(given)
+            events = service.stream(fields)
+            apart = _apart()
+            try:
+                while (event := await asyncio.create_task(anext(events, None), context=apart)) is not None:
+                    if event.kind == "token":
+                        yield AddableDict({"token": event.text})
+                    elif event.result is not None:
+                        yield AddableDict(_body(event.result, fields, raising=False))
+            finally:
+                await events.aclose()
+
+        super().__init__(tokens, name="knowledge_garden")
+        self._service = service
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        async def answer(given: Any) -> dict[str, Any]:
+            fields = _fields(given)
+            asked = asyncio.create_task(self._service.ask(fields), context=_apart())
+            return _body(await asked, fields, raising=True)
+
+        return await self._acall_with_config(answer, input, config)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        raise NotImplementedError("The service is asynchronous: use ainvoke, or RAGService from plain code.")
+
+    def transform(self, input: Iterator[Any], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
+        raise NotImplementedError("The service is asynchronous: use astream, or RAGService from plain code.")
+
+
+def add_rag_routes(app: FastAPI, service: GardenService) -> None:
+    """Serve ``/rag/invoke``, ``batch``, ``stream``, ``stream_events``, ``playground`` and the schemas."""
+    add_routes(
+        app,
+        RagRunnable(service).with_types(input_type=RagInput, output_type=QueryResponse),
+        path="/rag",
+        enabled_endpoints=[
+            "invoke", "batch", "stream", "stream_log", "stream_events", "playground",
+            "input_schema", "output_schema", "config_schema",
+        ],
+        playground_type="default",
+        dependencies=[Depends(small_batch)],
+    )  # fmt: skip
+
+
+async def small_batch(request: Request) -> None:
+    """Refuse a batch past ``MAX_BATCH``, and a body that is no JSON object, before LangServe reads it."""
+    if request.method != "POST":
+        return
+    try:
+        body = orjson.loads(await request.body())
+    except orjson.JSONDecodeError:
+        raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
+    if not isinstance(body, dict):
+        raise InvalidInput("The body must be a JSON object.", "body")
+    inputs = body.get("inputs")
+    if request.url.path.endswith("/batch") and (not isinstance(inputs, list) or len(inputs) > MAX_BATCH):
+        raise InvalidInput(f"inputs must be a list of at most {MAX_BATCH} questions.", "inputs")
+
+
+def _apart() -> Context:
+    """This context, request id included, without the run LangChain is tracing: the nodes' work is not its child."""
+    context = copy_context()
+    context.run(var_child_runnable_config.set, None)
+    return context
+
+
+def _fields(given: Any) -> dict[str, Any]:
+    """The question's fields; a bare string is a question too."""
+    if isinstance(given, BaseModel):
+        return given.model_dump()
+    return dict(given) if isinstance(given, dict) else {"query": given}
+
+
+def _body(result: Result, fields: dict[str, Any], *, raising: bool) -> dict[str, Any]:
+    if result.failure is None:
+        return answer_body(result, evidence=fields.get("includeEvidence") is True)
+    if raising:
+        raise AnswerFailed(result.failure)
+    return failure_body(result.failure)

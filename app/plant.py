@@ -1,0 +1,131 @@
+"""``garden ingest``: plant documents with a progress bar and a summary, here or through the server that holds the garden."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from app.ingest.documents import IngestReport
+from app.ingest.pipeline import ingest, ingest_documents, ingest_into
+from app.ingest.run import Progress as Done
+from app.ingest.sink import LocalSink, Sink
+from app.ingest.tasks import read_tasks, task_documents
+from app.settings import Settings, load_settings
+from graph.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from app.bootstrap import Garden
+
+OK, FAILED = 0, 1
+SAMPLES = (".md", ".html", ".txt", ".rst", ".pdf")
+"""What of the sample folder is a document; its JSON files are questions and tasks."""
+SAMPLE_TASKS = "tasks.jsonl"
+
+
+def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool) -> int:
+    """Plant *paths*; returns 0 when at least one document is now in the garden or nothing had to be done."""
+    name = "tasks_collection" if tasks else "vector_store_collection"
+    settings = load_settings(**({name: collection} if collection else {}))
+    report = asyncio.run(_plant_tasks(settings, paths, prune) if tasks else _plant(settings, paths, prune))
+    if as_json:
+        sys.stdout.buffer.write(orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
+    else:
+        _summarise(report)
+    kept = report.added + report.changed + report.unchanged
+    return FAILED if report.skipped and not kept else OK
+
+
+async def plant_if_empty(garden: Garden, folder: Path) -> None:
+    """Plant the sample documents of *folder*, and its tasks, each unless its collection already holds anything."""
+    if not await garden.tasks.store.acount():
+        await ingest_documents(garden.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
+    if await garden.store.acount():
+        return
+    paths = sorted(path for path in folder.iterdir() if path.suffix in SAMPLES)
+    with _progress() as on_progress:
+        report = await ingest(
+            paths,
+            store=garden.store,
+            embeddings=garden.embedding.embeddings,
+            model_name=garden.embedding.name,
+            on_progress=on_progress,
+        )
+    _summarise(report)
+
+
+async def _plant(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
+    with _progress() as on_progress:
+        async with _open_sink(settings, tasks=False) as sink:
+            return await ingest_into(sink, paths, prune=prune, on_progress=on_progress)
+
+
+async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
+    """All files are read before any task is stored: a line that is wrong stops the whole."""
+    documents = list(task_documents(task for path in paths for task in read_tasks(path)))
+    async with _open_sink(settings, tasks=True) as sink:
+        return await ingest_documents(sink, documents, prune=prune)
+
+
+@asynccontextmanager
+async def _open_sink(settings: Settings, *, tasks: bool) -> AsyncIterator[Sink]:
+    """The collection here; where a server holds the garden, the way through that server."""
+    from app.bootstrap import build_garden
+
+    try:
+        garden = build_garden(settings)
+    except StoreUnavailable as error:
+        address = error.details.get("address")
+        if not isinstance(address, str):
+            raise
+        from app.ingest.remote import remote_sink
+
+        collection = settings.tasks_collection if tasks else settings.vector_store_collection
+        async with remote_sink(address, collection, settings.keys) as sink:
+            yield sink
+        return
+    try:
+        embedding = garden.embedding
+        yield garden.tasks.sink if tasks else LocalSink(garden.store, embedding.embeddings, embedding.name)
+    finally:
+        await garden.aclose()
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Done], None]]:
+    """A bar on stderr, on a terminal only."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("planting"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files, {task.fields[chunks]} chunks"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("planting", total=None, chunks=0)
+
+        def show(done: Done) -> None:
+            bar.update(task, completed=done.files_read, total=done.files, chunks=done.chunks)
+
+        yield show
+
+
+def _summarise(report: IngestReport) -> None:
+    out = Console(stderr=True, highlight=False)
+    out.print(
+        f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged, {report.removed} removed; "
+        f"{report.chunks} chunks written in {report.seconds:.1f} s"
+    )
+    for skipped in report.skipped:
+        out.print(f"  skipped [bold]{escape(skipped.path)}[/bold]: {escape(skipped.reason)}")
+    if report.note:
+        out.print(escape(report.note))

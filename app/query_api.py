@@ -1,0 +1,105 @@
+"""Door Q: ``POST /query`` and ``POST /query/stream``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+
+from app.errors_http import JSON, failure_body, failure_response
+from app.query_schemas import STREAM_DOC, ErrorBody, QueryResponse, query_body
+from app.result import Event
+from app.service import GardenService
+from app.wire import answer_body, chunk_summary
+from graph.errors import InvalidInput
+from graph.steps import failure_of
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorBody, "description": "`VALIDATION_ERROR`: the question or an option breaks a rule"},
+    401: {"model": ErrorBody, "description": "`UNAUTHORIZED`: a key is needed"},
+    413: {"model": ErrorBody, "description": "`PAYLOAD_TOO_LARGE`: the body is past 1 MiB"},
+    503: {"model": ErrorBody, "description": "`RETRIEVAL_FAILED`, `SYNTHESIS_FAILED` or `OVERLOADED`"},
+}
+
+
+def query_routes(service: GardenService) -> APIRouter:
+    """The two routes of door Q over *service*."""
+    router = APIRouter(tags=["query"])
+
+    @router.post("/query", response_model=QueryResponse, responses=ERRORS, openapi_extra=query_body())
+    async def query(request: Request) -> Response:
+        """Answer a question from the documents, every claim cited and every citation verified."""
+        try:
+            fields = await read_fields(request)
+        except InvalidInput as error:
+            return failure_response(failure_of(error))
+        result = await service.ask(fields, request.state.request_id)
+        if result.failure:
+            return failure_response(result.failure)
+        return JSON(answer_body(result, evidence=bool(fields.get("includeEvidence"))))
+
+    @router.post("/query/stream", responses={**ERRORS, 200: STREAM_DOC}, openapi_extra=query_body())
+    async def query_stream(request: Request) -> Response:
+        """The same answer as it comes, as server-sent events: `retrieval`, `token`…, then `answer` or `error`."""
+        try:
+            fields = await read_fields(request)
+        except InvalidInput as error:
+            return failure_response(failure_of(error))
+        events = service.stream(fields, request.state.request_id)
+        first = await anext(events)
+        if first.result is not None and first.result.failure:
+            await events.aclose()
+            return failure_response(first.result.failure)
+        return StreamingResponse(
+            _sse(first, events, evidence=bool(fields.get("includeEvidence"))),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+        )
+
+    return router
+
+
+async def read_fields(request: Request) -> dict[str, Any]:
+    """The members of the JSON body. Raises ``InvalidInput`` for anything that is no JSON object."""
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind != "application/json":
+        raise InvalidInput("Content-Type must be application/json.", "Content-Type")
+    try:
+        fields = orjson.loads(await request.body())
+    except orjson.JSONDecodeError:
+        raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
+    if not isinstance(fields, dict):
+        raise InvalidInput("The body must be a JSON object.", "body")
+    if fields.get("includeEvidence") is not None and not isinstance(fields["includeEvidence"], bool):
+        raise InvalidInput("includeEvidence must be true or false.", "includeEvidence")
+    return fields
+
+
+async def _sse(first: Event, events: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:
+    """The stream: what was found comes first even when nothing was, and one ``answer`` or ``error`` ends it."""
+    if first.kind != "retrieval":
+        yield sse("retrieval", {"chunks": []})
+    try:
+        event: Event | None = first
+        while event is not None:
+            if event.kind == "retrieval":
+                yield sse("retrieval", {"chunks": [chunk_summary(chunk) for chunk in event.chunks]})
+            elif event.kind == "token":
+                yield sse("token", {"text": event.text})
+            elif event.result is not None and event.result.failure:
+                yield sse("error", failure_body(event.result.failure))
+            elif event.result is not None:
+                yield sse("answer", answer_body(event.result, evidence=evidence))
+            event = await anext(events, None)
+    finally:
+        await events.aclose()
+
+
+def sse(event: str, data: dict[str, Any]) -> bytes:
+    """One server-sent event with JSON data."""
+    return b"event: " + event.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
+
+

@@ -1,0 +1,132 @@
+"""Hybrid retrieval: the port ``Retriever`` over any store that can be searched in both channels.
+
+The dense and the BM25 channel are searched at once; the union is measured in both and ordered by their mean, BM25 being
+divided by the most the question could reach, ``(k1 + 1) * sum(idf)``. That is an absolute score in [0, 1], and orders
+better than a fusion of ranks does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+
+from app.providers.bm25 import K1, dimension
+from app.providers.hybrid import Candidate, HybridQuery, HybridStore
+from app.providers.sentence_vectors import Sentences, SentenceVectors
+from app.providers.vectors import aquestion_vectors
+from graph.errors import EmbeddingUnavailable, StoreUnavailable
+from graph.ports import Retrieved
+from graph.state import Chunk, Question, Reading
+from graph.terms import question_stems
+
+POOL = 10
+"""Candidates of a reading, the number the relevance model is fitted for; more when more sources are asked for.
+
+Each channel brings as many: with 20 or 50 a channel the order of the best ten did not get better."""
+TWINS = 0.9
+"""Cosine of two chunks above which they say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A candidate, its cosine and its BM25 over the highest the question could reach."""
+
+    candidate: Candidate
+    similarity: float
+    keyword: float
+
+
+class HybridRetriever:
+    """Finds and measures the candidates for each part of a question."""
+
+    def __init__(self, store: HybridStore, embeddings: Embeddings, pool: int = POOL) -> None:
+        self._store = store
+        self._embeddings = embeddings
+        self._pool = pool
+        self._sentences = SentenceVectors(store, embeddings)
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
+        stems = {stem: dimension(stem) for part in question.parts for stem in question_stems(part)}
+        try:
+            async with asyncio.timeout(question.deadline - time.monotonic()):
+                vectors = await aquestion_vectors(self._embeddings, question.parts)
+        except TimeoutError as error:
+            raise EmbeddingUnavailable("The question could not be embedded in time.") from error
+        queries = [
+            HybridQuery(vector, tuple(stems[stem] for stem in question_stems(part)))
+            for vector, part in zip(vectors, question.parts, strict=True)
+        ]
+        pool = max(self._pool, question.max_sources)
+        where = {"source": question.source} if question.source else None
+        try:
+            async with asyncio.timeout(question.deadline - time.monotonic()):
+                hits = await self._store.ahybrid(queries, pool, where)
+                best = [_best(*one, hits.idf)[:pool] for one in zip(queries, hits.candidates, strict=True)]
+                found = {one.candidate.key: one.candidate for row in best for one in row}
+                sentences = await self._sentences.find(list(found.values()))
+        except TimeoutError as error:
+            raise StoreUnavailable("The search for chunks did not end in time.") from error
+        readings = [
+            Reading(part, _chunks(query, row, sentences))
+            for part, query, row in zip(question.parts, queries, best, strict=True)
+        ]
+        return Retrieved(tuple(readings), {stem: hits.idf[term] for stem, term in stems.items() if term in hits.idf})
+
+
+def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[_Measured]:
+    """The candidates measured against the query, best first."""
+    highest = (K1 + 1.0) * sum(idf.get(term, 0.0) for term in query.terms)
+    measured = []
+    for one in candidates:
+        similarity = one.chunk.similarity if one.dense is None else float(one.dense @ query.dense)
+        measured.append(_Measured(one, similarity, _bm25(one, query.terms, idf) / highest if highest else 0.0))
+    return sorted(measured, key=lambda one: (-one.similarity - one.keyword, one.candidate.chunk.chunk_id))
+
+
+def _bm25(candidate: Candidate, terms: Sequence[int], idf: Mapping[int, float]) -> float:
+    """BM25 of the candidate's stored weights; 0 without them."""
+    weights = candidate.sparse or {}
+    return sum(weights[term] * idf[term] for term in terms if term in weights)
+
+
+def _chunks(
+    query: HybridQuery, best: Sequence[_Measured], sentences: Mapping[Hashable, Sentences]
+) -> tuple[Chunk, ...]:
+    """The chunks of one reading, in that order, with everything measured set."""
+    twins = _twins([one.candidate for one in best])
+    chunks = []
+    for one in best:
+        chunk, found = one.candidate.chunk, sentences[one.candidate.key]
+        if found.vectors is None:  # the chunk's own cosine stands in for those of its sentences
+            cosines = [one.similarity] * len(found.spans)
+        else:
+            cosines = (found.vectors @ query.dense).tolist()
+        measured = replace(
+            chunk,
+            similarity=one.similarity,
+            keyword=one.keyword,
+            spans=found.spans,
+            span_similarities=tuple(cosines),
+            twins=twins.get(chunk.chunk_id, ()),
+        )
+        chunks.append(measured)
+    return tuple(chunks)
+
+
+def _twins(candidates: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
+    """Per chunk id the other chunks whose vectors are nearly its own."""
+    known = [(one.chunk.chunk_id, one.dense) for one in candidates if one.dense is not None]
+    if len(known) < 2:
+        return {}
+    rows = np.stack([vector for _, vector in known])
+    alike = rows @ rows.T > TWINS
+    return {
+        chunk_id: tuple(known[other][0] for other in np.flatnonzero(alike[at]).tolist() if other != at)
+        for at, (chunk_id, _) in enumerate(known)
+    }

@@ -1,0 +1,92 @@
+"""Door R: the chunks nearest to a query, ordered by similarity, and the context assembled from them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pydantic import BaseModel
+
+from graph.errors import InvalidInput
+from graph.ports import Retriever
+from graph.state import Chunk, Question
+
+LEAST_K, MOST_K = 3, 8
+"""``k`` is clamped to this range here, and only here (contract, Door R; document FR-008)."""
+
+
+class SearchHit(BaseModel):
+    """One chunk. ``score`` is the cosine of query and chunk, as measured."""
+
+    source_url: str | None
+    chapter: str | None
+    section: str | None
+    chunk_index: int | None
+    title: str
+    score: float
+    text: str
+    chunk_id: str
+    document_id: str
+    page: int | None = None
+
+
+class SearchResults(BaseModel):
+    """What a search brings: the query, ``k`` as clamped, the hits by similarity, and the assembled context."""
+
+    query: str
+    k: int
+    results: list[SearchHit]
+    context: str
+
+
+async def search(retriever: Retriever, query: str, k: int, *, timeout: float, most_chars: int) -> SearchResults:
+    """The *k* best chunks for *query*, highest similarity first; no score is too low.
+
+    Which chunks are best is decided by both channels; a missing collection is an empty result.
+    Raises ``InvalidInput`` for an empty or over-long query, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
+    """
+    text = query.strip() if isinstance(query, str) else ""
+    if not text or len(text) > most_chars:
+        raise InvalidInput(f"Query must be non-blank and at most {most_chars} characters.", "query")
+    k = max(LEAST_K, min(MOST_K, int(k)))
+    now = time.monotonic()
+    question = Question(text, (text,), k, None, None, now, now + timeout)
+    found = await retriever.retrieve(question)
+    chunks = sorted(found.readings[0].chunks[:k] if found.readings else (), key=lambda c: -c.similarity)
+    return SearchResults(query=text, k=k, results=[_hit(chunk) for chunk in chunks], context=assemble(chunks))
+
+
+def assemble(chunks: list[Chunk]) -> str:
+    """The chunks as one context, each set apart with its metadata in sight."""
+    return "\n\n".join(
+        "\n".join([f"--- [{rank}] {chunk.title} ---", *_described(chunk), "", chunk.text])
+        for rank, chunk in enumerate(chunks, 1)
+    )
+
+
+def _described(chunk: Chunk) -> list[str]:
+    rows: list[tuple[str, Any]] = [
+        ("source", chunk.url or chunk.source),
+        ("chapter", chunk.chapter),
+        ("section", chunk.section),
+        ("page", chunk.page),
+        ("score", f"{chunk.similarity:.4f}"),
+    ]
+    return [f"{name}: {value}" for name, value in rows if value is not None]
+
+
+def _hit(chunk: Chunk) -> SearchHit:
+    return SearchHit(
+        source_url=chunk.url or chunk.source,
+        chapter=chunk.chapter,
+        section=chunk.section,
+        chunk_index=chunk.chunk_index,
+        title=chunk.title,
+        score=chunk.similarity,
+        text=chunk.text,
+        chunk_id=chunk.chunk_id,
+        document_id=chunk.document_id,
+        page=chunk.page,
+    )
+
+

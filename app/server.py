@@ -1,0 +1,61 @@
+"""``create_app``: the HTTP service put together. Middleware, routers, lifespan; no business here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
+
+from app import errors_http, middleware
+from app.bootstrap import Garden
+from app.health_api import health_routes
+from app.langserve_routes import AnswerFailed, add_rag_routes
+from app.query_api import query_routes
+from app.search_api import search_routes
+from app.tasks_api import task_routes
+from graph.errors import GardenError
+
+
+def create_app(garden: Garden) -> FastAPI:
+    """The ASGI application over *garden*, which it closes when it goes down."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await garden.start()
+        try:
+            yield
+        finally:
+            garden.health.draining = True
+            await garden.aclose()
+
+    app = FastAPI(
+        title="Knowledge Garden",
+        summary="Answers from your own documents, every citation verified.",
+        version=garden.version,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.include_router(query_routes(garden.service))
+    app.include_router(health_routes(garden.health))
+    app.include_router(search_routes(garden))
+    app.include_router(task_routes(garden.tasks))
+    add_rag_routes(app, garden.service)
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> RedirectResponse:
+        """People land on the playground."""
+        return RedirectResponse("/rag/playground/")
+
+    app.add_exception_handler(HTTPException, errors_http.on_http_exception)
+    app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
+    app.add_exception_handler(AnswerFailed, errors_http.on_answer_failed)
+    app.add_exception_handler(GardenError, errors_http.on_garden_error)
+    app.add_exception_handler(Exception, errors_http.on_defect)
+    app.add_middleware(middleware.BodyLimit)
+    app.add_middleware(middleware.ApiKeys, keys=garden.settings.keys)
+    app.add_middleware(middleware.RequestId)
+    return app

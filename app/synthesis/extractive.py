@@ -1,0 +1,89 @@
+"""The synthesizer without a model: the answer is made of the chunks' own sentences (``CHAT_MODEL=extractive``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.readings import idf_of
+from graph.calibration import Calibration
+from graph.citations import without_markers
+from graph.extractive import Extract, extract
+from graph.ports import Retrieved, TokenSink
+from graph.relevance import assess
+from graph.sentences import sentence_spans
+from graph.state import Chunk, Draft, Question, Reading
+from graph.terms import Idf
+
+
+class ExtractiveSynthesizer:
+    """Answers each part of a question with one to three sentences of one chunk, where gate two is cleared."""
+
+    def __init__(self, calibration: Calibration, threshold: float = 0.0) -> None:
+        """*threshold* is the least local relevance, in [0, 1], of a chunk to the very part it answers.
+
+        Gate one has spoken for the question as a whole; where it used the local relevance, give its threshold here.
+        """
+        self._calibration = calibration
+        self._threshold = threshold
+
+    async def synthesize(
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+    ) -> Draft:
+        """Return the draft over *chunks*; ``text`` is empty when no part clears gate two. Raises nothing of its own.
+
+        ``confidence`` is that of the least certain part that is answered; when none is, of the one that came nearest.
+        """
+        idf = idf_of(retrieved)
+        extracts = [self._answer(reading, chunks, idf) for reading in retrieved.readings]
+        answered = [e for e in extracts if e.sentences and e.probability >= self._calibration.answer_threshold]
+        if not answered:
+            return Draft(text="", confidence=max((e.probability for e in extracts), default=0.0))
+        text = before = ""
+        for sentence, marker in _cited(answered, chunks):
+            piece = f"{_gap(before, sentence)}{sentence} {marker}"
+            await emit(piece)
+            text += piece
+            before = sentence
+        return Draft(text=text, confidence=min(e.probability for e in answered) if text else 0.0)
+
+    def _answer(self, reading: Reading, chunks: Sequence[Chunk], idf: Idf) -> Extract:
+        """The answer to one part, from the chunk among *chunks* that most probably holds it.
+
+        A chunk is weighed against the whole pool it was found in, as when the model was fitted; only those that passed
+        gate one may answer.
+        """
+        passed = {chunk.chunk_id for chunk in chunks}
+        candidates = [
+            assessed
+            for assessed in assess(reading, idf, self._calibration)
+            if assessed.chunk.chunk_id in passed and assessed.matches and assessed.topical >= self._threshold
+        ]
+        if not candidates:
+            return Extract(reading.question, (), 0.0)
+        best = max(candidates, key=lambda assessed: assessed.answers)
+        alone = Reading(reading.question, (best.chunk,))
+        (found,) = extract([alone], idf, self._calibration, threshold=0.0)
+        return Extract(reading.question, found.sentences, best.answers)
+
+
+def _cited(extracts: Iterable[Extract], chunks: Sequence[Chunk]) -> list[tuple[str, str]]:
+    """The chosen sentences in order, each once, with their markers; white space in them is one space.
+
+    What looks like a marker in a document is not repeated, or a reader would take it for one of ours.
+    """
+    place = {chunk.chunk_id: k for k, chunk in enumerate(chunks, start=1)}
+    out: dict[tuple[str, str], None] = {}
+    for found in extracts:
+        for sentence in found.sentences:
+            text = " ".join(without_markers(sentence.text).split())
+            for start, end in sentence_spans(text):
+                out[text[start:end], f"[{place[sentence.chunk_id]}]"] = None
+    return list(out)
+
+
+def _gap(before: str, after: str) -> str:
+    """What parts two sentences: a space where the sentence splitter then still sees two, else a blank line."""
+    if not before:
+        return ""
+    still_two = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {after}"))
+    return " " if still_two else "\n\n"

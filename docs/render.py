@@ -1,0 +1,53 @@
+"""Writes into README.md what the code itself knows: the drawing of the graph and the table of settings.
+
+``make docs`` runs it; ``tests/test_readme.py`` fails while a block differs from what it would write.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from pydantic import SecretStr  # noqa: E402  # the project is importable only now
+
+from app.settings import Settings  # noqa: E402
+from graph.build import build_graph  # noqa: E402
+from graph.policy import Policy  # noqa: E402
+from graph.ports import Ports  # noqa: E402
+
+
+def graph() -> str:
+    """The compiled graph, drawn by LangGraph itself."""
+    ports = Ports(None, None, None)  # type: ignore[arg-type]  # nothing is asked of them for a drawing
+    drawn = build_graph(ports, Policy()).get_graph().draw_mermaid(with_styles=False)
+    return f"```mermaid\n{drawn.strip()}\n```"
+
+
+def settings() -> str:
+    """Every setting, its default and what it is for, in the order of ``app/settings.py``."""
+    rows = ["| setting | default | meaning |", "|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        default = field.default
+        value = default.get_secret_value() if isinstance(default, SecretStr) else default
+        rows.append(f"| `{name.upper()}` | {f'`{value}`' if value not in ('', None) else ''} | {field.description} |")
+    return "\n".join(rows)
+
+
+BLOCKS = {"graph": graph, "settings": settings}
+
+
+def rendered(text: str) -> str:
+    """*text* with every block between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` written anew."""
+    for name, write in BLOCKS.items():
+        pattern = re.compile(rf"(<!-- begin {name}[^>]*-->\n).*?(\n<!-- end {name} -->)", re.DOTALL)
+        text = pattern.sub(lambda found, made=write(): f"{found[1]}{made}{found[2]}", text)  # type: ignore[misc]
+    return text
+
+
+if __name__ == "__main__":
+    path = ROOT / "README.md"
+    path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")

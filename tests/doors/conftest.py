@@ -1,0 +1,114 @@
+"""One planted garden and one real server for all door tests: sockets, embedded engine and weights included."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+import uvicorn
+
+from app.bootstrap import Garden, build_garden
+from app.ingest.pipeline import ingest
+from app.plant import SAMPLES
+from app.providers.embeddings import EmbeddingModel
+from app.server import create_app
+from app.settings import load_settings
+
+if TYPE_CHECKING:
+    from app.providers.minilm import MiniLMEmbeddings
+
+KNOWLEDGE = Path(__file__).parents[2] / "knowledge"
+
+
+@pytest.fixture(scope="session")
+def embedding(embeddings: MiniLMEmbeddings) -> EmbeddingModel:
+    """The embedded model under its calibration's name; it outlives every garden that borrows it."""
+    return EmbeddingModel(embeddings.model_name, Lasting(embeddings), embeddings.dimension)
+
+
+class Lasting:
+    """A model that a garden's closing does not close."""
+
+    def __init__(self, embeddings: Any) -> None:
+        self._embeddings = embeddings
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "close":
+            raise AttributeError(name)
+        return getattr(self._embeddings, name)
+
+
+@pytest.fixture(scope="session")
+def planted(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
+    """A data folder whose collection holds the sample garden; nobody has it open."""
+    folder = tmp_path_factory.mktemp("garden")
+
+    async def plant() -> None:
+        garden = build_garden(load_settings(data_dir=folder), embedding=embedding)
+        paths = sorted(path for path in KNOWLEDGE.iterdir() if path.suffix in SAMPLES)
+        report = await ingest(
+            paths, store=garden.store, embeddings=embedding.embeddings, model_name=garden.embedding.name
+        )
+        assert not report.skipped
+        await garden.aclose()
+
+    asyncio.run(plant())
+    return folder
+
+
+@contextmanager
+def serve(garden: Garden) -> Iterator[str]:
+    """A real server for *garden* on a free loopback port; yields its address and closes the garden at the end."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(create_app(garden), log_config=None, timeout_graceful_shutdown=5))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    address = f"http://127.0.0.1:{port}"
+    garden.announce(address)
+    try:
+        wait_until(lambda: server.started or not thread.is_alive())
+        assert server.started
+        yield address
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listening.close()
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Poll *condition*; fail when it does not come true."""
+    ready = threading.Event()
+    for _ in range(int(seconds / 0.02)):
+        if condition():
+            return
+        ready.wait(0.02)
+    raise AssertionError("waited in vain")
+
+
+@pytest.fixture(scope="session")
+def address(planted: Path, embedding: EmbeddingModel) -> Iterator[str]:
+    """The address of a server over the sample garden."""
+    with serve(build_garden(load_settings(data_dir=planted), embedding=embedding)) as served:
+        yield served
+
+
+@pytest.fixture
+def http(address: str) -> Iterator[httpx.Client]:
+    """A client of that server."""
+    with httpx.Client(base_url=address, timeout=30) as client:
+        yield client

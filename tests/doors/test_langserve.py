@@ -1,0 +1,83 @@
+"""Door G: LangServe at ``/rag``, over a real socket and with LangServe's own client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from langserve import RemoteRunnable
+
+from graph.outputs import NO_ANSWER
+
+from .test_query_api import CHEMICALS, OFF_TOPIC
+
+INTERNALS = ("readings", "idf", "graded", "span_similarities", "twins", "page_content")
+
+
+def untimed(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "metadata": {**body["metadata"], "processingTimeMs": 0}}
+
+
+def test_invoke_gives_the_body_of_query(http: httpx.Client) -> None:
+    """``/rag/invoke`` answers with the same public object as ``/query``, and nothing of the graph's inside."""
+    response = http.post("/rag/invoke", json={"input": {"query": CHEMICALS}})
+    assert response.status_code == 200
+    plain = http.post("/query", json={"query": CHEMICALS}).json()
+    assert untimed(response.json()["output"]) == untimed(plain)
+    assert not any(word in response.text for word in INTERNALS)
+
+
+@pytest.mark.parametrize("query", ["", "   ", None, 7, "x" * 2001])
+def test_invoke_keeps_status_and_body_of_an_error(http: httpx.Client, query: Any) -> None:
+    """An invalid question is 400 in the one error body on ``/rag/invoke`` too."""
+    response = http.post("/rag/invoke", json={"input": {"query": query}})
+    assert response.status_code == 400
+    assert set(response.json()) == {"error", "message", "details"}
+    assert response.json()["error"] == "VALIDATION_ERROR"
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"{}", b'{"input": 5, "config": 7}'])
+def test_malformed_bodies_are_refused(http: httpx.Client, body: bytes) -> None:
+    """A body LangServe cannot read is 400 in the one error body."""
+    response = http.post("/rag/invoke", content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    assert response.json()["error"] == "VALIDATION_ERROR"
+
+
+def test_stream_brings_tokens_then_the_answer(http: httpx.Client) -> None:
+    """``/rag/stream`` shows text as it comes, and its last piece is the public answer; no chunk leaks."""
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(str(http.base_url.join("/rag/")))
+    pieces = list(remote.stream({"query": CHEMICALS}))
+    assert all(set(piece) == {"token"} for piece in pieces[:-1])
+    assert len(pieces) > 1
+    plain = http.post("/query", json={"query": CHEMICALS}).json()
+    assert untimed(dict(pieces[-1])) == untimed(plain)
+    assert not any(word in str(pieces) for word in INTERNALS)
+
+
+def test_batch_answers_in_order_and_is_bounded(http: httpx.Client) -> None:
+    """``/rag/batch`` answers each question in its place; a 33rd question is one too many."""
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(str(http.base_url.join("/rag/")))
+    first, second = remote.batch([{"query": CHEMICALS}, {"query": OFF_TOPIC}])
+    assert "goggles" in first["answer"]
+    assert second["answer"] == NO_ANSWER
+    response = http.post("/rag/batch", json={"inputs": [{"query": "x"}] * 33})
+    assert (response.status_code, response.json()["details"]) == (400, {"field": "inputs"})
+
+
+async def test_events_show_our_runnable_and_not_the_nodes(address: str) -> None:
+    """``/rag/stream_events`` tells of the one public Runnable; the graph's nodes and chunks do not show."""
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/rag/")
+    seen = [event async for event in remote.astream_events({"query": CHEMICALS}, version="v2")]
+    assert {event["event"] for event in seen} >= {"on_chain_start", "on_chain_stream", "on_chain_end"}
+    served = {event["name"] for event in seen}
+    assert not served & {"validate", "retrieve", "grade", "synthesize", "cite"}
+    assert not any(word in str(seen) for word in INTERNALS)
+
+
+def test_schemas_show_the_question_and_the_answer(http: httpx.Client) -> None:
+    """The schemas are those of the public objects, so the playground's form shows the question."""
+    properties = http.get("/rag/input_schema").json()["properties"]
+    assert properties["query"]["type"] == "string"
+    assert set(http.get("/rag/output_schema").json()["properties"]) >= {"answer", "citedDocuments", "metadata"}

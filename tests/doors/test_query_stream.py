@@ -1,0 +1,112 @@
+"""Door Q: ``POST /query/stream``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+
+from app.bootstrap import build_garden
+from app.providers.embeddings import EmbeddingModel
+from app.settings import load_settings
+from graph.errors import StoreUnavailable, SynthesisFailed
+from graph.state import Draft
+
+from .conftest import serve
+from .test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
+
+
+def events(response: httpx.Response) -> list[tuple[str, dict[str, Any]]]:
+    """The server-sent events of a finished stream."""
+    found = []
+    for block in response.text.strip().split("\n\n"):
+        name, data = block.split("\n")
+        found.append((name.removeprefix("event: "), orjson.loads(data.removeprefix("data: "))))
+    return found
+
+
+def test_stream_brings_retrieval_tokens_and_the_answer(http: httpx.Client) -> None:
+    """One retrieval event, tokens, and one answer that equals that of /query but for its time."""
+    response = http.post("/query/stream", json={"query": CHEMICALS})
+    assert response.headers["content-type"].startswith("text/event-stream")
+    said = events(response)
+    names = [name for name, _ in said]
+    assert names[0] == "retrieval"
+    assert names[-1] == "answer"
+    assert set(names[1:-1]) == {"token"}
+    assert set(said[0][1]["chunks"][0]) == {"chunkId", "documentId", "title", "similarity", "relevance"}
+    answer, plain = said[-1][1], http.post("/query", json={"query": CHEMICALS}).json()
+    answer["metadata"].pop("processingTimeMs")
+    plain["metadata"].pop("processingTimeMs")
+    assert answer == plain
+
+
+def test_stream_of_a_declined_question_ends_in_an_answer(http: httpx.Client) -> None:
+    """Nothing relevant is an answer event with answerSynthesized false, and no token was shown before it."""
+    said = events(http.post("/query/stream", json={"query": OFF_TOPIC}))
+    assert [name for name, _ in said] == ["retrieval", "answer"]
+    assert said[-1][1]["metadata"]["answerSynthesized"] is False
+
+
+def test_invalid_input_has_its_status(http: httpx.Client) -> None:
+    """Invalid input is refused before the stream begins: 400 in the one body."""
+    response = http.post("/query/stream", json={"query": ""})
+    assert (response.status_code, response.json()["error"]) == (400, "VALIDATION_ERROR")
+
+
+def test_retrieval_failure_has_its_status(tmp_path: Path, embedding: EmbeddingModel) -> None:
+    """A store that fails is 503 before the stream begins."""
+    store = BrokenStore(StoreUnavailable("It is down."))
+    garden = build_garden(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
+    with serve(garden) as address:
+        response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS})
+    assert (response.status_code, response.json()["error"]) == (503, "RETRIEVAL_FAILED")
+
+
+class Faint:
+    """A synthesizer that says two words and fails."""
+
+    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
+        await emit("Well, [")
+        raise SynthesisFailed("The chat model gave up.")
+
+
+def test_model_failure_after_retrieval_is_an_error_event(planted: Path, embedding: EmbeddingModel, http: httpx.Client) -> None:
+    """Once retrieval was sent, a failure of the model is an error event with the one body, and the last one."""
+    store = PlantedStore(http)
+    settings = load_settings(relevance_threshold=0)
+    garden = build_garden(settings, embedding=embedding, store=store, synthesizer=Faint())  # type: ignore[arg-type]
+    with serve(garden) as address:
+        response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS})
+        whole = httpx.post(f"{address}/query", json={"query": CHEMICALS})
+    said = events(response)
+    assert response.status_code == 200
+    assert [name for name, _ in said] == ["retrieval", "token", "error"]
+    assert said[1][1] == {"text": "Well,"}
+    assert said[2][1] == {"error": "SYNTHESIS_FAILED", "message": "The chat model gave up.", "details": {}}
+    assert (whole.status_code, whole.json()) == (503, said[2][1])
+
+
+class PlantedStore:
+    """One chunk, found whatever is asked."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._hit = http.get("/api/v1/search", params={"q": CHEMICALS}).json()["results"][0]
+
+    async def ahybrid(self, queries: Any, limit: int, where: Any = None) -> Any:
+        from app.providers.hybrid import Candidate, HybridHits
+        from graph.state import Chunk
+
+        chunk = Chunk(self._hit["chunk_id"], self._hit["document_id"], self._hit["title"], self._hit["text"])
+        return HybridHits([[Candidate(chunk.chunk_id, chunk)] for _ in queries])
+
+    async def asentences(self, candidates: Any) -> dict[Any, Any]:
+        return {}
+
+    async def aprobe(self) -> None:
+        return None
+
+    async def aclose(self) -> None:
+        return None

@@ -1,0 +1,70 @@
+"""What every synthesizer's test works on: a few chunks, a question, and somewhere for the tokens to go."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from graph.calibration import Calibration, Logistic
+from graph.ports import Retrieved
+from graph.sentences import sentence_spans
+from graph.state import Chunk, Question
+
+NOTHING = Retrieved((), {})
+
+
+def chunk(number: int, text: str, title: str = "", relevance: float = 0.9, similarity: float = 0.8) -> Chunk:
+    spans = sentence_spans(text)
+    return Chunk(
+        f"c{number}",
+        f"d{number}",
+        title,
+        text,
+        similarity=similarity,
+        keyword=similarity,
+        spans=spans,
+        span_similarities=(similarity,) * len(spans),
+        relevance=relevance,
+    )
+
+
+def question(text: str, *, max_tokens: int | None = None, seconds: float = 3600.0) -> Question:
+    now = time.monotonic()
+    return Question(text, (text,), 10, max_tokens, None, now, now + seconds)
+
+
+class Tokens(list[str]):
+    """A sink that keeps what it is given."""
+
+    async def __call__(self, text: str) -> None:
+        self.append(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self)
+
+
+@pytest.fixture
+def tokens() -> Tokens:
+    return Tokens()
+
+
+def cited(text: str) -> list[int]:
+    """The numbers of the markers in *text*, in order."""
+    return [int(number) for number in re.findall(r"\[(\d+)\]", text)]
+
+
+def bare(text: str) -> str:
+    """*text* without its markers."""
+    return re.sub(r" \[\d+\]", "", text)
+
+
+@pytest.fixture(scope="session")
+def calibration() -> Calibration:
+    """Plain weights, so that what these tests say does not hang on a fit: words, nearness and rank."""
+    weights = {"coverage": 5.0, "sentence_similarity": 4.0, "rank": 3.0}
+    return Calibration(
+        "plain", Logistic(-6.0, weights), Logistic(-8.0, weights), Logistic(-6.0, {"chunk_similarity": 12.0}), 0.5
+    )
