@@ -85,4 +85,6 @@ def answer_of(result: Result) -> Answer:
 
 
 def _why(result: Result) -> str | None:
-    return "The model's answer carried no citation that its source supports." if result.outcome == "no_citations" else None
+    return (
+        "The model's answer carried no citation that its source supports." if result.outcome == "no_citations" else None
+    )

@@ -6,15 +6,19 @@ embedded parts and checks that they fit each other; remote parts are not contact
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from app.makers import make_grader, make_synthesizer
 from app.health import Health
+from app.ingest.sink import LocalSink
+from app.makers import make_grader, make_synthesizer
 from app.providers.embeddings import EmbeddingModel, make_embeddings
 from app.providers.vector_stores import make_store
 from app.retrieval import HybridRetriever
@@ -24,7 +28,7 @@ from app.support import EmbeddingSupport
 from app.tasks_service import TaskService
 from graph.build import build_graph
 from graph.calibration import calibration_for, load_calibrations
-from graph.errors import ConfigurationError
+from graph.errors import ConfigurationError, InvalidInput
 from graph.policy import Policy
 from graph.ports import Grader, Ports, Retriever, Synthesizer
 from graph.state import Output, State
@@ -32,7 +36,14 @@ from graph.state import Output, State
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from app.providers.layout import ChunkStore
+
+@runtime_checkable
+class Closable(Protocol):
+    """A part that holds something open."""
+
+    async def aclose(self) -> None:
+        """Let go of it."""
+        ...
 
 
 @dataclass(slots=True)
@@ -66,6 +77,14 @@ class Garden:
     async def start(self) -> None:
         """Nothing is left to load; here for what wants a running loop."""
 
+    async def sink(self, collection: str | None) -> LocalSink:
+        """Where ingest puts what is for *collection* (None: the documents). Raises ``InvalidInput`` for another one."""
+        if collection == self.settings.tasks_collection:
+            return self.tasks.sink
+        if collection not in (None, self.settings.vector_store_collection):
+            raise InvalidInput("This server serves no collection of that name.", "collection")
+        return LocalSink(self.store, self.embedding.embeddings, self.embedding.name)
+
     def announce(self, address: str) -> None:
         """Let other processes know at which address this one serves the embedded collections it has open."""
         for store in (self.store, self._tasks.store if self._tasks else None):
@@ -88,7 +107,7 @@ def build_garden(
     settings: Settings | None = None,
     *,
     embedding: EmbeddingModel | None = None,
-    store: ChunkStore | None = None,
+    store: Any = None,
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
 ) -> Garden:
@@ -112,6 +131,9 @@ def build_garden(
         if close:
             close()
 
+    closers = [parts.store.aclose, close_embedding]
+    closers += [part.aclose for part in (parts.ports.synthesizer, parts.ports.grader) if isinstance(part, Closable)]
+
     def make_tasks() -> TaskService:
         return make_task_service(settings, parts.embedding, parts.ports.synthesizer)
 
@@ -124,12 +146,29 @@ def build_garden(
         health=health,
         version=_version(),
         make_tasks=make_tasks,
-        closers=[parts.store.aclose, close_embedding],
+        closers=closers,
     )
 
 
-def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
-    """The graph for LangGraph Studio (``langgraph.json``), on the settings of the environment."""
+async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
+    """The graph for LangGraph Studio (``langgraph.json``), on the settings of the environment.
+
+    Studio asks for it at every run; it is made once a process, off the event loop, since it opens the store.
+    """
+
+    def once() -> CompiledStateGraph[Any, Any, Any, Any]:
+        with _STUDIO:
+            return _studio_graph()
+
+    return await asyncio.to_thread(once)
+
+
+_STUDIO = threading.Lock()
+"""Held while the graph for Studio is made: two first runs at once must not open the store twice."""
+
+
+@cache
+def _studio_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
     settings = load_settings()
     return build_graph(_make_parts(settings).ports, policy_of(settings), Output)
 
@@ -170,7 +209,7 @@ class _Parts:
 def _make_parts(
     settings: Settings,
     embedding: EmbeddingModel | None = None,
-    store: ChunkStore | None = None,
+    store: Any = None,
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
 ) -> _Parts:

@@ -49,8 +49,8 @@ async def open_doorway(settings: Settings) -> AsyncGenerator[Doorway]:
         address = error.details.get("address")
         if not isinstance(address, str):
             raise
-        async with httpx.AsyncClient(base_url=address, headers=_key(settings), timeout=None) as client:
-            yield Far(client, settings)
+        async with httpx.AsyncClient(base_url=address, headers=_key(settings), timeout=_limit(settings)) as client:
+            yield Far(client)
         return
     await garden.start()
     try:
@@ -82,7 +82,7 @@ class Near:
             self._garden.retriever,
             query,
             k,
-            timeout=settings.request_timeout_seconds,
+            seconds=settings.request_timeout_seconds,
             most_chars=settings.max_query_chars,
         )
         return found.model_dump()
@@ -94,17 +94,14 @@ class Near:
 class Far:
     """A garden served by another process."""
 
-    def __init__(self, client: httpx.AsyncClient, settings: Settings) -> None:
+    def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
-        self._limit = settings.request_timeout_seconds + 5
 
     async def ask(self, fields: dict[str, Any]) -> AsyncGenerator[Said]:
         body = orjson.dumps({**fields, "includeEvidence": True})
         headers = {"Content-Type": "application/json"}
-        with _reachable():
-            async with self._client.stream(
-                "POST", "/query/stream", content=body, headers=headers, timeout=self._limit
-            ) as response:
+        with _Reachable():
+            async with self._client.stream("POST", "/query/stream", content=body, headers=headers) as response:
                 if response.status_code != httpx.codes.OK:
                     yield "error", orjson.loads(await response.aread())
                     return
@@ -122,15 +119,15 @@ class Far:
         return await self._get("/health")
 
     async def _get(self, path: str, **params: Any) -> dict[str, Any]:
-        with _reachable():
-            response = await self._client.get(path, params=params, timeout=self._limit)
+        with _Reachable():
+            response = await self._client.get(path, params=params)
         found: dict[str, Any] = orjson.loads(response.content)
         if "error" in found:
             raise error_of(found)
         return found
 
 
-class _reachable:
+class _Reachable:
     """Turns a server that went away into our error."""
 
     def __enter__(self) -> None:
@@ -149,6 +146,11 @@ def error_of(body: dict[str, Any]) -> GardenError:
     if body.get("error") == "SYNTHESIS_FAILED":
         return SynthesisFailed(message)
     return RetrievalFailed(message)
+
+
+def _limit(settings: Settings) -> float:
+    """Seconds to wait for the server: its own deadline, and some for the way."""
+    return settings.request_timeout_seconds + 5
 
 
 def _key(settings: Settings) -> dict[str, str]:

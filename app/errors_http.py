@@ -9,6 +9,7 @@ import logging
 from typing import Any
 
 import orjson
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -83,7 +84,8 @@ async def on_http_exception(_: Request, error: Exception) -> Response:
 
 async def on_validation_error(_: Request, error: Exception) -> Response:
     """FastAPI's request validation, as 400 in our body and never 422."""
-    first = next(iter(getattr(error, "errors", list)()), {})
+    assert isinstance(error, RequestValidationError)
+    first: dict[str, Any] = next(iter(error.errors()), {})
     place = [str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")]
     field = ".".join(place) or "body"
     return error_response(400, f"{field}: {first.get('msg', 'invalid')}.", field=field)
@@ -93,7 +95,7 @@ async def on_garden_error(_: Request, error: Exception) -> Response:
     """An error of the tree raised outside the graph (search, tasks, ingest)."""
     assert isinstance(error, GardenError)
     if error.outcome is None:
-        return error_response(400, error.message, **error.details)
+        return JSON(body("VALIDATION_ERROR", error.message, dict(error.details)), 400)
     return failure_response(Failure(type(error).__name__, error.outcome, error.message, dict(error.details)))
 
 

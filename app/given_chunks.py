@@ -27,8 +27,8 @@ READ_CHARS, READ_SENTENCES = 400_000, 4_000
 """What is read of all chunks together; each has an equal share."""
 LONGEST_SENTENCE = 2_000
 """Characters after which a run without an end is cut."""
-CHUNK_CHARS, SENTENCE_CHARS = 8_000, 5_000
-"""What is embedded of all chunks and of all sentences together: well under a second for two processors."""
+CHUNK_CHARS, SENTENCE_CHARS = 6_000, 4_000
+"""What is embedded of all chunks and of all sentences together: about a second for one processor."""
 LONGEST_EMBEDDED = 1_500
 """Characters of one text to embed; the embedded model reads no more of it anyway."""
 
@@ -40,7 +40,9 @@ class GivenChunks:
         """*parts* are the questions that will be asked: they decide which sentences are worth embedding."""
         chars, sentences = READ_CHARS // len(given), READ_SENTENCES // len(given)
         self.chunks = [_chunk(one, chars, sentences) for one in given]
-        self._read = [indexed_text(chunk.title, chunk.text[:chars]) for chunk in self.chunks]
+        self._read = [
+            indexed_text(_own_title(one), chunk.text[:chars]) for one, chunk in zip(given, self.chunks, strict=True)
+        ]
         self._weights = [document_weights(text) for text in self._read]
         held = Counter(term for weights in self._weights for term in weights)
         stems = {stem for part in parts for stem in question_stems(part)}
@@ -55,15 +57,14 @@ class GivenChunks:
         """Every chunk, for every query; ``idf`` is that of the chunks at hand."""
         shares = _shares([min(len(text), LONGEST_EMBEDDED) for text in self._read], CHUNK_CHARS)
         beginnings = [text[:share] for text, share in zip(self._read, shares, strict=True)]
-        vectors = await adocument_vectors(self._embeddings, beginnings)
+        vectors = await self._embed(beginnings)
         found = [Candidate(key, chunk, vectors[key], self._weights[key]) for key, chunk in enumerate(self.chunks)]
         return HybridHits([found for _ in queries], self._terms)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """Vectors of the most promising sentences; of the others, that of their chunk stands in."""
         chosen = self._promising(candidates)
-        texts = [one.text for one in chosen]
-        vectors = await adocument_vectors(self._embeddings, texts)
+        vectors = await self._embed([one.text for one in chosen])
         rows: dict[Hashable, Vectors] = {}
         for candidate in candidates:
             assert candidate.dense is not None
@@ -72,16 +73,25 @@ class GivenChunks:
             rows[one.key][one.place] = vector
         return rows
 
+    async def _embed(self, texts: Sequence[str]) -> Vectors:
+        """float32 [texts, d]; a text that comes twice is embedded once."""
+        distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        vectors = await adocument_vectors(self._embeddings, list(distinct))
+        return vectors[[distinct[text] for text in texts]]
+
     def _promising(self, candidates: Sequence[Candidate]) -> list[_Sentence]:
         """The sentences that cover most of the question, as many as may be embedded."""
         sentences = []
         for candidate in candidates:
-            chunk = candidate.chunk
+            chunk, key = candidate.chunk, candidate.key
+            assert isinstance(key, int)
             title = vocabulary(chunk.title)
+            if len(chunk.spans) == 1 and self._read[key] == chunk.text:
+                continue  # the chunk is that sentence, and its vector the sentence's
             for place, (start, end) in enumerate(chunk.spans):
                 near = vocabulary(chunk.text[start:end]) | title
                 worth = max(one.coverage(near) for one in self._wanted)
-                sentences.append(_Sentence(worth, candidate.key, place, chunk.text[start:end][:LONGEST_EMBEDDED]))
+                sentences.append(_Sentence(worth, key, place, chunk.text[start:end][:LONGEST_EMBEDDED]))
         sentences.sort(key=lambda one: (-one.worth, one.place))
         spent = accumulate(len(one.text) for one in sentences)
         return [one for one, total in zip(sentences, spent, strict=True) if total <= SENTENCE_CHARS]
@@ -111,6 +121,12 @@ def _chunk(given: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
         text=text,
         spans=tuple(spans[:sentences]),
     )
+
+
+def _own_title(given: Mapping[str, Any]) -> str:
+    """The title that is embedded with a text; unlike the title that is read, nothing else stands in for it."""
+    title = (given.get("metadata") or {}).get("title")
+    return title[:LONGEST_SENTENCE] if isinstance(title, str) else ""
 
 
 def _cut(span: Span) -> list[Span]:

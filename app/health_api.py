@@ -1,5 +1,5 @@
-"""Health: ``/health`` really probes every part, ``/health/live`` only says the process runs, ``/health/ready`` whether to
-send it work. The shapes are door L's (contract, Door L).
+"""Health: ``/health`` really probes every part, ``/health/live`` only says that the process runs, ``/health/ready``
+whether to send it work. The shapes are door L's (contract, Door L).
 """
 
 from __future__ import annotations

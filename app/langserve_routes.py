@@ -1,7 +1,7 @@
 """Door G: LangServe at ``/rag``, the one file that knows it (it is deprecated upstream).
 
-What is served is not the graph but a Runnable over the service: its input and output are the public question and answer,
-so chunks and nodes never leak, and its stream yields tokens and then the answer.
+What is served is not the graph but a Runnable over the service: its input and output are the public question and
+answer, so chunks and nodes never leak, and its stream yields tokens and then the answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_BATCH = 32
 
 
 class RagInput(BaseModel):
-    """A question, as in ``POST /query``. Types are left open here: the ``validate`` node is the one place that checks."""
+    """A question, as in ``POST /query``. Types are left open here: the ``validate`` node is where they are checked."""
 
     model_config = ConfigDict(extra="ignore", title="Question")
 

@@ -22,9 +22,8 @@ class _RequestIdFilter(logging.Filter):
 def set_up_logging(level: str) -> None:
     """Send everything from *level* up to stderr as JSON. Called once, by the process that serves."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields={"levelname": "level", "name": "logger", "message": "event"})
-    )
+    names = {"levelname": "level", "name": "logger", "message": "event"}
+    handler.setFormatter(JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields=names))
     handler.addFilter(_RequestIdFilter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

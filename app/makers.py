@@ -8,14 +8,29 @@ from app.synthesis.extractive import ExtractiveSynthesizer
 from graph.calibration import Calibration
 from graph.ports import Grader, Synthesizer
 
+EXTRACTIVE = "extractive"
+
 
 def make_grader(settings: Settings, calibration: Calibration) -> Grader:
     """The grader that ``RERANKER`` names. Raises ``ConfigurationError``."""
     if settings.reranking == "none":
         return CosineGrader(calibration)
-    return LocalGrader(calibration)
+    if settings.reranking == "local":
+        return LocalGrader(calibration)
+    from app.providers.rerankers import make_reranker
+    from app.rerank_grading import RerankGrader, load_scale
+
+    return RerankGrader(make_reranker(settings), load_scale(settings.reranking.partition(":")[0]))
 
 
 def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
     """The synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
-    return ExtractiveSynthesizer(calibration)
+    if settings.chat == EXTRACTIVE:
+        # Where the local relevance spoke at gate one, it speaks for each part of a compound question too.
+        return ExtractiveSynthesizer(
+            calibration, settings.relevance_threshold if settings.reranking == "local" else 0.0
+        )
+    from app.providers.chat_models import make_completion
+    from app.synthesis.chat import ChatSynthesizer
+
+    return ChatSynthesizer(make_completion(settings))

@@ -21,7 +21,7 @@ OPEN_PATHS = ("/health", "/metrics")
 
 
 class RequestId:
-    """Gives every request its id: the client's own ``X-Request-ID`` if printable and at most 128 long, else a new one."""
+    """Gives every request its id: the client's own ``X-Request-ID`` if it is printable and not long, else a new one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -114,5 +114,7 @@ class BodyLimit:
 
     @staticmethod
     async def _refuse(limit: int, scope: Scope, receive: Receive, send: Send) -> None:
-        refused = error_response(413, f"The request body is larger than {limit} bytes.", {"Connection": "close"}, limitBytes=limit)
+        refused = error_response(
+            413, f"The request body is larger than {limit} bytes.", {"Connection": "close"}, limitBytes=limit
+        )
         await refused(scope, receive, send)

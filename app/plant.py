@@ -1,4 +1,4 @@
-"""``garden ingest``: plant documents with a progress bar and a summary, here or through the server that holds the garden."""
+"""``garden ingest``: plant documents with a progress bar and a summary, here or through the server in charge."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def plant_if_empty(garden: Garden, folder: Path) -> None:
         await ingest_documents(garden.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
     if await garden.store.acount():
         return
-    paths = sorted(path for path in folder.iterdir() if path.suffix in SAMPLES)
+    paths = await asyncio.to_thread(lambda: sorted(path for path in folder.iterdir() if path.suffix in SAMPLES))
     with _progress() as on_progress:
         report = await ingest(
             paths,

@@ -101,5 +101,3 @@ async def _sse(first: Event, events: AsyncGenerator[Event], *, evidence: bool) -
 def sse(event: str, data: dict[str, Any]) -> bytes:
     """One server-sent event with JSON data."""
     return b"event: " + event.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
-
-

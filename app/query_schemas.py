@@ -100,6 +100,9 @@ STREAM_DOC: dict[str, Any] = {
 }
 
 
+EXAMPLE = {"query": "What is Knowledge Garden?", "includeEvidence": True}
+
+
 def query_body() -> dict[str, Any]:
     """OpenAPI's description of the body, with an example that runs."""
     schema = QueryRequest.model_json_schema()
@@ -109,7 +112,9 @@ def query_body() -> dict[str, Any]:
             "content": {
                 "application/json": {
                     "schema": schema,
-                    "examples": {"question": {"value": {"query": "What is Knowledge Garden?", "includeEvidence": True}}},
+                    "examples": {
+                        "question": {"value": {"query": "What is Knowledge Garden?", "includeEvidence": True}}
+                    },
                 }
             },
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from app.answer import Answer, answer_of
 from app.bootstrap import Garden, build_garden
@@ -48,7 +48,7 @@ class RAGService:
         self._loop.run(self._garden.start())
 
     def query(self, question: str, filters: dict[str, Any] | None = None, *, raise_on_error: bool = False) -> Answer:
-        """Answer *question*. A failure is in the ``Answer``; with *raise_on_error* it is raised as its ``error_type``."""
+        """Answer *question*. A failure is in the ``Answer``; *raise_on_error* raises it as its ``error_type``."""
         return self._loop.run(self._answer(question, filters, raise_on_error))
 
     async def aquery(
@@ -116,7 +116,7 @@ class RAGService:
         self._loop.run(self._garden.aclose())
         self._loop.close()
 
-    def __enter__(self) -> RAGService:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -154,7 +154,7 @@ class RAGService:
             self._garden.retriever,
             query,
             k,
-            timeout=self._settings.request_timeout_seconds,
+            seconds=self._settings.request_timeout_seconds,
             most_chars=self._settings.max_query_chars,
         )
 

@@ -39,18 +39,18 @@ class SearchResults(BaseModel):
     context: str
 
 
-async def search(retriever: Retriever, query: str, k: int, *, timeout: float, most_chars: int) -> SearchResults:
+async def search(retriever: Retriever, query: str, k: int, *, seconds: float, most_chars: int) -> SearchResults:
     """The *k* best chunks for *query*, highest similarity first; no score is too low.
 
     Which chunks are best is decided by both channels; a missing collection is an empty result.
     Raises ``InvalidInput`` for an empty or over-long query, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
     """
-    text = query.strip() if isinstance(query, str) else ""
+    text = query.strip()
     if not text or len(text) > most_chars:
         raise InvalidInput(f"Query must be non-blank and at most {most_chars} characters.", "query")
     k = max(LEAST_K, min(MOST_K, int(k)))
     now = time.monotonic()
-    question = Question(text, (text,), k, None, None, now, now + timeout)
+    question = Question(text, (text,), k, None, None, now, now + seconds)
     found = await retriever.retrieve(question)
     chunks = sorted(found.readings[0].chunks[:k] if found.readings else (), key=lambda c: -c.similarity)
     return SearchResults(query=text, k=k, results=[_hit(chunk) for chunk in chunks], context=assemble(chunks))
@@ -88,5 +88,3 @@ def _hit(chunk: Chunk) -> SearchHit:
         document_id=chunk.document_id,
         page=chunk.page,
     )
-
-

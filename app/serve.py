@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +68,6 @@ def greet(base: str) -> None:
         f"  ask in the browser   {base}/rag/playground/\n"
         f"  API and its docs     {base}/docs\n"
         f"  from the shell       curl -s {base}/query -H 'Content-Type: application/json' "
-        "-d '{\"query\": \"What is Knowledge Garden?\"}'\n",
+        '-d \'{"query": "What is Knowledge Garden?"}\'\n',
         flush=True,
     )

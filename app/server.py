@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from app import errors_http, middleware
 from app.bootstrap import Garden
 from app.health_api import health_routes
+from app.ingest_api import ingest_routes
 from app.langserve_routes import AnswerFailed, add_rag_routes
 from app.query_api import query_routes
 from app.search_api import search_routes
@@ -43,6 +44,7 @@ def create_app(garden: Garden) -> FastAPI:
     app.include_router(health_routes(garden.health))
     app.include_router(search_routes(garden))
     app.include_router(task_routes(garden.tasks))
+    app.include_router(ingest_routes(garden.sink))
     add_rag_routes(app, garden.service)
 
     @app.get("/", include_in_schema=False)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from app.request_id import current_request_id
@@ -29,7 +30,9 @@ Observer = Callable[[Result], None]
 class GardenService:
     """Asks the graph. Safe for concurrent use on one event loop; ``app/sync_bridge.py`` serves other callers."""
 
-    def __init__(self, graph: CompiledStateGraph[Any, Any, Any, Any], *, places: int, log_questions: bool = False) -> None:
+    def __init__(
+        self, graph: CompiledStateGraph[Any, Any, Any, Any], *, places: int, log_questions: bool = False
+    ) -> None:
         self._graph = graph
         self._places = asyncio.Semaphore(places)
         self._log_questions = log_questions
@@ -54,7 +57,7 @@ class GardenService:
         state: dict[str, Any] = {}
         try:
             async with self._place():
-                steps = self._graph.astream(
+                steps: AsyncIterator[Any] = self._graph.astream(
                     _input(fields, request_id), _config(request_id), stream_mode=["custom", "values"]
                 )
                 async for mode, content in steps:
@@ -77,7 +80,7 @@ class GardenService:
                 async with asyncio.timeout(WAIT_FOR_PLACE):
                     await self._places.acquire()
             except TimeoutError:
-                raise Overloaded() from None
+                raise Overloaded from None
         else:
             await self._places.acquire()
         self.in_flight += 1
@@ -107,7 +110,7 @@ class GardenService:
         return result
 
 
-def _input(fields: Mapping[str, Any], request_id: str) -> dict[str, Any]:
+def _input(fields: Mapping[str, Any], request_id: str) -> Any:
     return {
         "query": fields.get("query"),
         "maxSources": fields.get("maxSources"),
@@ -117,7 +120,7 @@ def _input(fields: Mapping[str, Any], request_id: str) -> dict[str, Any]:
     }
 
 
-def _config(request_id: str) -> dict[str, Any]:
+def _config(request_id: str) -> RunnableConfig:
     """Callbacks are cut off here, so that a door's own tracing (LangServe's events) does not show the nodes' work."""
     return {"callbacks": [], "run_name": "question", "metadata": {"request_id": request_id}}
 

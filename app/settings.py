@@ -27,7 +27,9 @@ class Settings(BaseSettings):
     )
 
     chat_model: str = Field("", description="`extractive` (embedded, no model) or any LangChain `provider:model`")
-    embedding_model: str = Field("all-MiniLM-L6-v2", description="embedded model, a folder with one, or `provider:model`")
+    embedding_model: str = Field(
+        "all-MiniLM-L6-v2", description="embedded model, a folder with one, or `provider:model`"
+    )
     reranker: str = Field("", description="`local` (embedded, calibrated), `cohere:rerank-v3.5` or `none`")
     vector_store: Literal["embedded", "qdrant", "chroma"] = Field("embedded", description="where the chunks are")
     data_dir: Path = Field(Path(".garden"), description="folder of the embedded store")

@@ -104,7 +104,8 @@ class Validator:
         calibration = calibration_for(embedding.name, load_calibrations())
         idf = idf_of(retrieved)
         if scores is None:
-            scores = {one.chunk_id: one.relevance or 0.0 for one in grade(retrieved.readings, idf, calibration)}
+            graded = grade(retrieved.readings, idf, calibration)
+            scores = {one.chunk_id: one.relevance or 0.0 if one.spans else 0.0 for one in graded}  # blank says nothing
         result = verdict(retrieved.readings, scores, idf, calibration, threshold)
         if time.perf_counter() > until:
             raise _late(self.limit)

@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from graph.citations import Marker, tidy
-from graph.evidence import CLEAR_SUPPORT, SUPPORT_BAR, Quote, quotes, supported
+from graph.evidence import best_by_wording
+from graph.markers import Marker
 from graph.ports import SupportScorer
-from graph.sentences import sentence_spans
+from graph.spots import Layout, Spot, guess, lay_out, states, unmarked
 from graph.state import Chunk
-from graph.terms import stems
-
-LEAST_CLAUSE = 3
-"""Content words a clause needs to be checked on its own; a shorter one is checked with its whole sentence."""
-
-Backed = tuple[str, Quote]
-"""A sentence of the answer, and the quote that supports it."""
+from graph.terms import question_stems
+from graph.verification import Backed, Verdict, verify
 
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """The answer in pieces: text, or the backed citations that stand there. ``by_sentence`` groups these by sentence."""
+    """The answer in pieces: text, or the backed citations that stand there.
 
-    pieces: list[str | tuple[Backed, ...]]
-    by_sentence: list[tuple[Backed, ...]]
-    unsupported: list[str]
-
-
-@dataclass(slots=True)
-class _Spot:
-    """One marker in the text without markers: where it stands, which sentence it is on, what it names, what it claims.
-
-    ``claim`` is the sentence, or the clause up to the marker where the sentence carries several. ``guessed`` marks a
-    spot the model left bare (``ATTRIBUTION=verified``).
+    ``supports`` holds, for each sentence that states something, the support it has: of its citations, or, where it
+    carries none, of the chunk that comes nearest to it by wording. ``unsupported`` are the claims whose markers went.
     """
 
-    place: int
-    sentence: int
-    marker: Marker
-    claim: str = ""
-    guessed: bool = False
+    pieces: list[str | tuple[Backed, ...]]
+    supports: list[float]
+    unsupported: list[str]
 
 
 async def place_markers(
@@ -49,127 +32,75 @@ async def place_markers(
     chunks: Sequence[Chunk],
     *,
     scorer: SupportScorer | None,
+    question: str = "",
     torn: bool = False,
     attribute: bool = False,
+    seconds: float | None = None,
 ) -> Cited:
-    """Verify every marker of *pieces* and keep those whose sentence is supported by a chunk they name.
+    """Verify every marker of *pieces* and keep those whose claim is supported by a chunk they name.
 
-    With *torn*, the last sentence goes unless it is finished. With *attribute*, a sentence without a marker that a
-    chunk clearly supports gets one.
+    What *question* says need not be said again by a claim. With *torn*, the last sentence goes unless it is finished.
+    With *attribute*, a sentence left without a marker that a chunk clearly supports gets one. The *scorer* has so many
+    *seconds*; without its answer wording decides.
     """
-    text, marks = _flatten(pieces)
-    spans = list(sentence_spans(text))
-    if torn and spans and not _finished(text, spans[-1]):
-        text = text[: spans.pop()[0]].rstrip()
-    spots = [
-        _Spot(place, _sentence_at(place, spans, text), marker)
-        for place, marker in marks
-        if spans and place <= len(text)
-    ]
+    layout = lay_out(pieces, torn=torn)
+    given = frozenset(question_stems(question))
+    everywhere = tuple(range(len(chunks)))
+    spots = layout.spots + (unmarked(layout, everywhere) if attribute else [])
+    verdicts = await verify(spots, layout.text, chunks, scorer, given, seconds)
     if attribute:
-        spots += _unmarked(spans, spots, len(chunks))
-    spots.sort(key=lambda spot: spot.place)
-    _claims(spots, spans, text)
-    backed = await _verify(spots, chunks, scorer)
+        again = [guess(layout, i, everywhere) for i in _left_bare(layout, spots, verdicts)]
+        spots = spots + again
+        verdicts = verdicts + await verify(again, layout.text, chunks, scorer, given, seconds)
+    found = sorted(zip(spots, verdicts, strict=True), key=lambda pair: (pair[0].place, pair[0].guessed))
+    return Cited(_cut(layout.text, found), _supports(layout, found, chunks, given), _unsupported(layout, found))
+
+
+def _left_bare(layout: Layout, spots: Sequence[Spot], verdicts: Sequence[Verdict]) -> list[int]:
+    """Sentences whose every marker went."""
+    backed = {spot.sentence for spot, verdict in zip(spots, verdicts, strict=True) if verdict.backed}
+    failed = {spot.sentence for spot in spots if not spot.guessed} - backed
+    return sorted(i for i in failed if states(layout, i))
+
+
+def _cut(text: str, found: Sequence[tuple[Spot, Verdict]]) -> list[str | tuple[Backed, ...]]:
+    """*text* cut at its citations; one that a sentence already carries is not repeated."""
     out: list[str | tuple[Backed, ...]] = []
-    by_sentence: list[list[Backed]] = [[] for _ in spans]
-    unsupported: dict[str, None] = {}
+    carried: set[tuple[int, str, int, str]] = set()
     done = 0
-    for spot, found in zip(spots, backed, strict=True):
+    for spot, verdict in found:
         out.append(text[done : spot.place])
         done = max(done, spot.place)
-        sentence = text[slice(*spans[spot.sentence])]
-        fresh = tuple((sentence, quote) for quote in found if (sentence, quote) not in by_sentence[spot.sentence])
-        by_sentence[spot.sentence].extend(fresh)
-        out.append(fresh)
-        if not found and spot.marker.chunks and not spot.guessed:
-            unsupported[sentence] = None
+        fresh: list[Backed] = []
+        for stretch, quote in verdict.backed:
+            key = (spot.sentence, quote.chunk_id, quote.start, stretch)
+            if key not in carried:
+                carried.add(key)
+                fresh.append((stretch, quote))
+        out.append(tuple(fresh))
     out.append(text[done:])
-    return Cited(_joined(out), [tuple(found) for found in by_sentence], list(unsupported))
+    return [piece for piece in out if piece]
 
 
-def _flatten(pieces: Sequence[str | Marker]) -> tuple[str, list[tuple[int, Marker]]]:
-    """The text without markers, white space around them mended, and each marker's place in it."""
-    kept = tidy([piece if isinstance(piece, str) else None for piece in pieces])
-    marks: list[tuple[int, Marker]] = []
-    strings = iter(kept)
-    place = 0
-    for piece in pieces:
-        if isinstance(piece, str):
-            place += len(next(strings))
-        else:
-            marks.append((place, piece))
-    return "".join(kept), marks
-
-
-def _sentence_at(place: int, spans: Sequence[tuple[int, int]], text: str) -> int:
-    """The sentence a marker at *place* is on: the one it stands in or after; on a new line, the one it opens."""
-    before = bisect_right([start for start, _ in spans], place - 1) - 1
-    if before < 0:
-        return 0
-    opens_line = "\n" in text[spans[before][1] : place] or (place >= spans[before][1] and text[place - 1 : place] == "\n")
-    return min(before + 1, len(spans) - 1) if opens_line else before
-
-
-def _finished(text: str, span: tuple[int, int]) -> bool:
-    return text[span[0] : span[1]].rstrip("\"'”’)]*_` ").endswith((".", "!", "?", "。", "…"))
-
-
-def _unmarked(spans: Sequence[tuple[int, int]], spots: Sequence[_Spot], count: int) -> list[_Spot]:
-    """A guess, over every chunk, for each sentence that carries no marker."""
-    marked = {spot.sentence for spot in spots}
+def _supports(
+    layout: Layout, found: Sequence[tuple[Spot, Verdict]], chunks: Sequence[Chunk], given: frozenset[str]
+) -> list[float]:
+    by_sentence: dict[int, float] = {}
+    for spot, verdict in found:
+        by_sentence[spot.sentence] = max(by_sentence.get(spot.sentence, 0.0), verdict.support)
     return [
-        _Spot(end, i, Marker(tuple(range(count)), any_of=True), guessed=True)
-        for i, (_, end) in enumerate(spans)
-        if i not in marked
+        by_sentence[i] if i in by_sentence else best_by_wording(layout.text[slice(*span)], chunks, given)
+        for i, span in enumerate(layout.sentences)
+        if i in by_sentence or states(layout, i)
     ]
 
 
-def _claims(spots: Sequence[_Spot], spans: Sequence[tuple[int, int]], text: str) -> None:
-    """Set each spot's claim: its sentence, or its clause where markers stand at several places of one sentence."""
-    places: dict[int, list[int]] = {}
-    for spot in spots:
-        places.setdefault(spot.sentence, []).append(spot.place)
-    for spot in spots:
-        start, end = spans[spot.sentence]
-        inner = sorted({place for place in places[spot.sentence] if start < place < end})
-        clause = text[max([start, *(p for p in inner if p < spot.place)]) : spot.place if spot.place in inner else end]
-        whole = text[start:end]
-        several = len(set(places[spot.sentence])) > 1 and len(stems(clause)) >= LEAST_CLAUSE
-        spot.claim = clause.strip(" ,;:") if several else whole
-
-
-async def _verify(spots: Sequence[_Spot], chunks: Sequence[Chunk], scorer: SupportScorer | None) -> list[list[Quote]]:
-    """For each spot, the quotes that hold; all similarities are asked for in one call."""
-    options = [[quotes(spot.claim, chunks[i]) for i in spot.marker.chunks] for spot in spots]
-    asked: dict[tuple[str, str], float | None] = {}
-    if scorer is not None:
-        pairs = dict.fromkeys(
-            (spot.claim, quote.text)
-            for spot, named in zip(spots, options, strict=True)
-            for found in named
-            for quote in found
-            if quote.consistent and not quote.verbatim
-        )
-        if pairs:
-            asked = dict(zip(pairs, await scorer.similarities(list(pairs)), strict=True))
-    backed: list[list[Quote]] = []
-    for spot, named in zip(spots, options, strict=True):
-        best = [
-            max(
-                (replace(quote, support=supported(quote, asked.get((spot.claim, quote.text)))) for quote in found),
-                key=lambda quote: quote.support,
-            )
-            for found in named
-            if found
-        ]
-        kept = [quote for quote in best if quote.support >= (CLEAR_SUPPORT if spot.guessed else SUPPORT_BAR)]
-        if spot.marker.any_of and kept:
-            kept = [max(kept, key=lambda quote: quote.support)]
-        backed.append(kept)
-    return backed
-
-
-def _joined(pieces: Sequence[str | tuple[Backed, ...]]) -> list[str | tuple[Backed, ...]]:
-    """The pieces with empty ones left out."""
-    return [piece for piece in pieces if piece]
+def _unsupported(layout: Layout, found: Sequence[tuple[Spot, Verdict]]) -> list[str]:
+    """The claims the model cited for which nothing holds, each once, in order."""
+    backed = {spot.sentence for spot, verdict in found if verdict.backed and spot.guessed}
+    claims = (
+        layout.text[slice(*spot.claim)]
+        for spot, verdict in found
+        if not verdict.backed and not spot.guessed and spot.sentence not in backed
+    )
+    return list(dict.fromkeys(claims))

@@ -20,7 +20,7 @@ from graph.steps import step
 
 LATE_RETRIEVE = partial(StoreUnavailable, "The search did not finish in time.")
 LATE_GRADE = partial(RerankFailed, "The reranker did not finish in time.")
-LATE_SYNTHESIS = partial(SynthesisTimeout, "The chat model did not finish in time.")
+LATE_MODEL = partial(SynthesisTimeout, "The chat model did not finish in time.")
 
 
 def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -30,8 +30,10 @@ def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> Com
     plan.add_node("validate", step("validate", partial(nodes.validate, policy=policy)))
     plan.add_node("retrieve", step("retrieve", partial(nodes.retrieve, retriever=ports.retriever), LATE_RETRIEVE))
     plan.add_node("grade", step("grade", partial(nodes.grade, grader=ports.grader, policy=policy), LATE_GRADE))
-    plan.add_node("synthesize", step("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), LATE_SYNTHESIS))
-    plan.add_node("cite", step("cite", partial(nodes.cite, support=ports.support, policy=policy), LATE_SYNTHESIS))
+    plan.add_node(
+        "synthesize", step("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), LATE_MODEL)
+    )
+    plan.add_node("cite", step("cite", partial(nodes.cite, support=ports.support, policy=policy), LATE_MODEL))
     plan.add_node("no_answer", step("no_answer", nodes.no_answer))
     plan.add_node("fail", step("fail", nodes.fail))
 

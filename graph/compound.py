@@ -33,15 +33,17 @@ def question_parts(question: str) -> tuple[str, ...]:
         pieces = [piece for piece in map(_trimmed, _CONJUNCTION.split(sentence)) if piece]
         asking = len(pieces) > 1 and all(_ASKING.match(piece) and _stands_alone(piece) for piece in pieces)
         parts.extend(pieces if asking else [_trimmed(sentence)])
-    if 2 <= len(parts) <= MOST_PARTS and all(map(_stands_alone, parts)):
-        if all(part.endswith("?") or _ASKING.match(part) for part in parts):
-            return tuple(parts)
-    return (question,)
+    several = 2 <= len(parts) <= MOST_PARTS and all(_stands_alone(part) and _asks(part) for part in parts)
+    return tuple(parts) if several else (question,)
 
 
 def _trimmed(piece: str) -> str:
     """*piece* without the word that links it to what stands before it."""
     return _LINKING.sub("", piece.strip()).strip()
+
+
+def _asks(part: str) -> bool:
+    return part.endswith("?") or bool(_ASKING.match(part))
 
 
 def _stands_alone(part: str) -> bool:
@@ -51,7 +53,7 @@ def _stands_alone(part: str) -> bool:
 
 
 def _refers_back(found: Sequence[str]) -> bool:
-    """Whether a pronoun stands where the subject should ("how old was he"), not after it ("how old was Elway when he")."""
+    """Whether a pronoun stands where the subject should ("how old was he") and not after it."""
     opening = next((i + 1 for i, word in enumerate(found[:_OPENING]) if word in _AUXILIARIES), 0)
     if not opening:
         return not _PRONOUNS.isdisjoint(found[:_OPENING])

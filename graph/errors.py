@@ -97,7 +97,7 @@ class RerankFailed(GardenError):
 class SynthesisFailed(GardenError):
     """The chat model did not give an answer that can be used."""
 
-    outcome = "synthesis_failed"
+    outcome: ClassVar[Outcome | None] = "synthesis_failed"
 
 
 class ModelUnavailable(SynthesisFailed):

@@ -1,19 +1,21 @@
-"""Evidence: which sentence of a chunk carries a sentence of the answer, and how well.
+"""Evidence: which stretch of a chunk carries a sentence of the answer, and how well.
 
-Support is 1 for a verbatim quote. Otherwise it is the mean of word coverage and, where a scorer is bound, closeness in
-meaning; a sentence that changes a number, a name or a negation of its quote stays below the bar whatever it shares
-with it (contract, "Markers").
+Support is 1 for a verbatim quote. Otherwise it is made of the share of words that the quote has too and, where a
+scorer is bound, of closeness in meaning; a sentence that says something else than its quote (``graph.contradiction``)
+stays below the bar whatever it shares with it. The constants are measured: ``docs/evidence.md``.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from graph.claims import Claim, claim_of, numbers_of
-from graph.sentences import sentence_spans
+from graph.claims import claim_of
+from graph.contradiction import Reason, Surroundings, contradiction, torn
+from graph.sentences import Span, sentence_spans
 from graph.state import Chunk
-from graph.terms import stems
+from graph.verbatim import verbatim_spans
+from graph.wording import LEAST_WORDING, likely, stretches, title_of, words_of
 
 SUPPORT_BAR = 0.5
 """Least support of a citation that is kept."""
@@ -22,112 +24,106 @@ CLEAR_SUPPORT = 0.75
 """Least support for a marker the model did not set itself (``ATTRIBUTION=verified``)."""
 
 CONTRADICTED = 0.2
-"""Most support of a sentence whose numbers, names or negations its quote does not have."""
+"""Most support of a sentence that says something else than its quote."""
 
-_PRONOUNS = frozenset("he she it they his her its their this these that those".split())
-_CLOSE, _FAR = 0.9, 0.3
+DECIDED = 0.8
+"""Share of a sentence's words in its quote from which wording alone decides, without a look at the meaning."""
+
+ALIKE = 0.6
+"""Share of words from which a sentence is laid word by word on its quote, to see what was exchanged."""
+
+CLOSE, FAR = 0.95, 0.4
 """Sentence cosines of all-MiniLM-L6-v2 at which two sentences say the same, and are unrelated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A stretch of a chunk, ``text == chunk.text[start:end]``, and its support for one sentence, in [0, 1]."""
+    """A stretch of a chunk, ``text == chunk.text[start:end]``, and how well it carries one sentence.
+
+    ``wording`` in [0, 1] is the share of the sentence's words that it has. ``against`` says why the sentence is not
+    what the quote says; None where nothing speaks against it.
+    """
 
     chunk_id: str
     start: int
     end: int
     text: str
-    support: float
-    consistent: bool = True
+    wording: float
+    against: Reason | None = None
     verbatim: bool = False
+    support: float = 0.0
+
+    @property
+    def undecided(self) -> bool:
+        """Whether closeness in meaning can move it across the bar."""
+        return not self.verbatim and self.against is None and LEAST_WORDING <= self.wording < DECIDED
 
 
-def quotes(sentence: str, chunk: Chunk, most: int = 2) -> list[Quote]:
+def quotes(sentence: str, chunk: Chunk, given: Collection[str] = (), most: int = 2) -> list[Quote]:
     """The *most* likely quotes of *chunk* for *sentence*, best first, by wording alone.
 
-    A quote is one sentence of the chunk, or two neighbours where the answer joins them. Empty for a chunk or a
-    sentence without words.
+    A quote is one sentence of the chunk, or two neighbours where the answer joins them. *given* are the stems of the
+    question: what it says need not be said again. Empty for a chunk or a sentence without words.
     """
     spans = chunk.spans or sentence_spans(chunk.text)
-    claim = claim_of(sentence)
-    if not claim.stems or not spans:
+    wanted = words_of(sentence)
+    if not wanted or not spans:
         return []
-    exact = _verbatim(sentence, chunk, spans)
-    if exact:
+    known = frozenset(given)
+    exact = _verbatim(sentence, chunk, spans, known)
+    if exact and exact.against is None:
         return [exact]
-    title = frozenset(stems(f"{chunk.title} {chunk.chapter or ''} {chunk.section or ''}"))
-    found = []
-    for i, (start, end) in enumerate(spans):
-        stretches = [(start, end)] + ([(start, spans[i + 1][1])] if i + 1 < len(spans) else [])
-        for begin, stop in stretches:
-            coverage = _coverage(claim, chunk.text[begin:stop], title)
-            found.append((coverage - (0.05 if stop != end else 0.0), begin, stop, coverage))
-    found.sort(key=lambda item: (-item[0], item[1]))
-    return [
-        Quote(
-            chunk.chunk_id,
-            begin,
-            stop,
-            chunk.text[begin:stop],
-            support=coverage,
-            consistent=_consistent(sentence, claim, chunk, begin, stop, title),
-        )
-        for _, begin, stop, coverage in found[:most]
-    ]
+    title = title_of(chunk)
+    found = sorted(stretches(wanted, words_of(title), chunk.text, spans), key=lambda stretch: (-stretch[0], stretch[1]))
+    claim = claim_of(sentence)
+    out: list[Quote] = [exact] if exact else []
+    for rank, start, end, wording in found[:most]:
+        if out and rank < out[0].wording - 0.2:
+            break
+        around = Surroundings(chunk, title, chunk.text[:start], known)
+        against = contradiction(claim, claim_of(chunk.text[start:end]), around, alike=wording >= ALIKE)
+        out.append(Quote(chunk.chunk_id, start, end, chunk.text[start:end], wording, against))
+        if against is None and wording >= DECIDED:
+            break
+    return sorted(out, key=lambda quote: (quote.against is not None, -quote.wording))
 
 
 def supported(quote: Quote, similarity: float | None) -> float:
-    """The support of *quote*, given the cosine of sentence and quote (None: by wording alone)."""
-    if quote.verbatim:
+    """The support of *quote* in [0, 1], given the cosine of sentence and quote (None: by wording alone)."""
+    if quote.verbatim and quote.against is None:
         return 1.0
-    coverage = quote.support
-    if similarity is not None:
-        meaning = min(1.0, max(0.0, (similarity - _FAR) / (_CLOSE - _FAR)))
-        coverage = (coverage + meaning) / 2
-    score = coverage if quote.consistent else min(coverage, CONTRADICTED)
-    return round(score, 4)
+    score = quote.wording
+    if similarity is not None and quote.undecided:
+        meaning = min(1.0, max(0.0, (similarity - FAR) / (CLOSE - FAR)))
+        score = (quote.wording + meaning) / 2
+    return round(score if quote.against is None else min(score, CONTRADICTED), 4)
 
 
-def _coverage(claim: Claim, quote: str, title: frozenset[str]) -> float:
-    """Share of the claim's content words that the quote, or failing that the title, has."""
-    there = frozenset(stems(quote))
-    found = sum(1.0 if s in there else 0.8 if s in title else 0.0 for s in claim.stems)
-    return found / len(claim.stems)
+def best_by_wording(sentence: str, chunks: Sequence[Chunk], given: Collection[str] = ()) -> float:
+    """The support of *sentence* by the one of *chunks* that has most of its words, without a look at the meaning."""
+    wanted = words_of(sentence)
+    if not wanted:
+        return 0.0
+    near = likely(sentence, chunks)[:1]
+    return max((supported(quote, None) for chunk in near for quote in quotes(sentence, chunk, given, 1)), default=0.0)
 
 
-def _verbatim(sentence: str, chunk: Chunk, spans: tuple[tuple[int, int], ...]) -> Quote | None:
-    """The sentences of the chunk that hold *sentence* letter for letter, white space aside."""
-    pattern = r"\s+".join(re.escape(word) for word in sentence.split())
-    found = re.search(pattern, chunk.text) if len(sentence) <= len(chunk.text) + 64 else None
-    if not found:
-        return None
-    touched = [span for span in spans if span[0] < found.end() and found.start() < span[1]]
-    start, end = (touched[0][0], touched[-1][1]) if touched else found.span()
-    if len(touched) == 1 and not _same_polarity(sentence, chunk.text[start:end]):
-        return None
-    return Quote(chunk.chunk_id, start, end, chunk.text[start:end], support=1.0, verbatim=True)
+def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], given: frozenset[str]) -> Quote | None:
+    """The sentences of the chunk that hold *sentence* letter for letter; of a fragment, the best such place."""
+    best: Quote | None = None
+    for begin, stop in verbatim_spans(sentence, chunk.text):
+        touched = [span for span in spans if span[0] < stop and begin < span[1]]
+        start, end = (touched[0][0], touched[-1][1]) if touched else (begin, stop)
+        whole = chunk.text[start:end]
+        against = None
+        if stop - begin < len(whole.rstrip(".!?… ")):
+            against = torn(claim_of(sentence), claim_of(whole), given)
+        quote = Quote(chunk.chunk_id, start, end, whole, 1.0, against, verbatim=True)
+        if best is None or (_rank(quote, given) > _rank(best, given)):
+            best = quote
+    return best
 
 
-def _same_polarity(sentence: str, quote: str) -> bool:
-    """A fragment torn from a denial ("X is safe" out of "It is not true that X is safe") is not the same claim."""
-    return not (claim_of(quote).denied & claim_of(sentence).stems) - claim_of(sentence).denied
-
-
-def _consistent(sentence: str, claim: Claim, chunk: Chunk, begin: int, stop: int, title: frozenset[str]) -> bool:
-    """Whether the quote has every number and name of the claim, and denies what it denies."""
-    text = chunk.text[begin:stop]
-    quote = claim_of(text)
-    context = quote.stems | title
-    opens = re.match(r"\W*(\w+)", text)
-    if opens and opens[1].lower() in _PRONOUNS:  # "It was built in 1889": who "it" is stands further up
-        context |= frozenset(stems(chunk.text[:begin]))
-    if not claim.numbers <= quote.numbers | numbers_of(chunk.title):
-        return False
-    if not claim.names <= context:
-        return False
-    if claim.opening and claim.opening not in context and len(claim.stems) > 1:
-        rest = claim.stems - {claim.opening}
-        if len(rest & context) / len(rest) > 0.8:  # all but its subject is in the quote: the subject was changed
-            return False
-    denied = claim.denied & quote.stems
-    return denied <= quote.denied and not (quote.denied & claim.stems) - claim.denied
+def _rank(quote: Quote, given: frozenset[str]) -> tuple[bool, int]:
+    """Which of the places of a fragment is meant: one that says it whole, and that the question is about."""
+    return quote.against is None, len(words_of(quote.text) & given)

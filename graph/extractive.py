@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graph.calibration import Calibration
-from graph.relevance import Assessment, Reading, assess
+from graph.relevance import Assessment, assess
+from graph.state import Reading
 from graph.terms import Idf
 
 MOST_SENTENCES = 3

@@ -59,20 +59,31 @@ def cited_documents(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> l
             {
                 "id": citation.document_id,
                 "title": citation.title,
-                "snippet": snippet(by_id[citation.chunk_id].text, citation.start),
+                "snippet": snippet(by_id[citation.chunk_id].text, citation.start, citation.end),
                 "url": citation.url,
             },
         )
     return [documents[marker] for marker in sorted(documents)]
 
 
-def snippet(text: str, start: int) -> str:
-    """At most ``SNIPPET_CHARS`` of *text*, chosen so that the quote at *start* is in sight."""
+def snippet(text: str, start: int, end: int) -> str:
+    """At most ``SNIPPET_CHARS`` of *text*, cut between words, in which the quote at *start*:*end* is in sight.
+
+    A short text is returned whole; an ellipsis stands where something was left out. Of a quote that is longer than a
+    snippet, its beginning is shown.
+    """
     if len(text) <= SNIPPET_CHARS:
         return text
-    first = 0 if start < SNIPPET_CHARS // 2 else start
-    cut = text[first : first + SNIPPET_CHARS]
-    return f"{'…' if first else ''}{cut}{'…' if first + SNIPPET_CHARS < len(text) else ''}"
+    room = SNIPPET_CHARS - 2
+    first = max(0, min(start - max(0, room - (end - start)) // 2, len(text) - room))
+    if first:
+        space = text.find(" ", first, start)
+        first = space + 1 if space >= 0 else start
+    last = min(len(text), first + room)
+    if last < len(text):
+        space = text.rfind(" ", max(first + 1, end), last + 1)
+        last = space if space >= 0 else last
+    return f"{'…' if first else ''}{text[first:last].strip()}{'…' if last < len(text) else ''}"
 
 
 def metadata(state: State, *, synthesized: bool) -> dict[str, Any]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from graph.state import Citation
+
+_CLOSING = re.compile(r"(?<![.!?])[.!?][\"'”’)*_]{0,3}\Z")
+_GOES_ON = re.compile(r"[ \t]*[^\W\d_A-Z]")
+_ABBREVIATED = re.compile(r"\b[A-Za-z]\.[A-Za-z]\.\Z")
 
 
 def numbered(pieces: Sequence[str | int], citations: Sequence[Citation]) -> str:
@@ -18,43 +23,43 @@ def named(pieces: Sequence[str | int], citations: Sequence[Citation]) -> str:
 
 
 def place_name(citation: Citation) -> str:
-    """How door L writes one citation."""
+    """How door L writes one citation; brackets in names become parentheses, so that the marker ends where it should."""
+    name = _unbracketed(citation.source)
     if citation.page is not None:
-        return f"[{citation.source}, page {citation.page}]"
+        return f"[{name}, page {citation.page}]"
     if citation.section:
-        return f"[{citation.source}, section {citation.section.replace('[', '(').replace(']', ')')}]"
-    return f"[{citation.source}]"
+        return f"[{name}, section {_unbracketed(citation.section)}]"
+    return f"[{name}]"
+
+
+def _unbracketed(text: str) -> str:
+    return " ".join(text.replace("[", "(").replace("]", ")").split())
 
 
 def _render(pieces: Sequence[str | int], citations: Sequence[Citation], write: Callable[[Citation], str]) -> str:
-    """Join the pieces; a marker stands one space after its words and before their full stop, each written once a spot."""
+    """Join the pieces; a marker stands a space after its words and before their full stop, each once a spot."""
     out: list[str] = []
-    here: list[str] = []
-    for piece in pieces:
+    i = 0
+    while i < len(pieces):
+        piece = pieces[i]
         if isinstance(piece, str):
             out.append(piece)
-            here = []
+            i += 1
             continue
-        marker = write(citations[piece])
-        if marker in here:
-            continue
-        if not here and out:
-            out[-1] = out[-1].rstrip(" ")
-            tail = _closing(out[-1])
-            if tail:
-                out[-1] = out[-1][: -len(tail)]
-            out.append(f" {marker}{tail}")
-        else:
-            out[-1:] = [_insert(out[-1], marker)] if out else [marker]
-        here.append(marker)
+        end = next((j for j in range(i, len(pieces)) if isinstance(pieces[j], str)), len(pieces))
+        markers = dict.fromkeys(write(citations[place]) for place in pieces[i:end] if isinstance(place, int))
+        before = "".join(out).rstrip(" \t")
+        after = pieces[end] if end < len(pieces) else ""
+        words, tail = _parted(before, after if isinstance(after, str) else "")
+        gap = " " if words and not words.endswith("\n") else ""
+        out = [f"{words}{gap}{''.join(markers)}{tail}"]
+        i = end
     return "".join(out).strip()
 
 
-def _closing(text: str) -> str:
-    """The sentence mark that ends *text*, if one does: ``It is red.`` becomes ``It is red [1].``"""
-    return text[-1] if text and text[-1] in ".!?" and not text.endswith("...") else ""
-
-
-def _insert(written: str, marker: str) -> str:
-    tail = _closing(written)
-    return f"{written[: len(written) - len(tail)]}{marker}{tail}"
+def _parted(before: str, after: str) -> tuple[str, str]:
+    """*before* without the mark that ends its sentence, and that mark; nothing is parted where the sentence goes on."""
+    closing = _CLOSING.search(before)
+    if closing is None or _GOES_ON.match(after) or _ABBREVIATED.search(before):
+        return before, ""
+    return before[: closing.start()], closing[0]

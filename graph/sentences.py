@@ -8,6 +8,9 @@ import sentencex
 Span = tuple[int, int]
 """Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
 
+_LONG = 300
+_WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
+
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
 _NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
@@ -75,14 +78,24 @@ def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
 
 def _prose(text: str, start: int, end: int) -> Iterator[Span]:
     """Sentences of the prose at *start*:*end*."""
-    position = start
-    for sentence in sentencex.segment("en", text[start:end]):
-        yield from _stripped(text, position, position + len(sentence))
+    for begin, stop in _segments(text[start:end], start):
+        if stop - begin > _LONG:  # a quotation kept whole: look inside, with its quotation marks out of sight
+            unquoted = text[begin:stop].translate(_WITHOUT_QUOTES)
+            for inner, outer in _segments(unquoted, begin):
+                yield from _stripped(text, inner, outer)
+        else:
+            yield from _stripped(text, begin, stop)
+
+
+def _segments(prose: str, position: int) -> Iterator[Span]:
+    """What `sentencex` makes of *prose*, whose first character stands at *position*."""
+    for sentence in sentencex.segment("en", prose):
+        yield position, position + len(sentence)
         position += len(sentence)
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
-    """The span without white space at its edges, or nothing when it holds no letter, digit or symbol."""
+    """The span without the white space at its edges, or nothing when that is all it holds."""
     piece = text[start:end]
     left = len(piece) - len(piece.lstrip())
     right = len(piece.rstrip())

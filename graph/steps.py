@@ -6,13 +6,22 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from graph.errors import GardenError
 from graph.state import Failure, State
 
 Update = dict[str, Any]
-Node = Callable[[State], Awaitable[Update]]
+Step = Callable[[State], Awaitable[Update]]
+
+
+class Node(Protocol):
+    """A step as LangGraph takes it."""
+
+    async def __call__(self, state: State) -> Update:
+        """Read the state, return what it adds."""
+        ...
+
 
 log = logging.getLogger("garden.graph")
 
@@ -24,7 +33,7 @@ def failure_of(error: GardenError) -> Failure:
     return Failure(type(error).__name__, error.outcome, error.message, dict(error.details))
 
 
-def step(name: str, node: Node, late: Callable[[], GardenError] | None = None) -> Node:
+def step(name: str, node: Step, late: Callable[[], GardenError] | None = None) -> Node:
     """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``GardenError`` becomes ``failure``.
 
     With *late*, the node is stopped at ``question.deadline`` and the error *late* makes is its failure. Errors outside

@@ -4,13 +4,18 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import Stemmer
 
 Idf = Callable[[str], float]
 """Inverse document frequency of a stem: larger for rarer stems, never negative."""
+
+LOOSE_CREDIT = 0.6
+"""What a word of the same opening counts for, against 1 for the same stem."""
+_OPENING, _OPEN = 6, "~"
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
 
@@ -34,9 +39,14 @@ _QUESTION_WORDS = frozenset(
 )
 
 
+def asks(question: str) -> bool:
+    """Whether *question* has the form of one: a question mark, or a question or request word; a bare title has none."""
+    return "?" in question or not _QUESTION_WORDS.isdisjoint(words(question))
+
+
 def words(text: str) -> list[str]:
     """Case-folded words of *text* in order; a number keeps its inner points and commas (``3.5``, ``1,200``)."""
-    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return _WORD.findall(text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold())
 
 
 def is_content(word: str) -> bool:
@@ -48,7 +58,7 @@ def is_content(word: str) -> bool:
 def stem(word: str) -> str:
     """Snowball English ("Porter2") stem of one case-folded word."""
     # A Stemmer object is not thread-safe and cheap to make; the cache makes that once per word.
-    return Stemmer.Stemmer("english", 0).stemWord(word)
+    return str(Stemmer.Stemmer("english", 0).stemWord(word))
 
 
 def stems(text: str) -> tuple[str, ...]:
@@ -68,12 +78,50 @@ def question_stems(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(w) for w in kept))
 
 
-def coverage(wanted: Sequence[str], present: Collection[str], idf: Idf) -> float:
-    """Share in [0, 1] of the idf of the *wanted* stems that occurs in *present*; 0 when nothing is wanted."""
-    total = sum(idf(s) for s in wanted)
-    if total <= 0.0:
-        return 0.0
-    return sum(idf(s) for s in wanted if s in present) / total
+@lru_cache(maxsize=1 << 12)  # grading and synthesis look at the same sentences
+def vocabulary(text: str) -> frozenset[str]:
+    """What `Wanted.coverage` looks a stem up in: the stems of *text*, and the openings of the longer ones."""
+    return frozenset().union(*map(_entries, words(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _entries(word: str) -> tuple[str, ...]:
+    """What one word adds to a vocabulary; a stop word nothing."""
+    if word in _STOP_WORDS:
+        return ()
+    found = stem(word)
+    return (found, found[:_OPENING] + _OPEN) if len(found) >= _OPENING else (found,)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The stems of a question, the opening of each as `vocabulary` writes it, and its share of their idf."""
+
+    shares: tuple[tuple[str, str, float], ...]
+
+    def coverage(self, present: Collection[str]) -> float:
+        """Share in [0, 1] of the question's idf that a `vocabulary` holds.
+
+        A stem that is missing but opens like a word that is there ("septicemia", "septicemic") counts by
+        `LOOSE_CREDIT`.
+        """
+        return sum(
+            share if stem_ in present else LOOSE_CREDIT * share if opening in present else 0.0
+            for stem_, opening, share in self.shares
+        )
+
+
+def wanted(question: str, idf: Idf) -> Wanted:
+    """What *question* looks for, weighted by *idf*."""
+    found = question_stems(question)
+    weights = [idf(s) for s in found]
+    total = sum(weights) or 1.0
+    return Wanted(
+        tuple(
+            (s, s[:_OPENING] + _OPEN if len(s) >= _OPENING else s, weight / total)
+            for s, weight in zip(found, weights, strict=True)
+        )
+    )
 
 
 def candidate_idf(texts: Iterable[str]) -> Idf:

@@ -112,6 +112,7 @@ def _write(path: Path, entries: Mapping[str, Any], files: Sequence[str], questio
         "by": "python -m app.evaluation.fit",
         "questions": questions,
         "files": list(files),
+        "idf": "graph.english.english_idf",
         "gardens": ["as it is", "every chunk twice, the copy without its last sentence"],
         "model": "logistic regression, weights not negative, ridge 1 on standardised features",
         "cross_validation": "five folds, questions on one document in one fold",

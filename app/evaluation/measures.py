@@ -72,7 +72,9 @@ def measure(asked: Sequence[Asked], threshold: float) -> dict[str, float | int |
         "hit@1": rate(located, lambda one: one.first_hit == 1),
         "hit@5": rate(located, lambda one: (one.first_hit or 99) <= 5),
         "hit@10": rate(located, lambda one: (one.first_hit or 99) <= 10),
-        "mrr@10": _mean([1 / one.first_hit if (one.first_hit or 99) <= 10 and one.first_hit else 0.0 for one in located]),
+        "mrr@10": _mean(
+            [1 / one.first_hit if (one.first_hit or 99) <= 10 and one.first_hit else 0.0 for one in located]
+        ),
         "ndcg@10": _mean([ndcg(one.hits[:10], max(1, len(one.question.gold_chunks))) for one in located]),
         "right chunk passes": rate(located, lambda one: any(_passed(one, threshold))),
         "precision of what passes": rate(passed, lambda pair: pair[1]),
@@ -162,7 +164,9 @@ def _pairs(asked: Sequence[Asked]) -> list[tuple[float, bool]]:
 
 
 def _confidences(asked: Sequence[Asked]) -> list[tuple[float, bool]]:
-    return [(one.result.confidence, one.question.answerable and one.right_source) for one in asked if one.result.answered]
+    return [
+        (one.result.confidence, one.question.answerable and one.right_source) for one in asked if one.result.answered
+    ]
 
 
 def _mean(values: Sequence[float]) -> float | None:

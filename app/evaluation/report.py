@@ -33,14 +33,15 @@ def write_picture(summary: dict[str, Any], title: str, path: Path) -> None:
     rows = [(name, value) for name, value in rates if value is not None]
     height = 70 + 34 * len(rows)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 {max(height, 400)}" '
-        'font-family="system-ui,sans-serif" font-size="14">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 {max(height, 400)}"',
+        ' font-family="system-ui,sans-serif" font-size="14">',
         f'<rect width="100%" height="100%" fill="#fff"/><text x="20" y="32" font-size="20">{escape(title)}</text>',
     ]
     for i, (name, value) in enumerate(rows):
         y = 56 + 34 * i
         parts.append(
-            f'<text x="20" y="{y + 16}">{escape(name)}</text><rect x="210" y="{y}" width="250" height="22" fill="#e6eee6"/>'
+            f'<text x="20" y="{y + 16}">{escape(name)}</text>'
+            f'<rect x="210" y="{y}" width="250" height="22" fill="#e6eee6"/>'
             f'<rect x="210" y="{y}" width="{250 * value:.1f}" height="22" fill="#3b7a4a"/>'
             f'<text x="470" y="{y + 16}">{value:.3f}</text>'
         )

@@ -75,5 +75,3 @@ def reliability(asked: Sequence[Asked], bins: int = 10) -> list[dict[str, float 
             stated = sum(one.result.confidence for one in inside) / len(inside)
             rows.append({"answers": len(inside), "stated": round(stated, 3), "right": round(right / len(inside), 3)})
     return rows
-
-

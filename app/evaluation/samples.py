@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.readings import idf_of
+from graph.english import english_idf
 from graph.ports import Retriever
-from graph.relevance import FEATURE_NAMES, measure
+from graph.features import FEATURE_NAMES, measure
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Question
 
@@ -53,7 +53,7 @@ async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]]) 
         retrieved = await retriever.retrieve(
             Question(row["question"], (row["question"],), 1, None, None, started=now, deadline=now + 3600.0)
         )
-        for chunk, _, measured in measure(retrieved.readings[0], idf_of(retrieved)):
+        for chunk, _, measured in measure(retrieved.readings[0], english_idf):
             features.append([measured[name] for name in FEATURE_NAMES])
             owner.append(number)
             on_topic = chunk.chunk_id.removesuffix(COPY) == row["gold_chunk"]

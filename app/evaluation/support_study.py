@@ -17,6 +17,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -57,7 +58,8 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 def chunks_of(path: Path) -> list[Chunk]:
     """The chunks of a corpus, their sentences found."""
     return [
-        Chunk(r["chunk_id"], r["document_id"], r["title"], r["text"], spans=sentence_spans(r["text"])) for r in rows_of(path)
+        Chunk(r["chunk_id"], r["document_id"], r["title"], r["text"], spans=sentence_spans(r["text"]))
+        for r in rows_of(path)
     ]
 
 
@@ -132,8 +134,9 @@ async def study(cases: Sequence[Case], scorer: SupportScorer) -> str:
     lines = ["| kind | carried | n | keeps its marker | clear | keeps it, wording alone |", "|---|---|---|---|---|---|"]
     for kind in dict.fromkeys(case.kind for case in sorted(cases, key=lambda case: not case.carried)):
         own = [row for row in rows if row[0].kind == kind]
-        kept, alone = (sum(row[i][1] for row in own) / len(own) for i in (1, 2))
-        clear = sum(row[1][0] >= CLEAR_SUPPORT for row in own) / len(own)
+        kept = sum(full[1] for _, full, _ in own) / len(own)
+        clear = sum(full[0] >= CLEAR_SUPPORT for _, full, _ in own) / len(own)
+        alone = sum(wording[1] for _, _, wording in own) / len(own)
         carried = "yes" if own[0][0].carried else "no"
         lines.append(f"| {kind} | {carried} | {len(own)} | {kept:.3f} | {clear:.3f} | {alone:.3f} |")
     return "\n".join([*lines, "", *_reliability([(case, measured[0]) for case, measured, _ in rows])])
@@ -144,7 +147,7 @@ def _reliability(rows: Sequence[tuple[Case, float]]) -> Iterator[str]:
     told = [(case.carried, support) for case, support in rows if case.kind != "verbatim"]
     yes, no = (sum(carried is side for carried, _ in told) for side in (True, False))
     yield from ("| support | n | carried (even odds) |", "|---|---|---|")
-    for low, high in zip(_EDGES, _EDGES[1:], strict=False):
+    for low, high in pairwise(_EDGES):
         inside = [carried for carried, support in told if low <= support < high]
         right, wrong = sum(inside) / max(yes, 1), (len(inside) - sum(inside)) / max(no, 1)
         share = f"{right / (right + wrong):.3f}" if inside else "-"

@@ -30,11 +30,15 @@ _DROPPED = re.compile(
     r" \([^()]{1,80}\)|, (?:however|therefore|for example|for instance|of course|in fact|as well),|"
     r"(?<=[a-z]) (?:also|very|quite|largely|currently|typically|originally|subsequently|later|then)(?= [a-z])"
 )
-_LEAD = re.compile(r"(?P<lead>(?:In|On|After|During|By|At|From|Since|Before|As|With|For) [^,]{4,60}), (?P<rest>.{20,})[.]\Z")
+_LEAD = re.compile(
+    r"(?P<lead>(?:In|On|After|During|By|At|From|Since|Before|As|With|For) [^,]{4,60}), (?P<rest>.{20,})[.]\Z"
+)
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\w])")
 _SPELLED = "two three four five six seven eight nine ten eleven twelve".split()
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{3,}(?:'s)?\b")
-_AUXILIARY = re.compile(r"(?<=[a-z,)] )(?:is|are|was|were|can|could|will|would|has been|have been|had been|must|should)(?= [a-z])")
+_AUXILIARY = re.compile(
+    r"(?<=[a-z,)] )(?:is|are|was|were|can|could|will|would|has been|have been|had been|must|should)(?= [a-z])"
+)
 _DENIAL = re.compile(r" not (?=[a-z])|(?<=[a-z])n't\b")
 
 

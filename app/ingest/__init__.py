@@ -1,6 +1,7 @@
 """From files to a collection, in the order it happens.
 
 find.py             paths → files                   load.py        file → document (one ``load_*.py`` per format)
+outline.py          headings → title, chapters and sections, one rule for every format
 split.py            document → chunks               identify.py    ids and hashes that stay the same
 reading.py          the two above, in a process of their own (``reader_process.py``)
 parts.py            documents → batches             embed.py       batches → points

@@ -52,6 +52,9 @@ class RemoteSink:
         for group in _that_fit(parts):
             await self._post(parts=group)
 
+    async def settle(self) -> None:
+        """Nothing is left to do: ``write`` returns when its parts are stored."""
+
     async def remove(self, document_ids: Sequence[str]) -> None:
         """Delete every chunk of these documents."""
         await self._post(remove=list(document_ids))

@@ -49,6 +49,18 @@ class IngestRun:
         """Put every item in its place and report."""
         started = time.monotonic()
         self._model_name, self._stored = await self.sink.describe()
+        try:
+            await self._write(items)
+        finally:
+            await self.sink.settle()  # also when it is given up: whoever closes the store finds nothing under way
+        removed, note = await self._prune() if prune else (0, "")
+        if self.counts["chunks"] or removed:
+            await self.sink.finish()
+        self._tell()
+        seconds = time.monotonic() - started
+        return IngestReport(**self.counts, removed=removed, skipped=tuple(self.skipped), seconds=seconds, note=note)
+
+    async def _write(self, items: Iterator[SplitDocument | SkippedFile]) -> None:
         async with (
             aclosing(read_ahead(items)) as ahead,
             aclosing(self._parts(ahead)) as parts,
@@ -58,12 +70,6 @@ class IngestRun:
                 await self.sink.write(batch)
                 self.counts["chunks"] += sum(len(part.chunks) for part in batch)
                 self._tell()
-        removed, note = await self._prune() if prune else (0, "")
-        if self.counts["chunks"] or removed:
-            await self.sink.finish()
-        self._tell()
-        seconds = time.monotonic() - started
-        return IngestReport(**self.counts, removed=removed, skipped=tuple(self.skipped), seconds=seconds, note=note)
 
     async def _parts(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> AsyncGenerator[Part]:
         """The parts of what is new or changed."""

@@ -28,6 +28,10 @@ class Sink(Protocol):
         """Embed and store, in this order; it may return before the last of it is stored."""
         ...
 
+    async def settle(self) -> None:
+        """Return when everything written is stored."""
+        ...
+
     async def remove(self, document_ids: Sequence[str]) -> None:
         """Delete every chunk of these documents."""
         ...

@@ -35,7 +35,7 @@ class EdgeOptimizer:
     def __init__(self, engine: EdgeEngine, after: int = OPTIMIZE_AFTER) -> None:
         self._engine = engine
         self._after = after
-        self._left = 0  # unindexed points the last run left: those without one of the vectors count as such
+        self._left = 0  # unindexed points the last run made nothing of: those without one of the vectors
         self._touched: set[str] | None = None  # written since the copy was made; used on the writer's thread only
         self._process: subprocess.Popen[bytes] | None = None
         self._running: Future[None] | None = None
@@ -95,10 +95,10 @@ class EdgeOptimizer:
 
     def _catch_up(self, old: Shard, path: Path) -> Shard:
         new = Shard(path)
+        self._left = new.unindexed()
         touched = sorted(self._touched or ())
         for at in range(0, len(touched), BATCH):
             new.copy_from(old, touched[at : at + BATCH])
         new.flush()
         self._touched = None
-        self._left = new.unindexed()
         return new

@@ -95,9 +95,9 @@ class Shard:
         if points:
             self._shard.update(self._edge.UpdateOperation.upsert_points(points))
 
-    def count(self, where: Where | None = None) -> int:
-        """How many points match."""
-        return int(self._shard.count(self._edge.CountRequest(filter=edge_filter(where))))
+    def count(self) -> int:
+        """How many points there are; from the shard's own books, for counting them takes 9 ms at 100,000."""
+        return int(self._shard.info().points_count)
 
     def unindexed(self) -> int:
         """How many points a search still goes through one by one."""

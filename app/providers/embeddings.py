@@ -59,7 +59,7 @@ def _embedded(settings: Settings, name: str) -> EmbeddingModel:
     return EmbeddingModel(made.model_name, made, made.dimension)
 
 
-def _any_langchain(settings: Settings, name: str) -> EmbeddingModel:
+def _any_langchain(_: Settings, name: str) -> EmbeddingModel:
     from langchain.embeddings import init_embeddings
 
     try:
@@ -68,7 +68,7 @@ def _any_langchain(settings: Settings, name: str) -> EmbeddingModel:
         raise ConfigurationError(
             f"EMBEDDING_MODEL={name!r} cannot be used: no such provider, or its LangChain package is not installed."
         ) from error
-    return EmbeddingModel(name.partition(":")[2], made, None)  # type: ignore[arg-type]  # without kwargs, Embeddings
+    return EmbeddingModel(name.partition(":")[2], made, None)
 
 
 MAKERS: dict[str, Callable[[Settings, str], EmbeddingModel]] = {

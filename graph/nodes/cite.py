@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
 
 from graph.attribution import Cited, place_markers
-from graph.citations import Marker, parse, without_dangling
+from graph.citations import parse, without_dangling
+from graph.confidence import confidence_of
 from graph.outputs import answered
 from graph.policy import Policy
 from graph.ports import SupportScorer
@@ -13,20 +14,25 @@ from graph.render import numbered
 from graph.state import Chunk, Citation, State
 from graph.steps import Update
 
+SHARE_OF_TIME = 0.5
+"""Of the time that is left, the share the embedding model may take; past it, wording alone decides."""
+
 
 async def cite(state: State, *, support: SupportScorer | None, policy: Policy) -> Update:
-    """Fill ``pieces``, ``citations`` and ``unsupported``; finish the answer, or say by ``outcome`` why there is none."""
-    draft, chunks = state["draft"], state["graded"]
+    """Fill ``pieces``, ``citations``, ``unsupported``; finish the answer, or say by ``outcome`` why there is none."""
+    draft, chunks, question = state["draft"], state["graded"], state["question"]
     text = without_dangling(draft.text) if draft.truncated else draft.text
     cited = await place_markers(
         parse(text, chunks),
         chunks,
         scorer=support,
+        question=question.text,
         torn=draft.truncated,
         attribute=policy.attribution == "verified",
+        seconds=max(0.0, question.deadline - time.monotonic()) * SHARE_OF_TIME,
     )
     citations, pieces = number_by_document(cited, chunks)
-    confidence = draft.confidence if draft.confidence is not None else confidence_of(cited)
+    confidence = draft.confidence if draft.confidence is not None else confidence_of(cited.supports)
     update: Update = {
         "pieces": pieces,
         "citations": citations,
@@ -40,23 +46,13 @@ async def cite(state: State, *, support: SupportScorer | None, policy: Policy) -
     return {**update, **answered(state, numbered(pieces, citations), citations)}
 
 
-@dataclass(slots=True)
-class _Numbers:
-    """Document ids and their markers, counted up in the order of first citation."""
-
-    markers: dict[str, int]
-
-    def of(self, document_id: str) -> int:
-        return self.markers.setdefault(document_id, len(self.markers) + 1)
-
-
 def number_by_document(cited: Cited, chunks: list[Chunk]) -> tuple[list[Citation], list[str | int]]:
     """Number the kept quotes by document, in order of first citation (contract, "Markers").
 
     Returns the citations, and the answer's pieces: text, or the 0-based place of a citation.
     """
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
-    numbers = _Numbers({})
+    numbers: dict[str, int] = {}
     citations: list[Citation] = []
     pieces: list[str | int] = []
     for piece in cited.pieces:
@@ -68,7 +64,7 @@ def number_by_document(cited: Cited, chunks: list[Chunk]) -> tuple[list[Citation
             pieces.append(len(citations))
             citations.append(
                 Citation(
-                    marker=numbers.of(chunk.document_id),
+                    marker=numbers.setdefault(chunk.document_id, len(numbers) + 1),
                     document_id=chunk.document_id,
                     chunk_id=chunk.chunk_id,
                     sentence=sentence,
@@ -84,12 +80,3 @@ def number_by_document(cited: Cited, chunks: list[Chunk]) -> tuple[list[Citation
                 )
             )
     return citations, pieces
-
-
-def confidence_of(cited: Cited) -> float:
-    """Mean support over the answer's sentences, an uncited or unsupported one counting as zero."""
-    best = [max((quote.support for _, quote in found), default=0.0) for found in cited.by_sentence]
-    return sum(best) / len(best) if best else 0.0
-
-
-__all__ = ["Marker", "cite"]

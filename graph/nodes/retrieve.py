@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph.ports import Retriever
-from graph.state import State
+from graph.state import Chunk, State
 from graph.steps import Update
 
 
@@ -14,7 +14,7 @@ async def retrieve(state: State, *, retriever: Retriever) -> Update:
     """
     question = state["question"]
     found = await retriever.retrieve(question)
-    best = {}
+    best: dict[str, Chunk] = {}
     for rank in range(max((len(reading.chunks) for reading in found.readings), default=0)):
         for reading in found.readings:
             if rank < len(reading.chunks):

@@ -193,9 +193,7 @@ def test_body_past_a_mebibyte_is_413(http: httpx.Client, chunked: bool) -> None:
     assert http.post("/query", content=exact, headers={"Content-Type": "application/json"}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"), [("abc-123", True), ("x" * 128, True), ("x" * 129, False), ("é", False)]
-)
+@pytest.mark.parametrize(("given", "kept"), [("abc-123", True), ("x" * 128, True), ("x" * 129, False), ("é", False)])
 def test_a_printable_request_id_is_kept(http: httpx.Client, given: str, kept: bool) -> None:
     """A client's own X-Request-ID of at most 128 printable characters comes back, in header and metadata."""
     response = http.post(

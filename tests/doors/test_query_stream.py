@@ -73,7 +73,9 @@ class Faint:
         raise SynthesisFailed("The chat model gave up.")
 
 
-def test_model_failure_after_retrieval_is_an_error_event(planted: Path, embedding: EmbeddingModel, http: httpx.Client) -> None:
+def test_model_failure_after_retrieval_is_an_error_event(
+    planted: Path, embedding: EmbeddingModel, http: httpx.Client
+) -> None:
     """Once retrieval was sent, a failure of the model is an error event with the one body, and the last one."""
     store = PlantedStore(http)
     settings = load_settings(relevance_threshold=0)

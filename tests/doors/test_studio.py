@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
 
 from .conftest import free_port, wait_until
 from .test_query_api import CHEMICALS
@@ -48,9 +49,15 @@ def studio(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         log.close()
 
 
-def test_studio_run_gives_the_answer_of_query(studio: str, http: httpx.Client) -> None:
+@pytest.fixture
+def client(studio: str) -> Iterator[SyncLangGraphClient]:
+    """The LangGraph SDK's client of that server."""
+    with get_sync_client(url=studio) as made:
+        yield made
+
+
+def test_studio_run_gives_the_answer_of_query(client: SyncLangGraphClient, http: httpx.Client) -> None:
     """A run with input key ``query`` ends in a state with the same answer, citedDocuments and metadata as /query."""
-    client = get_sync_client(url=studio)
     state: Any = client.runs.wait(None, "knowledge_garden", input={"query": CHEMICALS})
     plain = http.post("/query", json={"query": CHEMICALS}).json()
     assert state["answer"] == plain["answer"]
@@ -59,9 +66,8 @@ def test_studio_run_gives_the_answer_of_query(studio: str, http: httpx.Client) -
     assert state["outcome"] == "answered"
 
 
-def test_studio_shows_each_node_at_work(studio: str) -> None:
+def test_studio_shows_each_node_at_work(client: SyncLangGraphClient) -> None:
     """The stream of updates names every node that ran, in order, with what it left in the state."""
-    client = get_sync_client(url=studio)
     seen: list[str] = []
     for part in client.runs.stream(None, "knowledge_garden", input={"query": CHEMICALS}, stream_mode="updates"):
         if part.event == "updates":
@@ -69,18 +75,16 @@ def test_studio_shows_each_node_at_work(studio: str) -> None:
     assert seen == ["validate", "retrieve", "grade", "synthesize", "cite"]
 
 
-def test_studio_form_shows_the_question(studio: str) -> None:
+def test_studio_form_shows_the_question(client: SyncLangGraphClient) -> None:
     """The input schema asks for the question and nothing of the graph's inside."""
-    client = get_sync_client(url=studio)
     (assistant,) = client.assistants.search(graph_id="knowledge_garden")
     schema: Any = client.assistants.get_schemas(assistant["assistant_id"])["input_schema"]
     assert schema["required"] == ["query"]
     assert set(schema["properties"]) == {"query", "maxSources", "maxTokens", "source", "requestId"}
 
 
-def test_both_ends_are_drawn(studio: str) -> None:
+def test_both_ends_are_drawn(client: SyncLangGraphClient) -> None:
     """The drawing has every node, ``no_answer`` from four of them and ``fail`` from four."""
-    client = get_sync_client(url=studio)
     (assistant,) = client.assistants.search(graph_id="knowledge_garden")
     drawn: Any = client.assistants.get_graph(assistant["assistant_id"])
     edges = {(edge["source"], edge["target"]) for edge in drawn["edges"]}
@@ -92,9 +96,8 @@ def test_both_ends_are_drawn(studio: str) -> None:
     }  # fmt: skip
 
 
-def test_invalid_question_ends_in_fail(studio: str) -> None:
+def test_invalid_question_ends_in_fail(client: SyncLangGraphClient) -> None:
     """A blank question ends in the ``fail`` node, as a value and not as an exception."""
-    client = get_sync_client(url=studio)
     state: Any = client.runs.wait(None, "knowledge_garden", input={"query": "  "})
     assert state["outcome"] == "invalid_input"
     assert state["answer"] is None

@@ -1,0 +1,128 @@
+"""What is measured of a question and a chunk: how its sentences match, and the features of their pair."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from graph.state import Chunk, Reading
+from graph.terms import Idf, Wanted, asks, vocabulary, wanted
+
+LARGEST_GAP = 0.2
+"""A larger lead says no more than this one: in a small collection anything nearest is far ahead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How one sentence matches a question.
+
+    ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the
+    sentence or title, and in those with the sentence before.
+    """
+
+    similarity: float
+    coverage: float
+    context_coverage: float
+
+    @property
+    def strength(self) -> float:
+        """Half cosine, half coverage: what the leads of sentences are measured in."""
+        return 0.5 * self.similarity + 0.5 * self.coverage
+
+    @property
+    def score(self) -> float:
+        """What orders the sentences of an answer; a plain sum did no worse than fitted weights."""
+        return 0.3 * self.similarity + 0.3 * self.coverage + 0.4 * self.context_coverage
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the calibrated models see of one (question, chunk) pair. Twins of a chunk are never its rivals."""
+
+    chunk_similarity: float  # cosine of question and chunk
+    sentence_similarity: float  # best cosine of question and sentence
+    coverage: float  # share of the question's idf in title and text
+    sentence_coverage: float  # the same in the title and the best single sentence
+    beyond_title: float  # share of the question's idf that is not in the title
+    rank: float  # 1 / (1 + rivals that retrieval ranks higher)
+    chunk_gap: float  # half cosine, half coverage of the chunk, less that of the best rival; at most LARGEST_GAP
+    sentence_gap: float  # strength of its best sentence, less that of the best rival's; at most LARGEST_GAP
+    asks: float  # 1 when the question has the form of one, else 0
+
+    def __getitem__(self, name: str) -> float:
+        value: float = getattr(self, name)
+        return value
+
+
+FEATURE_NAMES = tuple(field.name for field in fields(Features))
+
+
+def fused(chunk: Chunk) -> float:
+    """The hybrid retrieval score: the mean of cosine and normalised BM25."""
+    return 0.5 * chunk.similarity + 0.5 * chunk.keyword
+
+
+@dataclass(frozen=True, slots=True)
+class _Lead:
+    """How one chunk stands, before it is compared with the others."""
+
+    title_coverage: float
+    coverage: float
+    sentence_coverage: float
+    sentence_similarity: float
+    chunk_strength: float
+    sentence_strength: float
+
+
+def measure(reading: Reading, idf: Idf) -> list[tuple[Chunk, tuple[Match, ...], Features]]:
+    """Features and sentence matches of every candidate of *reading*, in its order."""
+    question = wanted(reading.question, idf)
+    asked = float(asks(reading.question))
+    found = [_match(question, chunk) for chunk in reading.chunks]
+    ranks = [fused(chunk) for chunk in reading.chunks]
+    measured = []
+    for number, (chunk, (matches, lead)) in enumerate(zip(reading.chunks, found, strict=True)):
+        rivals = [
+            other
+            for other, rival in enumerate(reading.chunks)
+            if other != number and rival.chunk_id not in chunk.twins and rival.chunk_id != chunk.chunk_id
+        ]
+        features = Features(
+            chunk_similarity=chunk.similarity,
+            sentence_similarity=lead.sentence_similarity,
+            coverage=lead.coverage,
+            sentence_coverage=lead.sentence_coverage,
+            beyond_title=1.0 - lead.title_coverage,
+            rank=1.0 / (1 + sum(ranks[other] > ranks[number] for other in rivals)),
+            chunk_gap=_gap(lead.chunk_strength, (found[other][1].chunk_strength for other in rivals)),
+            sentence_gap=_gap(lead.sentence_strength, (found[other][1].sentence_strength for other in rivals)),
+            asks=asked,
+        )
+        measured.append((chunk, matches, features))
+    return measured
+
+
+def _gap(strength: float, rivals: Iterable[float]) -> float:
+    return min(LARGEST_GAP, strength - max(rivals, default=0.0))
+
+
+def _match(question: Wanted, chunk: Chunk) -> tuple[tuple[Match, ...], _Lead]:
+    """The matches of the sentences of *chunk*, and how the chunk stands."""
+    title = vocabulary(chunk.title)
+    everything = title
+    before: frozenset[str] = frozenset()
+    matches = []
+    for (start, end), similarity in zip(chunk.spans, chunk.span_similarities, strict=True):
+        own = vocabulary(chunk.text[start:end])
+        near = own | title
+        matches.append(Match(similarity, question.coverage(near), question.coverage(near | before)))
+        everything |= own
+        before = own
+    coverage = question.coverage(everything)
+    lead = _Lead(
+        title_coverage=question.coverage(title),
+        coverage=coverage,
+        sentence_coverage=max((m.coverage for m in matches), default=0.0),
+        sentence_similarity=max((m.similarity for m in matches), default=chunk.similarity),
+        chunk_strength=0.5 * chunk.similarity + 0.5 * coverage,
+        sentence_strength=max((m.strength for m in matches), default=0.0),
+    )
+    return tuple(matches), lead

@@ -1,0 +1,106 @@
+"""A sentence as words: what it says, and how far its denials reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from graph import lexicon
+from graph.terms import stem, stems, words
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–]")
+_REACH = 3
+"""How many content words after a denial it denies; a clause's head rarely lies further."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence as its lower-case words and punctuation, in order."""
+
+    tokens: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Statement:
+        """Take *text* apart."""
+        return cls(tuple(_TOKEN.findall(text.lower().replace("’", "'"))))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word, and in contractions its verb too."""
+        return frozenset(self.tokens)
+
+    @cached_property
+    def content(self) -> tuple[tuple[str, ...], ...]:
+        """For each token its content stems: none for stop words and punctuation."""
+        return tuple(map(_content, self.tokens))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The content stems."""
+        return frozenset(found for some in self.content for found in some)
+
+    @cached_property
+    def all_stems(self) -> frozenset[str]:
+        """The stems of all words, stop words too."""
+        return frozenset(found for token in self.tokens for found in _every(token))
+
+    @cached_property
+    def denials(self) -> tuple[tuple[str, ...], ...]:
+        """The content stems within reach of each denial."""
+        return tuple(scope for i in range(len(self.tokens)) if self._denies(i) and (scope := self.reach(i + 1)))
+
+    @cached_property
+    def denied(self) -> frozenset[str]:
+        """All that any denial reaches."""
+        return frozenset(found for scope in self.denials for found in scope)
+
+    @cached_property
+    def affirmed(self) -> frozenset[str]:
+        """Stems that stand outside the reach of every denial at least once."""
+        inside: set[int] = set()
+        for i in range(len(self.tokens)):
+            if self._denies(i):
+                inside.update(self._places(i + 1))
+        return frozenset(found for i, some in enumerate(self.content) if i not in inside for found in some)
+
+    def reach(self, start: int, most: int = _REACH, *, whole: bool = False) -> tuple[str, ...]:
+        """Content stems from token *start* to the end of its clause, at most *most* of them, or the *whole* clause."""
+        return tuple(found for i in self._places(start, 99 if whole else most) for found in self.content[i])
+
+    def before(self, end: int) -> frozenset[str]:
+        """The last content stems of the clause that ends before token *end*."""
+        found: list[str] = []
+        for i in range(end - 1, -1, -1):
+            if self.tokens[i] in lexicon.CLAUSE_ENDS or len(found) >= _REACH:
+                break
+            found.extend(self.content[i])
+        return frozenset(found)
+
+    def _places(self, start: int, most: int = _REACH) -> Iterator[int]:
+        for i in range(start, len(self.tokens)):
+            if self.tokens[i] in lexicon.CLAUSE_ENDS or most <= 0:
+                return
+            if self.content[i]:
+                most -= 1
+                yield i
+
+    def _denies(self, i: int) -> bool:
+        token = self.tokens[i]
+        after = self.tokens[i + 1] if i + 1 < len(self.tokens) else ""
+        if token == "free":
+            return after in ("of", "from")
+        return (token in lexicon.NEGATORS or token.endswith("n't")) and (token, after) not in lexicon.NOT_A_DENIAL
+
+
+@lru_cache(maxsize=1 << 14)
+def _every(token: str) -> tuple[str, ...]:
+    """The stems of one token, stop word or not."""
+    return tuple(map(stem, words(token)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _content(token: str) -> tuple[str, ...]:
+    """The content stems of one token: one for most words, none for stop words and punctuation."""
+    return stems(token) if token[0].isalnum() else ()
