@@ -116,7 +116,7 @@ def test_many_tasks_of_one_loop(service: RAGService) -> None:
 
 @pytest.mark.parametrize(("asked", "clamped"), [(1, 3), (3, 3), (5, 5), (8, 8), (10, 8), (-4, 3)])
 def test_retrieve_clamps_k_and_orders_by_similarity(service: RAGService, asked: int, clamped: int) -> None:
-    """``k`` is clamped to 3-8, exactly that many come back, highest similarity first, metadata and context with them."""
+    """``k`` is clamped to 3-8; exactly that many come back, highest similarity first, with metadata and context."""
     found = service.retrieve("How does ROS 2 handle node communication?", k=asked)
     assert (found.k, len(found.results)) == (clamped, clamped)
     scores = [hit.score for hit in found.results]

@@ -6,6 +6,9 @@ import asyncio
 import inspect
 import json
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -293,7 +296,7 @@ async def test_tasks_have_their_own_collection(build: Build) -> None:
 def test_the_two_collections_must_differ(build: Build) -> None:
     """One name for both collections is a ConfigurationError that names the setting."""
     with pytest.raises(ConfigurationError, match="TASKS_COLLECTION"):
-        _ = build(tasks_collection="corporate_documents").tasks
+        build(tasks_collection="corporate_documents")
 
 
 # --- context -------------------------------------------------------------------------------------------------------
@@ -672,3 +675,47 @@ async def test_the_sample_garden_has_tasks(build: Build) -> None:
     await plant_if_empty(garden, KNOWLEDGE)
     assert await garden.tasks.store.acount() == len(TASKS.read_text("utf-8").splitlines())
     await garden.aclose()
+
+
+def garden_ingest(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
+    """``garden ingest --tasks``, in a process of its own."""
+    command = [sys.executable, "-m", "app.cli", "ingest", "--tasks", *arguments]
+    environment = {**os.environ, "DATA_DIR": str(data)}
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
+
+
+def test_ingest_of_tasks(tmp_path: Path, build: Build) -> None:
+    """``garden ingest --tasks`` stores tasks, a second run changes nothing, ``--prune`` removes what is gone."""
+    assert json.loads(garden_ingest(str(TASKS), "--json", data=tmp_path).stdout)["added"] == 26
+    again = json.loads(garden_ingest(str(TASKS), "--json", data=tmp_path).stdout)
+    assert (again["added"], again["unchanged"], again["chunks"]) == (0, 26, 0)
+    fewer = tmp_path / "fewer.jsonl"
+    fewer.write_text("".join(TASKS.read_text("utf-8").splitlines(keepends=True)[:20]), "utf-8")
+    assert json.loads(garden_ingest(str(fewer), "--prune", "--json", data=tmp_path).stdout)["removed"] == 6
+
+    async def count() -> tuple[int, int]:
+        garden = build()
+        counts = await garden.tasks.store.acount(), await garden.store.acount()
+        await garden.aclose()
+        return counts
+
+    assert asyncio.run(count()) == (20, 0)
+
+
+def test_ingest_of_a_broken_file(tmp_path: Path, build: Build) -> None:
+    """A line that is no task is named in one line on stderr, status 2, and no task of any file is stored."""
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"id": "a", "title": "A"}\n{"id": "b"}\n', "utf-8")
+    done = garden_ingest(str(TASKS), str(broken), data=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "broken.jsonl, line 2: title" in done.stderr
+    assert not (tmp_path / "tasks").exists()
+
+
+def test_ingest_of_tasks_beside_a_running_server(tmp_path: Path, build: Build) -> None:
+    """Where a server holds the garden, the tasks go through it and are found there at once."""
+    with serve(build()) as served, httpx.Client(base_url=served, timeout=30) as http:
+        report = json.loads(garden_ingest(str(TASKS), "--json", data=tmp_path).stdout)
+        assert report["added"] == 26
+        assert found(http, q="login issues", n=1)["results"][0]["task_id"] == "auth-1"

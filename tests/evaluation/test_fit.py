@@ -1,0 +1,90 @@
+"""Fitting relevance to a corpus and its questions."""
+
+import asyncio
+import hashlib
+
+import numpy as np
+import pytest
+from langchain_core.embeddings import Embeddings
+
+from app.evaluation.crossvalidate import calibration_error
+from app.evaluation.fit import fit, gather
+from app.evaluation.logistic import fit_logistic
+from graph.features import FEATURE_NAMES
+from graph.terms import stems
+
+PLANTS = ["kale", "rose", "oak", "fern", "moss", "leek", "plum", "yew", "ivy", "fig", "pea", "rye"]
+ROWS = [
+    {"chunk_id": f"{p}#0", "document_id": p, "title": p, "text": f"The {p} is sown in April. It likes {p} food."}
+    for p in PLANTS
+]
+QUESTIONS = [
+    {
+        "question": f"When is {p} sown?" if known else f"Who sells tractors to {p}s abroad?",
+        "answerable": known,
+        "gold_chunk": f"{p}#0",
+        "gold_document": p,
+        "answers": ["April"] if known else [],
+        "source": 0,
+    }
+    for p in PLANTS
+    for known in (True, False)
+]
+
+
+class WordVectors(Embeddings):
+    """A text's vector is the sum of its stems' own random ones."""
+
+    def embed_query(self, text: str) -> list[float]:
+        rows = [
+            np.random.default_rng(int.from_bytes(hashlib.sha256(s.encode()).digest()[:4], "big")).normal(size=32)
+            for s in stems(text)
+        ]
+        return [float(x) for x in np.sum(rows, axis=0)] if rows else [0.0] * 32
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+
+def test_the_weights_of_separable_evidence_are_found_and_never_negative() -> None:
+    """A feature that speaks for the label gets weight, one that speaks against it none, and noise next to none."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2000, 3))
+    y = (rng.random(2000) < 1 / (1 + np.exp(-(2 * x[:, 0] - 1.5 * x[:, 1] - 1)))).astype(float)
+    weights, bias = fit_logistic(x, y)
+    assert weights[0] > 1.0
+    assert weights[1] == 0.0
+    assert abs(weights[2]) < 0.2
+    p = 1 / (1 + np.exp(-(x @ weights + bias)))
+    assert p.mean() == pytest.approx(y.mean(), abs=1e-3)
+
+
+def test_one_class_cannot_be_fitted() -> None:
+    """Rows that are all right, or all wrong, are refused."""
+    with pytest.raises(ValueError, match="both"):
+        fit_logistic(np.ones((3, 1)), np.ones(3))
+
+
+def test_calibration_error_is_the_gap_between_stated_and_seen() -> None:
+    """What says .9 and happens half the time is .4 off; what says .25 and happens a quarter of the time is not off."""
+    assert calibration_error(np.full(10, 0.9), np.array([1.0, 0.0] * 5)) == pytest.approx(0.4)
+    assert calibration_error(np.full(8, 0.25), np.array([1.0, 0, 0, 0] * 2)) == pytest.approx(0.0)
+
+
+def test_a_corpus_and_its_questions_make_a_calibration() -> None:
+    """Fitting gives a model per gate, no weight negative, whose features all exist, and a bar within its steps."""
+    train = asyncio.run(gather(ROWS, QUESTIONS, WordVectors()))
+    assert [len(samples.fold) for samples in train] == [len(QUESTIONS)] * 2
+    entry = fit(train)
+    for gate in ("topical", "answers", "cosine"):
+        assert set(entry[gate]["weights"]) <= set(FEATURE_NAMES)
+        assert all(weight > 0 for weight in entry[gate]["weights"].values())
+    assert 0.2 <= entry["answer_threshold"] <= 0.8
+
+
+def test_a_copy_that_lost_the_answer_is_on_topic_only() -> None:
+    """The shortened copy of a chunk is topical, and answers only while the answer is still in it."""
+    lost = [{**QUESTIONS[0], "answers": ["kale food"]}]
+    (_, doubled) = asyncio.run(gather(ROWS, lost, WordVectors()))
+    assert doubled.topical.sum() == 2
+    assert doubled.answers.sum() == 1
