@@ -6,18 +6,14 @@ embedded parts and checks that they fit each other; remote parts are not contact
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from app.garden import Garden
 from app.health import Health
-from app.ingest.sink import LocalSink
 from app.makers import make_grader, make_synthesizer
 from app.providers.embeddings import EmbeddingModel, make_embeddings
 from app.providers.vector_stores import make_store
@@ -28,13 +24,12 @@ from app.support import EmbeddingSupport
 from app.tasks_service import TaskService
 from graph.build import build_graph
 from graph.calibration import calibration_for, load_calibrations
-from graph.errors import ConfigurationError, InvalidInput
+from graph.errors import ConfigurationError
 from graph.policy import Policy
-from graph.ports import Grader, Ports, Retriever, Synthesizer
-from graph.state import Output, State
+from graph.ports import Grader, Ports, Synthesizer
+from graph.state import State
 
-if TYPE_CHECKING:
-    from langgraph.graph.state import CompiledStateGraph
+__all__ = ["Garden", "build_garden", "make_parts", "make_task_service", "policy_of"]
 
 
 @runtime_checkable
@@ -44,63 +39,6 @@ class Closable(Protocol):
     async def aclose(self) -> None:
         """Let go of it."""
         ...
-
-
-@dataclass(slots=True)
-class Garden:
-    """Everything one service is made of. ``aclose`` lets go of it all."""
-
-    settings: Settings
-    embedding: EmbeddingModel
-    store: Any
-    retriever: Retriever
-    service: GardenService
-    health: Health
-    version: str
-    make_tasks: Callable[[], TaskService]
-    closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
-    closed: bool = False
-    _tasks: TaskService | None = None
-    _making: Lock = field(default_factory=Lock)
-
-    @property
-    def tasks(self) -> TaskService:
-        """Door S. Its collection is opened by the first access, so that who asks for documents alone never holds it.
-
-        Raises ``ConfigurationError`` or ``StoreUnavailable``.
-        """
-        with self._making:
-            if self._tasks is None:
-                self._tasks = self.make_tasks()
-            return self._tasks
-
-    async def start(self) -> None:
-        """Nothing is left to load; here for what wants a running loop."""
-
-    async def sink(self, collection: str | None) -> LocalSink:
-        """Where ingest puts what is for *collection* (None: the documents). Raises ``InvalidInput`` for another one."""
-        if collection == self.settings.tasks_collection:
-            return self.tasks.sink
-        if collection not in (None, self.settings.vector_store_collection):
-            raise InvalidInput("This server serves no collection of that name.", "collection")
-        return LocalSink(self.store, self.embedding.embeddings, self.embedding.name)
-
-    def announce(self, address: str) -> None:
-        """Let other processes know at which address this one serves the embedded collections it has open."""
-        for store in (self.store, self._tasks.store if self._tasks else None):
-            engine = getattr(store, "engine", None)
-            if engine is not None:
-                engine.announce(address)
-
-    async def aclose(self) -> None:
-        """Close the stores and the models; a second call does nothing."""
-        if self.closed:
-            return
-        self.closed = True
-        if self._tasks is not None:
-            await self._tasks.store.aclose()
-        for close in self.closers:
-            await close()
 
 
 def build_garden(
@@ -113,7 +51,10 @@ def build_garden(
 ) -> Garden:
     """Make a garden from *settings* and the parts that are given. Raises ``ConfigurationError``."""
     settings = settings or load_settings()
-    parts = _make_parts(settings, embedding, store, synthesizer, grader)
+    if settings.tasks_collection == settings.vector_store_collection:
+        name = settings.tasks_collection
+        raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
+    parts = make_parts(settings, embedding, store, synthesizer, grader)
     places = GardenService(
         build_graph(parts.ports, policy_of(settings), State),
         places=settings.places,
@@ -150,34 +91,8 @@ def build_garden(
     )
 
 
-async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
-    """The graph for LangGraph Studio (``langgraph.json``), on the settings of the environment.
-
-    Studio asks for it at every run; it is made once a process, off the event loop, since it opens the store.
-    """
-
-    def once() -> CompiledStateGraph[Any, Any, Any, Any]:
-        with _STUDIO:
-            return _studio_graph()
-
-    return await asyncio.to_thread(once)
-
-
-_STUDIO = threading.Lock()
-"""Held while the graph for Studio is made: two first runs at once must not open the store twice."""
-
-
-@cache
-def _studio_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
-    settings = load_settings()
-    return build_graph(_make_parts(settings).ports, policy_of(settings), Output)
-
-
 def make_task_service(settings: Settings, embedding: EmbeddingModel, synthesizer: Synthesizer) -> TaskService:
     """Door S on its own collection, with the chat model that *synthesizer* has, if it has one."""
-    if settings.tasks_collection == settings.vector_store_collection:
-        name = settings.tasks_collection
-        raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     return TaskService(
         make_store(settings, settings.tasks_collection, embedding),
         embedding,
@@ -198,7 +113,9 @@ def policy_of(settings: Settings) -> Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class Parts:
+    """What a graph is made of, and how to ask the models whether they are well."""
+
     embedding: EmbeddingModel
     store: Any
     ports: Ports
@@ -206,13 +123,14 @@ class _Parts:
     probe_chat: Callable[[], Awaitable[None]] | None
 
 
-def _make_parts(
+def make_parts(
     settings: Settings,
     embedding: EmbeddingModel | None = None,
     store: Any = None,
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
-) -> _Parts:
+) -> Parts:
+    """Make the parts that are not given. Raises ``ConfigurationError``."""
     with ThreadPoolExecutor(2) as pool:  # the model loads while the calibration and the chat model are made
         loading = pool.submit(make_embeddings, settings) if embedding is None else None
         calibrations = load_calibrations()
@@ -232,7 +150,7 @@ def _make_parts(
         if embedding.dimension is None:
             await embedding.embeddings.aembed_query("ready?")
 
-    return _Parts(embedding, store, ports, probe_embedding, getattr(made, "aprobe", None))
+    return Parts(embedding, store, ports, probe_embedding, getattr(made, "aprobe", None))
 
 
 def _version() -> str:

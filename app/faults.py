@@ -14,7 +14,14 @@ from typing import Literal
 
 import httpx
 
-from graph.errors import ModelUnavailable, RerankFailed, SynthesisFailed, SynthesisTimeout
+from graph.errors import (
+    EmbeddingUnavailable,
+    ModelUnavailable,
+    RerankFailed,
+    StoreUnavailable,
+    SynthesisFailed,
+    SynthesisTimeout,
+)
 
 Kind = Literal["unreachable", "late", "unauthorized", "missing", "limited", "broken", "rejected", "unknown"]
 """Not reached; no reply in time; 401 or 403; 404; 429; 5xx; another 4xx; anything else."""
@@ -89,6 +96,34 @@ def rerank_error(error: BaseException) -> RerankFailed:
         "rejected": "The reranker did not accept the request.",
     }.get(fault.kind, "The reranker failed.")
     return RerankFailed(said, **({"status": fault.status} if fault.status else {}))
+
+
+def embedding_error(error: BaseException) -> EmbeddingUnavailable:
+    """Our error for an embedding model's; ``details["status"]`` is the HTTP status where there was one."""
+    fault = fault_of(error)
+    said = {
+        "unreachable": "The embedding model cannot be reached.",
+        "unauthorized": "The embedding model's server does not accept the key.",
+        "missing": "The embedding model is not there.",
+        "late": "The embedding model did not answer in time.",
+        "limited": "The embedding model takes no more requests at the moment.",
+        "rejected": "The embedding model did not accept the request.",
+    }.get(fault.kind, "The embedding model failed.")
+    return EmbeddingUnavailable(said, **({"status": fault.status} if fault.status else {}))
+
+
+def store_error(error: BaseException) -> StoreUnavailable:
+    """Our error for a vector store's; ``details["status"]`` is the HTTP status where there was one."""
+    fault = fault_of(error)
+    said = {
+        "unreachable": "The vector store cannot be reached.",
+        "unauthorized": "The vector store does not accept the key.",
+        "missing": "The vector store does not know this request: is its address right?",
+        "late": "The vector store did not answer in time.",
+        "limited": "The vector store takes no more requests at the moment.",
+        "rejected": "The vector store did not accept the request.",
+    }.get(fault.kind, "The vector store failed.")
+    return StoreUnavailable(said, **({"status": fault.status} if fault.status else {}))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

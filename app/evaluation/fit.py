@@ -89,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     entries = {model.name: fit(train), LEXICAL: fit(train, WORDS_TOPICAL, WORDS_ANSWERS)}
     held_out = cross_validate(train, TOPICAL, ANSWERS, LOST_CHUNK_WEIGHT)
     for garden, samples, found in zip(("as it is", "every chunk twice"), train, held_out, strict=True):
+        print_rates(f"all, {garden}", rates(samples, *found, entries[model.name]["answer_threshold"]))
         for number, (_, path) in enumerate(given.set):
             print_rates(f"{path}, {garden}", rates(samples, *found, entries[model.name]["answer_threshold"], number))
     if given.write:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.english import english_idf
-from graph.ports import Retriever
 from graph.features import FEATURE_NAMES, measure
+from graph.ports import Retriever
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Question
 

@@ -59,19 +59,51 @@ def _embedded(settings: Settings, name: str) -> EmbeddingModel:
     return EmbeddingModel(made.model_name, made, made.dimension)
 
 
+def _ollama(settings: Settings, name: str) -> EmbeddingModel:
+    import httpx
+    from langchain_ollama import OllamaEmbeddings
+
+    from app.providers.remote_embeddings import BATCH_SECONDS, RemoteEmbeddings
+
+    model = name.partition(":")[2]
+    # The time limit is per read, as httpx counts; the total is kept around it. No idle connection is kept: a restarted
+    # server would make it fail, and it would tie the client to one event loop.
+    options = {"timeout": BATCH_SECONDS, "limits": httpx.Limits(max_keepalive_connections=0)}
+    made = OllamaEmbeddings(model=model, base_url=settings.ollama_host, client_kwargs=options)
+    return EmbeddingModel(model, RemoteEmbeddings(made), None)
+
+
+def _cohere(settings: Settings, name: str) -> EmbeddingModel:
+    from app.providers.cohere_embeddings import MOST_TEXTS, CohereEmbeddings
+    from app.providers.remote_embeddings import BATCH_SECONDS, RemoteEmbeddings
+
+    if not settings.cohere_api_key.get_secret_value():
+        raise ConfigurationError("EMBEDDING_MODEL names a Cohere model, which needs COHERE_API_KEY to be set")
+    model = name.partition(":")[2]
+    made = CohereEmbeddings(model, settings.cohere_api_key, settings.cohere_base_url, seconds=BATCH_SECONDS)
+    return EmbeddingModel(model, RemoteEmbeddings(made, batch=MOST_TEXTS), None)
+
+
 def _any_langchain(_: Settings, name: str) -> EmbeddingModel:
     from langchain.embeddings import init_embeddings
+
+    from app.providers.remote_embeddings import RemoteEmbeddings
 
     try:
         made = init_embeddings(name)
     except (ImportError, ValueError) as error:
         raise ConfigurationError(
-            f"EMBEDDING_MODEL={name!r} cannot be used: no such provider, or its LangChain package is not installed."
+            f"EMBEDDING_MODEL={name!r} cannot be used: no such provider, its LangChain package is not installed, "
+            "or its key is not set."
         ) from error
-    return EmbeddingModel(name.partition(":")[2], made, None)
+    except Exception as error:  # a vendor's own class, for a missing key most of all
+        raise ConfigurationError(f"EMBEDDING_MODEL={name!r} cannot be set up: is its key set?") from error
+    return EmbeddingModel(name.partition(":")[2], RemoteEmbeddings(made), None)
 
 
 MAKERS: dict[str, Callable[[Settings, str], EmbeddingModel]] = {
     "embedded": _embedded,
+    "ollama": _ollama,
+    "cohere": _cohere,
 }
 """Provider -> maker; any other name goes to LangChain's own ``init_embeddings``."""

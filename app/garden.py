@@ -1,0 +1,76 @@
+"""What one service is made of, put together by ``app/bootstrap.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from app.ingest.sink import LocalSink
+from graph.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from app.health import Health
+    from app.providers.embeddings import EmbeddingModel
+    from app.service import GardenService
+    from app.settings import Settings
+    from app.tasks_service import TaskService
+    from graph.ports import Retriever
+
+
+@dataclass(slots=True)
+class Garden:
+    """Everything one service is made of. ``aclose`` lets go of it all."""
+
+    settings: Settings
+    embedding: EmbeddingModel
+    store: Any
+    retriever: Retriever
+    service: GardenService
+    health: Health
+    version: str
+    make_tasks: Callable[[], TaskService]
+    closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    closed: bool = False
+    _tasks: TaskService | None = None
+    _making: Lock = field(default_factory=Lock)
+
+    @property
+    def tasks(self) -> TaskService:
+        """Door S. Its collection is opened by the first access, so that who asks for documents alone never holds it.
+
+        Raises ``ConfigurationError`` or ``StoreUnavailable``.
+        """
+        with self._making:
+            if self._tasks is None:
+                self._tasks = self.make_tasks()
+            return self._tasks
+
+    async def start(self) -> None:
+        """Nothing is left to load; here for what wants a running loop."""
+
+    async def sink(self, collection: str | None) -> LocalSink:
+        """Where ingest puts what is for *collection* (None: the documents). Raises ``InvalidInput`` for another one."""
+        if collection == self.settings.tasks_collection:
+            return self.tasks.sink
+        if collection not in (None, self.settings.vector_store_collection):
+            raise InvalidInput("This server serves no collection of that name.", "collection")
+        return LocalSink(self.store, self.embedding.embeddings, self.embedding.name)
+
+    def announce(self, address: str) -> None:
+        """Let other processes know at which address this one serves the embedded collections it has open."""
+        for store in (self.store, self._tasks.store if self._tasks else None):
+            engine = getattr(store, "engine", None)
+            if engine is not None:
+                engine.announce(address)
+
+    async def aclose(self) -> None:
+        """Close the stores and the models; a second call does nothing."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._tasks is not None:
+            await self._tasks.store.aclose()
+        for close in self.closers:
+            await close()

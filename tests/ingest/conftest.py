@@ -1,0 +1,91 @@
+"""What the tests of ingest share: a real collection, and files read the way ingest reads them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from app.ingest.documents import IngestReport, LoadedDocument, SkippedFile, SplitDocument
+from app.ingest.load import load_file
+from app.ingest.pipeline import ingest
+from app.ingest.split import split_document
+from app.providers.edge_store import EdgeVectorStore
+from app.providers.minilm import MiniLMEmbeddings
+
+MODEL = "all-MiniLM-L6-v2"
+
+
+@pytest_asyncio.fixture
+async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[EdgeVectorStore]:
+    """An empty embedded collection."""
+    made = EdgeVectorStore(embeddings, tmp_path / "data", "documents", embeddings.dimension)
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+def plant(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> Callable[..., Any]:
+    """``await plant(path, …, prune=False)``: ingest into ``store`` with the real model."""
+
+    async def run(*paths: Path, prune: bool = False) -> IngestReport:
+        return await ingest(paths, store=store, embeddings=embeddings, model_name=MODEL, prune=prune)
+
+    return run
+
+
+def load(path: Path) -> list[LoadedDocument | SkippedFile]:
+    """What is in one file."""
+    return list(load_file(path, path.name))
+
+
+def load_one(path: Path) -> LoadedDocument:
+    """The one document in a file."""
+    (document,) = load(path)
+    assert isinstance(document, LoadedDocument), document
+    return document
+
+
+def skipped(path: Path) -> SkippedFile:
+    """Why a file is left out."""
+    (result,) = load(path)
+    assert isinstance(result, SkippedFile), result
+    return result
+
+
+def split_one(document: LoadedDocument) -> SplitDocument:
+    """The document in chunks."""
+    (split,) = split_document(document)
+    assert isinstance(split, SplitDocument), split
+    return split
+
+
+def places(document: LoadedDocument) -> list[tuple[str | None, str | None, int | None, str]]:
+    """Chapter, section, page and first words of every block."""
+    return [(block.chapter, block.section, block.page, block.text[:20]) for block in document.blocks]
+
+
+def texts(document: LoadedDocument) -> list[str]:
+    """The text of every block."""
+    return [block.text for block in document.blocks]
+
+
+def pdf(*pages: Sequence[tuple[int, str]], title: str | None = None, password: str | None = None) -> bytes:
+    """A PDF whose pages are lists of (size of type, paragraph)."""
+    from fpdf import FPDF
+
+    document = FPDF()
+    if title:
+        document.set_title(title)
+    if password:
+        document.set_encryption(owner_password=password + "o", user_password=password)
+    for page in pages:
+        document.add_page()
+        for size, text in page:
+            document.set_font("Helvetica", size=size)
+            document.multi_cell(0, size * 0.5, text, new_x="LMARGIN", new_y="NEXT")
+            document.ln(4)
+    return bytes(document.output())

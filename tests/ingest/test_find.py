@@ -1,0 +1,70 @@
+"""Which files are read, and under which names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.ingest.documents import SkippedFile
+from app.ingest.find import find_files
+from graph.errors import InvalidInput
+
+
+def names(*paths: Path) -> list[str]:
+    return [found.path if isinstance(found, SkippedFile) else found.source for found in find_files(paths)]
+
+
+def test_names_are_relative_to_the_root(tmp_path: Path) -> None:
+    """A file is named by its path below the folder given, a file given itself by its name; the order is stable."""
+    for name in ("b.md", "a/z.txt", "a/y.md", "a.PDF", "picture.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    assert names(tmp_path) == ["a.PDF", "b.md", "a/y.md", "a/z.txt"]
+    assert names(tmp_path / "a" / "z.txt", tmp_path / "a") == ["z.txt", "y.md", "z.txt"]
+
+
+def test_hidden_files_are_passed_over(tmp_path: Path) -> None:
+    """Nothing whose name begins with a dot is read, nor what is in such a folder."""
+    for name in (".git/a.md", ".a.md", "b.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    assert names(tmp_path) == ["b.md"]
+
+
+def test_links_do_not_lead_out(tmp_path: Path) -> None:
+    """A link out of the root is named and left out; one that stays inside is a file; a loop of folders ends."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "secret.md").write_text("secret")
+    (root / "real.md").write_text("x")
+    (root / "inside.md").symlink_to(root / "real.md")
+    (root / "outside.md").symlink_to(tmp_path / "secret.md")
+    (root / "loop").symlink_to(root)
+    found = list(find_files([root]))
+    assert [one.source for one in found if not isinstance(one, SkippedFile)] == ["inside.md", "real.md"]
+    assert [one.path for one in found if isinstance(one, SkippedFile)] == ["outside.md"]
+
+
+def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+    """A mistyped path stops the ingest before anything happens."""
+    with pytest.raises(InvalidInput, match="There is no file or folder"):
+        names(tmp_path, tmp_path / "nowhere")
+
+
+def test_a_file_no_loader_reads(tmp_path: Path) -> None:
+    """Named one by one, it is told; met in a folder, it is passed over."""
+    (path := tmp_path / "a.png").write_text("x")
+    (found,) = find_files([path])
+    assert isinstance(found, SkippedFile)
+    assert found.reason == "no loader reads .png"
+
+
+def test_names_that_are_no_utf8(tmp_path: Path) -> None:
+    """A file whose name is not UTF-8 has a name that can be stored."""
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/a\xff.md")).write_text("x")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    assert names(tmp_path) == ["a\ufffd.md"]

@@ -1,0 +1,102 @@
+"""A kill -9 at any moment of ingest loses no stored document, doubles none, and the next run heals."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
+
+from app.ingest.documents import IngestReport
+from app.ingest.pipeline import ingest
+from app.providers.edge_store import EdgeVectorStore
+
+SIZE = 8
+DOCUMENTS = 120
+KILLS = 6
+ROOT = Path(__file__).parents[2]
+INGEST = f"""
+import asyncio, json, sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT)!r})
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from app.ingest.pipeline import ingest
+from app.providers.edge_store import EdgeVectorStore
+
+async def main(data, corpus):
+    fake = DeterministicFakeEmbedding(size={SIZE})
+    store = EdgeVectorStore(fake, Path(data), "documents", {SIZE})
+    await store.acount()
+    print("ready", flush=True)
+    await ingest([Path(corpus)], store=store, embeddings=fake, model_name="fake", prune=True)
+    await store.aclose()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def write_corpus(path: Path, version: int) -> dict[str, set[str]]:
+    """Write a corpus; return chunk ids by document. Versions differ in texts, numbers of chunks and documents."""
+    expected: dict[str, set[str]] = {}
+    with path.open("w") as file:
+        for number in range(version, DOCUMENTS + version):
+            for chunk in range(1 + (number * 7 + version * 5) % 9):
+                row = {
+                    "document_id": f"d{number}",
+                    "chunk_id": f"d{number}/{chunk}",
+                    "text": f"Version {version}. Words.",
+                }
+                file.write(json.dumps(row) + "\n")
+                expected.setdefault(row["document_id"], set()).add(row["chunk_id"])
+    return expected
+
+
+def kill_after(seconds: float, data: Path, corpus: Path) -> None:
+    """Ingest in another process, and kill it so long after it began."""
+    process = subprocess.Popen([sys.executable, "-c", INGEST, data, corpus], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+
+
+async def stored(data: Path) -> dict[str, set[str]]:
+    """What the collection holds after the process that wrote it is gone."""
+    store = EdgeVectorStore(DeterministicFakeEmbedding(size=SIZE), data, "documents", SIZE)
+    found = {document: set(await store.achunk_hashes(document)) for document in await store.adocuments()}
+    assert sum(map(len, found.values())) == await store.acount()
+    await store.aclose()
+    return found
+
+
+async def finished(data: Path, corpus: Path) -> IngestReport:
+    fake = DeterministicFakeEmbedding(size=SIZE)
+    store = EdgeVectorStore(fake, data, "documents", SIZE)
+    report = await ingest([corpus], store=store, embeddings=fake, model_name="fake", prune=True)
+    await store.aclose()
+    return report
+
+
+@pytest.mark.timeout(600)
+async def test_kill_at_any_moment(tmp_path: Path) -> None:
+    """Killed while it adds, and while it replaces: no document is gone, and the next run makes all as it should be."""
+    data, corpus = tmp_path / "data", tmp_path / "corpus.jsonl"
+    moments = random.Random(7)
+    before: dict[str, set[str]] = {}
+    for version in range(2):
+        expected = write_corpus(corpus, version)
+        for _ in range(KILLS // 2):
+            kill_after(moments.uniform(0.2, 1.5), data, corpus)
+            left = await stored(data)
+            missing = {document for document in before.keys() & expected.keys() if not left.get(document)}
+            assert not missing
+        await finished(data, corpus)
+        assert await stored(data) == expected
+        assert (await finished(data, corpus)).unchanged == DOCUMENTS
+        before = expected

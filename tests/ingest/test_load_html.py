@@ -1,0 +1,73 @@
+"""HTML is read for its content only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.ingest.conftest import load_one, places, texts
+
+PAGE = """\
+<!DOCTYPE html><html><head><title>Care - Site</title>
+<link rel="canonical" href="https://example.org/care"><style>p{}</style><script>var x = "no";</script></head>
+<body><nav><a href="/">Home</a></nav><header><h1>Care of <em>carts</em></h1></header>
+<p>First&nbsp;words
+
+  and <a href="x">a link</a>.<br>Next line.</p>
+<h2>Daily</h2>
+<div>Loose text <div>inner <b>block</b></div> tail</div>
+<ul><li>one<li>two<ol><li>deep</ol></ul>
+<h3>Hourly</h3>
+<table><caption>Signs</caption>
+<tr><th>Sign</th><th>Means</th></tr><tr><td>a<br>b</td><td><code>x</code>, go</td></tr></table>
+<pre>x  = 1
+  y</pre>
+<p hidden>not shown</p><!-- nor this --><footer>Imprint</footer></body></html>
+"""
+
+
+def test_structure_of_html(tmp_path: Path) -> None:
+    """The only h1 is the title, the canonical link the url; headings make chapters and sections."""
+    (path := tmp_path / "care.html").write_text(PAGE)
+    document = load_one(path)
+    assert (document.title, document.url) == ("Care of carts", "https://example.org/care")
+    assert places(document)[0][:2] == (None, None)
+    assert {place[:2] for place in places(document)[1:5]} == {("Daily", "Daily")}
+    assert {place[:2] for place in places(document)[5:]} == {("Daily", "Hourly")}
+
+
+def test_text_of_html(tmp_path: Path) -> None:
+    """White space is the reader's, not the author's; scripts, styles, navigation, footers and hidden parts are gone."""
+    (path := tmp_path / "care.html").write_text(PAGE)
+    assert texts(load_one(path)) == [
+        "First words and a link.\nNext line.",
+        "Loose text",
+        "inner block",
+        "tail",
+        "- one\n- two\n  1. deep",
+        "Signs",
+        "| Sign | Means |\n| a b | x, go |",
+        "```\nx  = 1\n  y\n```",
+    ]
+
+
+def test_title_and_main_of_html(tmp_path: Path) -> None:
+    """With several h1, <title> names the document; where there is a <main>, the rest is frame."""
+    page = "<title>Both</title><h1>A</h1><p>frame</p><main><h1>B</h1><p>Text.</p></main>"
+    (path := tmp_path / "a.htm").write_text(page)
+    document = load_one(path)
+    assert document.title == "Both"
+    assert places(document) == [(None, "B", None, "Text.")]
+
+
+def test_layout_tables_are_read_through(tmp_path: Path) -> None:
+    """A table that arranges a page is no table of the text."""
+    (path := tmp_path / "a.html").write_text(
+        "<table><tr><td><h2>A</h2><p>One.</p></td><td><p>Two.</p></td></tr></table>"
+    )
+    assert texts(load_one(path)) == ["One.", "Two."]
+
+
+def test_declared_encoding_of_html(tmp_path: Path) -> None:
+    """The encoding a page declares is used."""
+    (path := tmp_path / "a.html").write_bytes("<meta charset=iso-8859-2><p>Łódź żółw</p>".encode("iso-8859-2"))
+    assert texts(load_one(path)) == ["Łódź żółw"]

@@ -1,0 +1,105 @@
+"""Markdown becomes readable text with its structure kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.ingest.conftest import load_one, places, texts
+
+GUIDE = """\
+---
+title: The Guide
+url: https://example.org/guide
+tags: [a, b]
+---
+Opening words.
+
+## Install
+
+Run **pip** with [the docs](https://example.org/docs), *then* `garden serve`\\
+and wait. ![A plan](plan.png)
+
+### On Linux
+
+- one
+- two
+  - inner
+    lines
+
+    second paragraph
+1. first
+2. second
+
+## Limits
+
+| Name | Most |
+|------|-----:|
+| *rows* | 5 |
+| `a|b` and \\| | 6 |
+
+```python
+x = 1  # **kept**
+
+y = 2
+```
+
+> Quoted words.
+
+<div class="note"><b>Note</b> this.<script>alert(1)</script></div>
+"""
+
+
+def test_structure_of_markdown(tmp_path: Path) -> None:
+    """Two levels of headings are chapters and sections; title and url come from front matter."""
+    (path := tmp_path / "guide.md").write_text(GUIDE)
+    document = load_one(path)
+    assert (document.document_id, document.source) == ("guide.md", "guide.md")
+    assert (document.title, document.url) == ("The Guide", "https://example.org/guide")
+    assert places(document)[:3] == [
+        (None, None, None, "Opening words."),
+        ("Install", "Install", None, "Run pip with the doc"),
+        ("Install", "On Linux", None, "- one\n- two\n  - inne"),
+    ]
+    assert {block.section for block in document.blocks[-4:]} == {"Limits"}
+
+
+def test_syntax_of_markdown_becomes_plain_text(tmp_path: Path) -> None:
+    """Emphasis, links and images leave their words; lists and tables are lines; code is verbatim."""
+    (path := tmp_path / "guide.md").write_text(GUIDE)
+    _, run, bullets, numbers, table, code, quote, note = texts(load_one(path))
+    assert run == "Run pip with the docs, then garden serve\nand wait. A plan"
+    assert bullets == "- one\n- two\n  - inner lines\n    second paragraph"
+    assert numbers == "1. first\n2. second"
+    assert table == "| Name | Most |\n| rows | 5 |\n| `a | b` and | |"
+    assert code == "```python\nx = 1  # **kept**\n\ny = 2\n```"
+    assert (quote, note) == ("Quoted words.", "Note this.")
+
+
+def test_first_heading_is_the_title(tmp_path: Path) -> None:
+    """Without front matter the first heading of level 1 is the title; others of its level are chapters."""
+    (path := tmp_path / "a.md").write_text("# Primer\n\nHello.\n\n# One\n\n## Two\n\nText.\n")
+    document = load_one(path)
+    assert document.title == "Primer"
+    assert places(document) == [(None, None, None, "Hello."), ("One", "Two", None, "Text.")]
+
+
+def test_sections_alone_are_no_chapters(tmp_path: Path) -> None:
+    """Where headings have one level below the title they are sections; the file name stands in for a title."""
+    (path := tmp_path / "big_plan-b.md").write_text("## A\n\nOne.\n\n## B\n\nTwo.\n")
+    document = load_one(path)
+    assert document.title == "big plan b"
+    assert places(document) == [(None, "A", None, "One."), (None, "B", None, "Two.")]
+
+
+def test_broken_front_matter_is_tolerated(tmp_path: Path) -> None:
+    """Front matter that is no YAML mapping, or names a local file as url, gives nothing and hurts nothing."""
+    (path := tmp_path / "a.md").write_text("---\n: [}\n---\n# T\n\nText.\n")
+    assert (load_one(path).title, texts(load_one(path))) == ("T", ["Text."])
+    path.write_text("---\nurl: file:///etc/passwd\n---\nText.\n")
+    assert load_one(path).url is None
+
+
+def test_headings_alone_are_text(tmp_path: Path) -> None:
+    """A document of headings and nothing else is not lost."""
+    (path := tmp_path / "a.md").write_text("# Plan\n\n## Dig\n\n## Sow\n")
+    assert texts(load_one(path)) == ["- Plan\n- Dig\n- Sow"]

@@ -1,0 +1,135 @@
+"""Ingest through a running server: the same result as beside the store, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+import uvicorn
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+
+from app import errors_http, middleware
+from app.ingest.documents import SkippedFile
+from app.ingest.pipeline import ingest_into
+from app.ingest.remote import PATH, remote_sink
+from app.ingest.sink import LocalSink
+from app.ingest_api import ingest_routes
+from app.providers.edge_store import EdgeVectorStore
+from app.providers.minilm import MiniLMEmbeddings
+from graph.errors import ConfigurationError, GardenError, InvalidInput, StoreUnavailable
+from tests.ingest.conftest import MODEL
+
+SENTENCE = "The operator checks the brakes of every cart before the first mission of the day."
+
+
+@asynccontextmanager
+async def served(app: FastAPI) -> AsyncIterator[str]:
+    """The address of *app* on loopback."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()  # from here on, a client waits for the server rather than being refused
+        serving = asyncio.create_task(server.serve([listener]))
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        await serving
+
+
+@pytest_asyncio.fixture
+async def address(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> AsyncIterator[str]:
+    """A server that holds ``store``, with the service's own error handlers, body limit and keys."""
+
+    async def open_sink(collection: str | None) -> LocalSink:
+        if collection not in (None, "documents"):
+            raise InvalidInput("This server holds no such collection.", field="collection")
+        return LocalSink(store, embeddings, MODEL)
+
+    app = FastAPI()
+    app.include_router(ingest_routes(open_sink))
+    app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
+    app.add_exception_handler(GardenError, errors_http.on_garden_error)
+    app.add_middleware(middleware.BodyLimit)
+    app.add_middleware(middleware.ApiKeys, keys=("key",))
+    async with served(app) as base:
+        yield base
+
+
+async def test_the_whole_of_ingest_through_a_server(address: str, store: EdgeVectorStore, tmp_path: Path) -> None:
+    """Added, left alone, changed and pruned: as it is without a server."""
+    root = tmp_path / "docs"
+    root.mkdir()
+    (root / "a.md").write_text("# A\n\nText of a.\n")
+    (root / "b.txt").write_text("Text of b is here.")
+    async with remote_sink(address, "documents", ["key"]) as sink:
+        assert (await ingest_into(sink, [root])).added == 2
+        assert (await ingest_into(sink, [root])).unchanged == 2
+        (root / "a.md").write_text("# A\n\nOther text.\n")
+        (root / "b.txt").unlink()
+        report = await ingest_into(sink, [root], prune=True)
+    assert (report.changed, report.removed) == (1, 1)
+    assert set(await store.adocuments()) == {"a.md"}
+
+
+async def test_a_document_larger_than_a_request(address: str, store: EdgeVectorStore, tmp_path: Path) -> None:
+    """A document travels in as many parts as it needs, and stands whole at the end, also when it shrinks."""
+    path = tmp_path / "book.jsonl"
+    rows = "".join(
+        f'{{"document_id": "book", "chunk_id": "c{n}", "text": "{SENTENCE} {"x" * 60_000}"}}\n' for n in range(20)
+    )
+    path.write_text(rows)
+    async with remote_sink(address, None, ["key"]) as sink:
+        assert (await ingest_into(sink, [path])).chunks == 20
+        assert (await ingest_into(sink, [path])).unchanged == 1
+        path.write_text('{"document_id": "book", "chunk_id": "c7", "text": "Short."}\n')
+        assert (await ingest_into(sink, [path])).changed == 1
+    assert set(await store.achunk_hashes("book")) == {"c7"}
+
+
+async def test_a_broken_file_is_named_here(address: str, tmp_path: Path) -> None:
+    """Files are read on this side, and named on this side."""
+    (path := tmp_path / "a.pdf").write_bytes(b"%PDF nothing")
+    async with remote_sink(address, None, ["key"]) as sink:
+        report = await ingest_into(sink, [path])
+    assert report.skipped == (SkippedFile(path="a.pdf", reason="a damaged PDF"),)
+
+
+async def test_errors_of_the_server_have_names(address: str, tmp_path: Path) -> None:
+    """A wrong key, another collection and no server at all: each an error of ours."""
+    (path := tmp_path / "a.txt").write_text("Hello there.")
+    with pytest.raises(ConfigurationError, match="API_KEYS"):
+        async with remote_sink(address, None) as sink:
+            await ingest_into(sink, [path])
+    with pytest.raises(InvalidInput, match="no such collection"):
+        async with remote_sink(address, "other", ["key"]) as sink:
+            await ingest_into(sink, [path])
+    with pytest.raises(StoreUnavailable):
+        async with remote_sink("http://127.0.0.1:9", None) as sink:
+            await ingest_into(sink, [path])
+
+
+TORN = {"chunk_id": "c", "chunk_index": 0, "text": "abc", "spans": [[0, 9]]}
+DOCUMENT = {"document_id": "d", "source": "d"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"collection": "../../etc"},
+        {"remove": [""]},
+        {"parts": [{}]},
+        {"parts": [{"document": DOCUMENT, "content_hash": "h", "last": True, "replaces": False, "chunks": [TORN]}]},
+    ],
+)
+async def test_a_wrong_request_is_refused(address: str, store: EdgeVectorStore, body: object) -> None:
+    """Collections out of the data folder, empty ids, torn parts and spans past the text: 400, and nothing stored."""
+    async with httpx.AsyncClient(base_url=address, headers={"X-API-Key": "key"}) as client:
+        response = await client.post(PATH, json=body)
+    assert (response.status_code, response.json()["error"]) == (400, "VALIDATION_ERROR")
+    assert await store.acount() == 0

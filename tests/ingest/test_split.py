@@ -1,0 +1,147 @@
+"""Documents become chunks along their structure, of a size the encoder reads whole."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.ingest.documents import Block, LoadedDocument, SkippedFile
+from app.ingest.split import LIMIT, split_document
+from app.ingest.word_pieces import word_pieces
+from app.providers.layout import indexed_text
+from app.providers.weights import find_weights
+from graph.sentences import sentence_spans
+from tests.ingest.conftest import load_one, split_one
+
+SENTENCE = "The operator checks the brakes of every cart before the first mission of the day."
+KNOWLEDGE = Path(__file__).parents[2] / "knowledge"
+
+
+def document(*blocks: Block, title: str = "Title") -> LoadedDocument:
+    return LoadedDocument(document_id="d", source="d", title=title, blocks=blocks)
+
+
+def test_a_short_section_is_one_chunk() -> None:
+    """Blocks of a section stay together, under its heading, which is text but no sentence."""
+    split = split_one(document(Block(text="One. Two.", section="S"), Block(text="- a\n- b", kind="list", section="S")))
+    (chunk,) = split.chunks
+    assert chunk.text == "S\n\nOne. Two.\n\n- a\n- b"
+    assert [chunk.text[start:end] for start, end in chunk.spans] == ["One.", "Two.", "a", "b"]
+
+
+def test_no_chunk_crosses_a_section_or_a_page() -> None:
+    """A new section, chapter or page is a new chunk, however short the one before, unless it is tiny."""
+    places = [("A", 1), ("A", 2), ("B", 2), ("B", 2)]
+    split = split_one(document(*(Block(text=SENTENCE, section=section, page=page) for section, page in places)))
+    assert [(chunk.section, chunk.page) for chunk in split.chunks] == [("A", 1), ("A", 2), ("B", 2)]
+    assert split.chunks[1].text == f"A\n\n{SENTENCE}"
+
+
+def test_a_tiny_section_joins_the_next() -> None:
+    """A section of a few words is no chunk of its own: it opens the next one of its chapter."""
+    split = split_one(document(Block(text="Two things:", section="A"), Block(text=SENTENCE, section="B")))
+    (chunk,) = split.chunks
+    assert (chunk.section, chunk.text) == ("B", f"A\n\nTwo things:\n\nB\n\n{SENTENCE}")
+    assert [chunk.text[start:end] for start, end in chunk.spans] == ["Two things:", SENTENCE]
+
+
+def test_long_prose_is_broken_at_sentences() -> None:
+    """Whole sentences only, chunks of like size, nothing lost, nothing twice."""
+    sentences = [f"{SENTENCE[:-1]} number {n}." for n in range(60)]
+    chunks = split_one(document(Block(text=" ".join(sentences), section="S"))).chunks
+    found = [chunk.text[start:end] for chunk in chunks for start, end in chunk.spans]
+    assert found == sentences
+    sizes = [len(chunk.text.split()) for chunk in chunks]
+    assert min(sizes) > 90
+    assert max(sizes) < 185
+
+
+def test_long_tables_repeat_their_header() -> None:
+    """A table too long for one chunk is broken between rows, each piece below the header."""
+    rows = [f"| part {n} | {SENTENCE} |" for n in range(30)]
+    chunks = split_one(document(Block(text="\n".join(["| Part | Check |", *rows]), kind="table"))).chunks
+    assert len(chunks) > 2
+    assert all(chunk.text.startswith("| Part | Check |\n") for chunk in chunks)
+    assert [line for chunk in chunks for line in chunk.text.split("\n")[1:]] == rows
+
+
+def test_long_code_is_broken_between_lines() -> None:
+    """Each piece of code stands in its own fence; the lines are verbatim."""
+    lines = [f"    value_{n} = compute({n})  # step" for n in range(80)]
+    chunks = split_one(document(Block(text="\n".join(["```python", *lines, "```"]), kind="code"))).chunks
+    assert len(chunks) > 2
+    pieces = [chunk.text.split("\n") for chunk in chunks]
+    assert all((piece[0], piece[-1]) == ("```python", "```") for piece in pieces)
+    assert [line for piece in pieces for line in piece[1:-1]] == lines
+
+
+def test_code_and_tables_that_fit_stay_whole() -> None:
+    """What fits into one chunk is never broken, even if a new chunk must begin for it."""
+    code = "\n".join(["```", *(f"line_{n} = {n}" for n in range(25)), "```"])
+    chunks = split_one(document(Block(text=" ".join([SENTENCE] * 9)), Block(text=code, kind="code"))).chunks
+    assert [code in chunk.text for chunk in chunks].count(True) == 1
+
+
+def test_a_chunk_id_given_twice_is_named() -> None:
+    """The first row of a chunk id is kept, a second one is told."""
+    blocks = [
+        Block(text=text, chunk_id=chunk_id) for text, chunk_id in (("One.", "x"), ("Two.", "x"), ("Three.", None))
+    ]
+    named, split = split_document(document(*blocks))
+    assert isinstance(named, SkippedFile)
+    assert "names the chunk x twice" in named.reason
+    assert not isinstance(split, SkippedFile)
+    assert [(chunk.chunk_id, chunk.chunk_index, chunk.text) for chunk in split.chunks] == [
+        ("x", 0, "One."),
+        ("d#2", 1, "Three."),
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(KNOWLEDGE.glob("*.md")), ids=lambda path: path.name)
+def test_the_encoder_reads_every_chunk_whole(path: Path) -> None:
+    """Title and text of every chunk of the sample garden are at most 256 tokens to the real tokenizer."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(find_weights() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    split = split_one(load_one(path))
+    assert max(len(tokenizer.encode(indexed_text(split.title, chunk.text)).ids) for chunk in split.chunks) <= 256
+
+
+words = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=40
+)
+prose = st.lists(words, min_size=1, max_size=400).map(" ".join)
+blocks = st.builds(
+    Block,
+    text=prose,
+    kind=st.sampled_from(["prose", "list"]),
+    section=st.sampled_from([None, "S", "T"]),
+    page=st.sampled_from([None, 1, 2]),
+)
+
+
+@given(st.lists(blocks, min_size=1, max_size=6), words)
+def test_splitting_loses_nothing(given_blocks: list[Block], title: str) -> None:
+    """For any text: every word is in a chunk, in order; no chunk is too long; spans are sentences of the chunk."""
+    source = document(*given_blocks, title=title)
+    split = split_one(source)
+    headings = {block.section for block in given_blocks}
+    whole = "".join(re.sub(r"\s", "", block.text) for block in given_blocks)
+    bodies = []
+    for chunk in split.chunks:
+        assert word_pieces(chunk.text) <= LIMIT + 20
+        lines = [line for line in chunk.text.split("\n") if line not in headings]
+        bodies.append(re.sub(r"\s", "", "".join(lines)))
+        assert set(chunk.spans) <= set(sentence_spans(chunk.text))
+        assert all(left[1] <= right[0] for left, right in pairwise(chunk.spans))
+    if not headings & set(whole):  # a text may hold a line that looks like the heading
+        assert "".join(bodies) == whole
+    assert [chunk.chunk_index for chunk in split.chunks] == list(range(len(split.chunks)))
+    assert split == split_one(source)
