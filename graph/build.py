@@ -33,7 +33,7 @@ def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> Com
     plan.add_node(
         "synthesize", step("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), LATE_MODEL)
     )
-    plan.add_node("cite", step("cite", partial(nodes.cite, support=ports.support, policy=policy), LATE_MODEL))
+    plan.add_node("cite", step("cite", partial(nodes.cite, support=ports.support, policy=policy)))
     plan.add_node("no_answer", step("no_answer", nodes.no_answer))
     plan.add_node("fail", step("fail", nodes.fail))
 

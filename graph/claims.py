@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +10,8 @@ from functools import lru_cache
 from graph.naming import Names, names_in
 from graph.quantities import Quantity, quantities_of
 from graph.statement import Statement
+
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,10 @@ def claim_of(sentence: str) -> Claim:
 
 
 def plain(text: str) -> str:
-    """*text* without accents, its apostrophes straight."""
+    """*text* without accents, zero-width characters and the tags of markup, its apostrophes straight."""
+    if "<" in text:
+        text = _TAG.sub(" ", text)
     if text.isascii():
         return text
     letters = unicodedata.normalize("NFD", text.replace("’", "'"))
-    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) != "Mn"))
+    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")))

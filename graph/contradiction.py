@@ -78,6 +78,8 @@ def _quantities(claim: Claim, quote: Claim, titled: Claim) -> Reason | None:
 
 
 def _names(claim: Claim, quote: Claim, titled: Claim, around: Surroundings) -> Reason | None:
+    if claim.text in quote.text:
+        return None
     context = quote.statement.all_stems | titled.statement.all_stems
     if _refers_back(quote):
         context |= frozenset(map(stem, Statement.of(around.before).tokens))

@@ -17,7 +17,7 @@ from graph.state import Chunk
 from graph.verbatim import verbatim_spans
 from graph.wording import LEAST_WORDING, likely, stretches, title_of, words_of
 
-SUPPORT_BAR = 0.5
+SUPPORT_BAR = 0.55
 """Least support of a citation that is kept."""
 
 CLEAR_SUPPORT = 0.75

@@ -66,7 +66,7 @@ _PAIRS = """
 increas/decreas reduc declin fall fell drop shrink lower fewer|rise rose risen/fall fell fallen drop decreas declin|
 grow grew grown/shrink shrank declin decreas|gain/lose lost|win won/lose lost|more/less fewer|most/least fewest|
 higher/lower|high/low|highest/lowest|upper/lower|above/below under|over/under|before/after|earlier/later|early/late|
-first/last final|begin began start open/end finish close stop|open/close shut|allow permit/forbid prohibit ban deni|
+first/last final|begin began start/end finish stop|open/close shut|allow permit/forbid prohibit ban deni|
 accept approv/reject refus|enabl/disabl|includ/exclud|add/remov delet subtract|buy bought/sell sold|import/export|
 north northern/south southern|east eastern/west western|left/right|up upward/down downward|old older oldest/new young
 younger newer|hot hotter/cold colder cool|warm/cold cool|large larger largest big bigger biggest/small smaller smallest|

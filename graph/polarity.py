@@ -21,7 +21,7 @@ def denial_differs(claim: Statement, quote: Statement) -> bool:
         return False  # "not … without …" affirms
     for scope in quote.denials:
         hit = frozenset(scope).difference(quote.affirmed) & claim.stems
-        strong = scope[0] in claim.stems or len(hit) >= 2
+        strong = scope[0] in claim.stems or 2 * len(hit) >= len(scope)
         if (
             hit
             and strong

@@ -18,6 +18,7 @@ from graph.number_words import (
     TENS,
     UNITS,
 )
+from graph.spelled_numbers import Token, ordinal_behind, spelled_length, spelled_value
 from graph.terms import is_content, stem
 
 _TOKEN = re.compile(
@@ -43,8 +44,6 @@ _HINT = re.compile(
 )
 """What a text without any quantity has none of; most sentences are done with after this one look."""
 
-_NOT_ONE = frozenset("no the this that each every any some which another".split())
-_ONE_NOT = frozenset("of another can should must who that which is could may might would or has to day more".split())
 _LOOK_BACK = 28
 _DASHES = frozenset("- ‐ ‑ – — : / to".split())
 
@@ -64,26 +63,18 @@ class Quantity:
     after: str | None = None
 
 
-@dataclass(slots=True)
-class _Token:
-    text: str
-    kind: str
-    start: int
-    end: int
-
-
 def quantities_of(text: str) -> tuple[Quantity, ...]:
     """The quantities of *text*, in order: digits or English words, dates taken apart into day, month and year."""
     if not _HINT.search(text):
         return ()
     tokens = [
-        _Token(found[0].lower().replace("−", "-"), found.lastgroup or "", *found.span())
+        Token(found[0].lower().replace("−", "-"), found.lastgroup or "", *found.span())
         for found in _TOKEN.finditer(text)
     ]
     return tuple(_read(tokens, text))
 
 
-def _read(tokens: Sequence[_Token], text: str) -> Iterator[Quantity]:
+def _read(tokens: Sequence[Token], text: str) -> Iterator[Quantity]:
     i = 0
     while i < len(tokens):
         token = tokens[i]
@@ -101,15 +92,16 @@ def _read(tokens: Sequence[_Token], text: str) -> Iterator[Quantity]:
             yield Quantity(MONTHS[token.text])
         elif token.text in ORDINALS and not (i == 0 and text[token.end : token.end + 1] == ","):
             yield Quantity(f"#{ORDINALS[token.text]}")
-        elif used := _spelled_length(tokens, i):
-            ordinal = _ordinal_behind(tokens, i + used)
-            yield _spelled(tokens, i, i + used, ordinal, text)
+        elif used := spelled_length(tokens, i):
+            ordinal = ordinal_behind(tokens, i + used)
+            value = str(spelled_value(tokens[i : i + used]))
+            yield Quantity(f"#{int(value) + ordinal}") if ordinal else _measured(value, tokens, i, i + used, text)
             i += used + (ordinal > 0)
             continue
         i += 1
 
 
-def _digits(tokens: Sequence[_Token], i: int) -> tuple[str, int]:
+def _digits(tokens: Sequence[Token], i: int) -> tuple[str, int]:
     """The value of the digits at *i* with a scale behind them ("1.5 million", "5k"), and the tokens it takes."""
     plain = _plain(tokens[i].text)
     if i + 1 == len(tokens) or tokens[i + 1].kind != "word":
@@ -136,7 +128,7 @@ def _plain(number: str) -> str:
     return sign + (f"0{digits}" if digits.startswith((".", ":")) else digits)
 
 
-def _is_month(tokens: Sequence[_Token], i: int, text: str) -> bool:
+def _is_month(tokens: Sequence[Token], i: int, text: str) -> bool:
     """Whether the month's name at *i* is one: capitalised, and beside a number where it is another word too."""
     if not text[tokens[i].start].isupper():
         return False
@@ -144,59 +136,7 @@ def _is_month(tokens: Sequence[_Token], i: int, text: str) -> bool:
     return tokens[i].text not in AMBIGUOUS_MONTHS or any(token.kind == "number" for token in beside)
 
 
-def _spelled_length(tokens: Sequence[_Token], i: int) -> int:
-    """How many tokens from *i* on spell one number; 0 where none does, or where "one" is a pronoun."""
-    end = i
-    while end < len(tokens) and (_is_number_word(tokens[end].text) or _joins(tokens, i, end)):
-        end += 1
-    if end == i or (tokens[i].text in SCALES and (i == 0 or tokens[i - 1].text not in ("a", "one", "per"))):
-        return 0
-    if end == i + 1 and tokens[i].text == "one":
-        before = tokens[i - 1].text if i else ""
-        after = tokens[end].text if end < len(tokens) else ""
-        if before in _NOT_ONE or after in _ONE_NOT or not after:
-            return 0
-    return end - i
-
-
-def _is_number_word(word: str) -> bool:
-    return word in ONES or word in TENS or word in SCALES
-
-
-def _joins(tokens: Sequence[_Token], begin: int, at: int) -> bool:
-    """Whether the "and" at *at* stands inside a number: "one hundred and five"."""
-    return (
-        tokens[at].text == "and"
-        and at > begin
-        and tokens[at - 1].text in SCALES
-        and at + 1 < len(tokens)
-        and (tokens[at + 1].text in ONES or tokens[at + 1].text in TENS)
-    )
-
-
-def _ordinal_behind(tokens: Sequence[_Token], end: int) -> int:
-    """1 to 9 where the tokens before *end* go on as in "twenty-first", else 0."""
-    if end < len(tokens) and tokens[end - 1].text in TENS and ORDINALS.get(tokens[end].text, 10) < 10:
-        return ORDINALS[tokens[end].text]
-    return 0
-
-
-def _spelled(tokens: Sequence[_Token], begin: int, end: int, ordinal: int, text: str) -> Quantity:
-    total = current = 0
-    for token in tokens[begin:end]:
-        if token.text in ONES or token.text in TENS:
-            current += ONES.get(token.text, 0) + TENS.get(token.text, 0)
-        elif token.text in SCALES:
-            current = max(current, 1) * SCALES[token.text]
-            if SCALES[token.text] >= 1000:
-                total, current = total + current, 0
-    value = total + current
-    if ordinal:
-        return Quantity(f"#{value + ordinal}")
-    return _measured(str(value), tokens, begin, end, text)
-
-
-def _measured(value: str, tokens: Sequence[_Token], begin: int, end: int, text: str) -> Quantity:
+def _measured(value: str, tokens: Sequence[Token], begin: int, end: int, text: str) -> Quantity:
     """*value*, which the tokens *begin*:*end* spell, with its unit, its noun and its bound."""
     following = tokens[end : end + 3]
     unit = UNITS.get(following[0].text) if following else None
@@ -217,6 +157,6 @@ def _measured(value: str, tokens: Sequence[_Token], begin: int, end: int, text: 
     return Quantity(value, unit, noun, bound, after)
 
 
-def _counts(word: _Token, number: _Token, text: str) -> bool:
+def _counts(word: Token, number: Token, text: str) -> bool:
     """Whether *word* is what *number* counts: a content word right behind it."""
     return word.kind == "word" and is_content(word.text) and not text[number.end : word.start].strip("-‐‑ ")

@@ -16,6 +16,9 @@ LEAST_WORDING = 0.2
 _IN_TITLE = 0.8
 """What a word counts that stands over the chunk and not in the quote."""
 
+_ENOUGH = 0.75
+"""Share of words from which one sentence is the source; what it lacks is not to be sought in its neighbour."""
+
 _JOINED = 0.05
 """How much better two neighbouring sentences must be than one of them."""
 
@@ -36,7 +39,8 @@ def stretches(
         found.append((alone, start, end, alone))
         if i + 1 < len(spans):
             both = share(wanted, there[i] | there[i + 1], title)
-            if both > max(alone, share(wanted, there[i + 1], title)) + _JOINED:
+            best = max(alone, share(wanted, there[i + 1], title))
+            if best < _ENOUGH and both > best + _JOINED:
                 found.append((both - _JOINED, start, spans[i + 1][1], both))
     return found
 

@@ -1,0 +1,197 @@
+"""Which sentence a marker stands for, what becomes of it, and what is reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.attribution import Cited, place_markers
+from graph.citations import parse
+from graph.errors import EmbeddingUnavailable
+from graph.nodes.cite import number_by_document
+from graph.render import numbered
+from graph.sentences import sentence_spans
+from graph.state import Chunk
+
+
+def chunk(name: str, text: str) -> Chunk:
+    return Chunk(f"{name}#1", name, name.title(), text, source=f"{name}.md", spans=sentence_spans(text))
+
+
+CHUNKS = [
+    chunk("pumps", "The red pump moves 40 litres each minute. Its filter is washed every month. It does not float."),
+    chunk("valves", "The blue valve closes within nine seconds. Brass valves never rust in salt water."),
+    chunk("tanks", "The green tank holds rain water for the garden. A tank of steel weighs 80 kilograms."),
+]
+PUMP, VALVE, TANK = (c.sentences[0] for c in CHUNKS)
+
+
+class Counting:
+    """A scorer that finds every pair equally close, and remembers what it was asked."""
+
+    def __init__(self, cosine: float = 0.9) -> None:
+        self.cosine = cosine
+        self.calls: list[list[tuple[str, str]]] = []
+
+    async def similarities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        self.calls.append(list(pairs))
+        return [self.cosine for _ in pairs]
+
+
+class Down:
+    """A scorer whose model does not answer."""
+
+    async def similarities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        raise EmbeddingUnavailable("down")
+
+
+async def cite(text: str, *, torn: bool = False, attribute: bool = False) -> Cited:
+    return await place_markers(parse(text, CHUNKS), CHUNKS, scorer=None, torn=torn, attribute=attribute)
+
+
+def shown(cited: Cited) -> str:
+    citations, pieces = number_by_document(cited, CHUNKS)
+    return numbered(pieces, citations)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{PUMP} [1] {VALVE} [2]", f"{PUMP[:-1]} [1]. {VALVE[:-1]} [2]."),
+        (f"{PUMP[:-1]} [1]. {VALVE[:-1]} [2].", f"{PUMP[:-1]} [1]. {VALVE[:-1]} [2]."),
+        (f"[1] {PUMP} [2] {VALVE}", f"{PUMP[:-1]} [1]. {VALVE[:-1]} [2]."),
+        (f"[1] {PUMP}\n[2] {VALVE}", f"{PUMP[:-1]} [1].\n{VALVE[:-1]} [2]."),
+        (f"- [1] {PUMP}\n- {VALVE} [2]", f"- {PUMP[:-1]} [1].\n- {VALVE[:-1]} [2]."),
+        (f"| {PUMP} [1] | x |", f"| {PUMP[:-1]} [1]. | x |"),
+        (f"{VALVE} [2] {PUMP} [1]", f"{VALVE[:-1]} [1]. {PUMP[:-1]} [2]."),
+        (f"{PUMP} [1][2][3]", f"{PUMP[:-1]} [1]."),
+        (f"{PUMP} [2] {VALVE} [2]", f"{PUMP} {VALVE[:-1]} [1]."),
+        (f"{PUMP} [pumps.md] Yes.", f"{PUMP[:-1]} [1]. Yes."),
+    ],
+)
+async def test_a_marker_stands_for_its_sentence(text: str, expected: str) -> None:
+    """A marker belongs to the sentence it stands in, after or on a line before; what its chunk does not carry goes."""
+    assert shown(await cite(text)) == expected
+
+
+async def test_markers_inside_a_sentence_stand_for_their_clauses() -> None:
+    """Where a sentence carries markers at several places, each is checked against, and reported with, its clause."""
+    cited = await cite(
+        "The red pump moves 40 litres each minute [1], and the blue valve closes within nine seconds [2]."
+    )
+    assert [[stretch for stretch, _ in found] for found in cited.pieces if not isinstance(found, str)] == [
+        ["The red pump moves 40 litres each minute"],
+        ["the blue valve closes within nine seconds"],
+    ]
+
+
+async def test_a_sentence_of_two_chunks_keeps_both() -> None:
+    """A sentence that joins what two chunks say keeps both markers, each with the clause its chunk carries."""
+    cited = await cite("The red pump moves 40 litres each minute, while brass valves never rust in salt water [1][2].")
+    citations, _ = number_by_document(cited, CHUNKS)
+    assert [(c.document_id, c.sentence) for c in citations] == [
+        ("pumps", "The red pump moves 40 litres each minute"),
+        ("valves", "brass valves never rust in salt water."),
+    ]
+
+
+async def test_a_false_half_is_not_carried_by_a_true_one() -> None:
+    """One clause that no chunk carries costs the whole sentence its marker."""
+    cited = await cite("The red pump moves 40 litres each minute, while brass valves always rust in salt water [1][2].")
+    assert shown(cited).count("[") == 0
+    assert len(cited.unsupported) == 1
+
+
+async def test_unsupported_claims_are_reported() -> None:
+    """A claim whose marker goes, or named nothing that was given, is reported; a carried one is not."""
+    cited = await cite(f"The red pump moves 90 litres each minute [1]. {VALVE} [2] Elves live in tanks [9].")
+    assert cited.unsupported == ["The red pump moves 90 litres each minute.", "Elves live in tanks."]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{PUMP} [1] The blue valve clo", f"{PUMP[:-1]} [1]."),
+        (f"{PUMP} [1]\n- The blue valve clo", f"{PUMP[:-1]} [1]."),
+        (f"{PUMP} [1]\n```\ncode = ", f"{PUMP[:-1]} [1]."),
+        (f"{PUMP} [1] {VALVE[:-1]} [2]", f"{PUMP[:-1]} [1]. {VALVE[:-1]} [2]"),
+        ("The red pump mov", ""),
+    ],
+)
+async def test_a_torn_sentence_goes(text: str, expected: str) -> None:
+    """Of an answer that was cut off, whole cited sentences stay and the torn one goes."""
+    assert shown(await cite(text, torn=True)) == expected
+
+
+async def test_a_bare_sentence_gets_its_marker_where_asked() -> None:
+    """With attribution, a sentence that a chunk clearly carries gets its marker; a heading or a question does not."""
+    text = (
+        f"# The red pump moves 40 litres\n\n{PUMP} Does the blue valve close within nine seconds? Elves like red pumps."
+    )
+    assert shown(await cite(text)) == text
+    assert shown(await cite(text, attribute=True)) == text.replace(PUMP, f"{PUMP[:-1]} [1].")
+
+
+async def test_a_wrong_marker_is_put_right_where_asked() -> None:
+    """With attribution, a sentence that loses its marker gets the one of the chunk that does carry it."""
+    cited = await cite(f"{PUMP} [2]", attribute=True)
+    citations, _ = number_by_document(cited, CHUNKS)
+    assert [c.document_id for c in citations] == ["pumps"]
+    assert cited.unsupported == []
+
+
+async def test_only_what_wording_leaves_open_is_embedded_and_at_once() -> None:
+    """Verbatim, contradicted and unrelated claims cost no embedding; the others are asked for in one call."""
+    scorer = Counting()
+    text = f"{PUMP} [1] The red pump moves 90 litres each minute [1]. Elves sing [2]."
+    await place_markers(parse(text, CHUNKS), CHUNKS, scorer=scorer)
+    assert scorer.calls == []
+    text = "A pump can move litres of water every minute [1]. A valve shuts in seconds when closed [2]."
+    await place_markers(parse(text, CHUNKS), CHUNKS, scorer=scorer)
+    assert len(scorer.calls) == 1
+    assert 1 <= len(scorer.calls[0]) <= 6
+
+
+async def test_wording_decides_where_the_model_is_down() -> None:
+    """An embedding model that does not answer costs no citation that wording carries."""
+    text = "A pump can move litres each minute [1]."
+    cited = await place_markers(parse(text, CHUNKS), CHUNKS, scorer=Down())
+    alone = await place_markers(parse(text, CHUNKS), CHUNKS, scorer=None)
+    assert shown(cited) == shown(alone)
+
+
+PARTS = [
+    PUMP,
+    VALVE,
+    TANK,
+    "Elves sing.",
+    "[1]",
+    "[2, 3]",
+    " ",
+    "\n",
+    "- ",
+    ", and ",
+    "`x[1]`",
+    "[9]",
+    "[pumps.md, page 5]",
+]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=12), st.booleans(), st.booleans())
+async def test_what_is_cited_is_true_of_the_answer(parts: list[str], torn: bool, attribute: bool) -> None:
+    """Every number counts a cited document, every quote is its chunk's text, every claim a stretch of the answer."""
+    cited = await cite("".join(parts), torn=torn, attribute=attribute)
+    citations, pieces = number_by_document(cited, CHUNKS)
+    answer = numbered(pieces, citations)
+    outside = re.sub(r"`[^`\n]*`", "", answer)
+    documents = {c.marker for c in citations}
+    assert {int(k) for k in re.findall(r"\[(\d+)\]", outside)} == documents == set(range(1, len(documents) + 1))
+    texts = {c.chunk_id: c.text for c in CHUNKS}
+    bare = re.sub(r" ?(?:\[\d+\])+(?!`)", "", answer)
+    for citation in citations:
+        assert citation.quote == texts[citation.chunk_id][citation.start : citation.end]
+        assert citation.sentence in bare

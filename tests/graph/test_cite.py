@@ -1,0 +1,96 @@
+"""The node ``cite`` in the graph: verified citations, or an outcome that says why there are none."""
+
+from __future__ import annotations
+
+import time
+
+from graph.policy import Policy
+from tests.kits.scripted_graph import Says, ask, chunk
+
+PUMPS = chunk("pumps", "The red pump moves 40 litres each minute. Its filter is washed every month.", title="Pumps")
+VALVES = chunk("valves", "The blue valve closes within nine seconds.", title="Valves", url="http://example.org/v")
+
+
+async def test_an_answer_cites_by_document() -> None:
+    """Markers are renumbered by document in order of first citation, and each counts an entry of the list."""
+    state = await ask(
+        [PUMPS, VALVES],
+        Says("The blue valve closes within nine seconds [2]. The red pump moves 40 litres each minute [1]."),
+    )
+    assert state["outcome"] == "answered"
+    assert state["answer"] == (
+        "The blue valve closes within nine seconds [1]. The red pump moves 40 litres each minute [2]."
+    )
+    assert [entry["id"] for entry in state["citedDocuments"]] == ["valves", "pumps"]
+    assert state["citedDocuments"][0] == {
+        "id": "valves",
+        "title": "Valves",
+        "snippet": VALVES.text,
+        "url": "http://example.org/v",
+    }
+    assert [citation.quote for citation in state["citations"]] == [VALVES.text, PUMPS.sentences[0]]
+
+
+async def test_an_answer_without_a_marker_is_no_answer() -> None:
+    """An answer whose every marker goes, or that never had one, ends as ``no_citations`` with nothing cited."""
+    for text in (
+        "The red pump moves 90 litres each minute [1].",
+        "The red pump moves 40 litres each minute.",
+        "Hm [7].",
+    ):
+        state = await ask([PUMPS], Says(text))
+        assert (state["outcome"], state["citedDocuments"], state["citations"]) == ("no_citations", [], [])
+        assert state["metadata"]["answerSynthesized"] is False
+
+
+async def test_a_bare_answer_is_an_answer_where_attribution_is_verified() -> None:
+    """With ``ATTRIBUTION=verified`` a sentence the model left unmarked gets its marker by the same rule."""
+    state = await ask([PUMPS], Says("The red pump moves 40 litres each minute."), policy=Policy(attribution="verified"))
+    assert state["answer"] == "The red pump moves 40 litres each minute [1]."
+
+
+async def test_unsupported_claims_are_reported_and_lower_confidence() -> None:
+    """What no chunk carries stands without a marker, is reported, and makes the answer less sure."""
+    sure = await ask([PUMPS], Says("The red pump moves 40 litres each minute [1]."))
+    unsure = await ask([PUMPS], Says("The red pump moves 40 litres each minute [1]. Elves built the whole thing [1]."))
+    assert unsure["answer"] == "The red pump moves 40 litres each minute [1]. Elves built the whole thing."
+    assert unsure["unsupported"] == ["Elves built the whole thing."]
+    assert unsure["confidence"] < 0.6 < 0.9 < sure["confidence"]
+
+
+async def test_a_bare_sentence_that_the_chunks_carry_is_no_reason_to_doubt() -> None:
+    """A model that is sparing with markers is not doubted for sentences that its chunks plainly carry."""
+    text = "The red pump moves 40 litres each minute [1]. Its filter is washed every month."
+    state = await ask([PUMPS], Says(text))
+    assert state["answer"] == text
+    assert state["confidence"] > 0.9
+
+
+async def test_too_little_confidence_is_no_answer() -> None:
+    """An answer below the confidence that is asked for ends as ``low_confidence``, whoever measured it."""
+    says = "The red pump moves 40 litres each minute [1]."
+    assert (await ask([PUMPS], Says(says, confidence=0.4)))["outcome"] == "low_confidence"
+    assert (await ask([PUMPS], Says(says, confidence=0.6)))["outcome"] == "answered"
+    mostly_made_up = f"{says} Elves built the whole thing. Dwarves paint it in winter. Giants sell it abroad."
+    assert (await ask([PUMPS], Says(mostly_made_up)))["outcome"] == "low_confidence"
+
+
+async def test_an_answer_that_was_cut_off_keeps_its_whole_sentences() -> None:
+    """Of an answer cut by length, cited sentences stay, and neither a torn sentence nor a torn marker does."""
+    whole = "The red pump moves 40 litres each minute [1]."
+    for rest in (" The blue val", " The blue valve closes within nine seconds [", " ["):
+        state = await ask([PUMPS, VALVES], Says(whole + rest, truncated=True))
+        assert state["answer"].startswith(whole[:-5])
+        assert "The blue val" not in state["answer"]
+        assert state["answer"].count("[") == 1
+
+
+async def test_a_verbatim_answer_costs_nothing_to_cite() -> None:
+    """An extractive answer is cited without a look at the meaning, and in a few milliseconds even here."""
+    text = f"{PUMPS.sentences[0]} [1] {VALVES.sentences[0]} [2]"
+    await ask([PUMPS, VALVES], Says(text))
+    begun = time.thread_time()
+    state = await ask([PUMPS, VALVES], Says(text))
+    assert state["outcome"] == "answered"
+    assert [citation.support for citation in state["citations"]] == [1.0, 1.0]
+    assert time.thread_time() - begun < 0.5

@@ -1,0 +1,56 @@
+"""Compound questions and their parts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.compound import MOST_PARTS, question_parts
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "Who founded the garden? And when was the greenhouse built?",
+            ("Who founded the garden?", "when was the greenhouse built?"),
+        ),
+        (
+            "what is the capital of France; also what is the population of Spain",
+            ("what is the capital of France", "what is the population of Spain"),
+        ),
+        ("what is humus and who discovered penicillin", ("what is humus", "who discovered penicillin")),
+        (
+            "How old was Elway when he won? In which year was Rome founded?",
+            ("How old was Elway when he won?", "In which year was Rome founded?"),
+        ),
+        ("What are clades? The West saw the East as what?", ("What are clades?", "The West saw the East as what?")),
+    ],
+)
+def test_two_questions_are_parted(question: str, parts: tuple[str, ...]) -> None:
+    """A text that asks two things is parted into them, without the word that linked them."""
+    assert question_parts(question) == parts
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who bought the old bridge and where is it now?",
+        "When was Rome founded? And how old was he?",
+        "What year did the war start? How many people did they lose?",
+        "How and when did plague enter Europe?",
+        "What do cats and dogs eat?",
+        "Which rose grows in shade and what?",
+        "Salt; pepper",
+        "Is it? Was it? Who? What?",
+    ],
+)
+def test_what_cannot_stand_alone_stays_whole(question: str) -> None:
+    """A question stays whole where a part would refer back, ask nothing, or name nothing."""
+    assert question_parts(question) == (question,)
+
+
+@given(st.text(alphabet=st.sampled_from("who what is rose? and; A\n"), max_size=80))
+def test_any_text_has_parts(text: str) -> None:
+    """Any text gives itself, or two to four parts that hold nothing but its own words."""
+    parts = question_parts(text)
+    assert parts == (text,) or (2 <= len(parts) <= MOST_PARTS and all(part in text for part in parts))

@@ -1,0 +1,84 @@
+"""Extractive answers: which sentences, and how sure."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.calibration import load_calibrations
+from graph.extractive import MOST_SENTENCES, extract
+from graph.sentences import sentence_spans
+from graph.state import Chunk, Reading
+
+MODEL = load_calibrations()["all-MiniLM-L6-v2"]
+
+
+def alike(_: str) -> float:
+    return 1.0
+
+
+def chunk(name: str, text: str, *cosines: float, title: str = "") -> Chunk:
+    spans = sentence_spans(text)
+    best = max(cosines, default=0.0)
+    similarities = tuple(cosines) or (best,) * len(spans)
+    assert len(similarities) == len(spans)
+    return Chunk(
+        chunk_id=name,
+        document_id=name,
+        title=title,
+        text=text,
+        similarity=best,
+        keyword=best,
+        spans=spans,
+        span_similarities=similarities,
+    )
+
+
+KALE = chunk(
+    "kale", "Kale likes lime. Kale is sown in April. Bees visit it. Slugs eat all.", 0.5, 0.85, 0.2, 0.1, title="Kale"
+)
+ROSE = chunk("rose", "Roses need pruning. They smell.", 0.2, 0.1, title="Roses")
+ASKED = Reading("When is kale sown?", (ROSE, KALE))
+
+
+def test_the_sentence_that_answers_is_quoted() -> None:
+    """The answer holds the sentence that answers, verbatim at its offsets, and leaves out those that do not."""
+    (found,) = extract([ASKED], alike, MODEL)
+    assert "Kale is sown in April." in [sentence.text for sentence in found.sentences]
+    assert "Slugs eat all." not in [sentence.text for sentence in found.sentences]
+    assert all(KALE.text[s.start : s.end] == s.text and s.chunk_id == "kale" for s in found.sentences)
+
+
+def test_a_clear_answer_clears_gate_two_and_a_poor_one_does_not() -> None:
+    """Where a sentence plainly answers, the probability reaches gate two's bar; where none does, it stays below."""
+    (good,) = extract([ASKED], alike, MODEL)
+    far = replace(KALE, similarity=0.2, keyword=0.0, span_similarities=(0.1, 0.2, 0.1, 0.1))
+    (poor,) = extract([Reading("Who sells tractors?", (ROSE, far))], alike, MODEL, threshold=0.0)
+    assert good.probability >= MODEL.answer_threshold > poor.probability
+
+
+def test_nothing_relevant_means_no_sentence() -> None:
+    """Without a chunk that passes gate one there is no sentence, and no probability of one."""
+    for reading in (Reading("Who sells tractors?", (ROSE,)), Reading("Who sells tractors?", ())):
+        (found,) = extract([reading], alike, MODEL)
+        assert (found.sentences, found.probability) == ((), 0.0)
+
+
+def test_each_part_has_its_own_answer() -> None:
+    """Each part of a compound question is answered from its own chunk, in the order asked."""
+    rose = replace(ROSE, similarity=0.8, keyword=0.8, span_similarities=(0.8, 0.2))
+    second = Reading("What do roses need?", (rose, replace(KALE, similarity=0.1, span_similarities=(0.1,) * 4)))
+    found = extract([ASKED, second], alike, MODEL)
+    assert [one.question for one in found] == [ASKED.question, second.question]
+    assert [{s.chunk_id for s in one.sentences} for one in found] == [{"kale"}, {"rose"}]
+
+
+@given(st.lists(st.floats(0, 1), min_size=4, max_size=4))
+def test_an_answer_is_short_and_reads_in_order(cosines: list[float]) -> None:
+    """Whatever the similarities, an answer is one to three sentences of one chunk, in the order they stand there."""
+    reading = Reading(ASKED.question, (replace(KALE, span_similarities=tuple(cosines)),))
+    (found,) = extract([reading], alike, MODEL, threshold=0.0)
+    starts = [sentence.start for sentence in found.sentences]
+    assert 1 <= len(starts) <= MOST_SENTENCES
+    assert starts == sorted(starts)
+    assert len({sentence.chunk_id for sentence in found.sentences}) == 1

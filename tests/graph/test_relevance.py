@@ -1,0 +1,151 @@
+"""Calibrated relevance: features, the model, gate one."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.calibration import (
+    LEXICAL,
+    Calibration,
+    Logistic,
+    calibration_for,
+    cosine_relevance,
+    load_calibrations,
+)
+from graph.features import FEATURE_NAMES, Features, measure
+from graph.relevance import grade
+from graph.sentences import sentence_spans
+from graph.state import Chunk, Reading
+
+MODEL = load_calibrations()["all-MiniLM-L6-v2"]
+
+
+def alike(_: str) -> float:
+    return 1.0
+
+
+def chunk(name: str, text: str, similarity: float, title: str = "", twins: tuple[str, ...] = ()) -> Chunk:
+    spans = sentence_spans(text)
+    return Chunk(
+        chunk_id=name,
+        document_id=name,
+        title=title,
+        text=text,
+        similarity=similarity,
+        keyword=similarity,
+        spans=spans,
+        span_similarities=(similarity,) * len(spans),
+        twins=twins,
+    )
+
+
+RIGHT = chunk("right", "Kale is sown in April. It likes lime.", 0.75, "Kale")
+WRONG = chunk("wrong", "Roses need pruning. They are old.", 0.15, "Roses")
+QUESTION = "When is kale sown?"
+
+
+def features(question: str, *chunks: Chunk) -> dict[str, Features]:
+    return {c.chunk_id: found for c, _, found in measure(Reading(question, chunks), alike)}
+
+
+def test_the_chunk_that_answers_passes_and_the_other_does_not() -> None:
+    """At the product's threshold of .8 a chunk that plainly answers passes gate one, an unrelated one is far below."""
+    best, worst = grade([Reading(QUESTION, (WRONG, RIGHT))], alike, MODEL)
+    assert best.chunk_id == "right"
+    assert best.relevance is not None
+    assert best.relevance >= 0.8
+    assert worst.relevance is not None
+    assert worst.relevance < 0.2
+
+
+@given(
+    similarity=st.floats(-1, 1, allow_nan=False),
+    more=st.floats(0, 1, allow_nan=False),
+    name=st.sampled_from(FEATURE_NAMES),
+)
+@pytest.mark.parametrize("model", load_calibrations().values(), ids=lambda model: str(model.embedding_model))
+def test_more_evidence_never_lowers_a_probability(
+    model: Calibration, similarity: float, more: float, name: str
+) -> None:
+    """Each probability is in [0, 1] and does not fall when one feature grows, whatever the shipped model."""
+    before = dict.fromkeys(FEATURE_NAMES, similarity)
+    after = {**before, name: similarity + more}
+    for gate in (model.topical, model.answers, model.cosine):
+        assert 0.0 <= gate.probability(before) <= gate.probability(after) <= 1.0
+
+
+def test_a_twin_is_no_rival() -> None:
+    """A near-duplicate costs a chunk neither rank nor lead."""
+    alone = features(QUESTION, RIGHT, WRONG)["right"]
+    twin = replace(RIGHT, chunk_id="twin", similarity=0.8, twins=("right",))
+    beside = features(QUESTION, replace(RIGHT, twins=("twin",)), twin, WRONG)["right"]
+    rivalled = features(QUESTION, RIGHT, replace(twin, twins=()), WRONG)["right"]
+    assert beside == alone
+    assert rivalled.rank < alone.rank
+    assert rivalled.chunk_gap < alone.chunk_gap
+
+
+def test_the_order_of_the_candidates_does_not_matter() -> None:
+    """A chunk has the same features wherever it stands among the candidates."""
+    assert features(QUESTION, RIGHT, WRONG) == features(QUESTION, WRONG, RIGHT)
+
+
+def test_of_a_compound_question_the_best_part_counts() -> None:
+    """A chunk found for two parts is given once, with the relevance to the part it is most about."""
+    other = Reading("Who prunes roses?", (replace(RIGHT, similarity=0.1, keyword=0.0), replace(WRONG, similarity=0.7)))
+    graded = grade([Reading(QUESTION, (RIGHT, WRONG)), other], alike, MODEL)
+    alone = grade([Reading(QUESTION, (RIGHT, WRONG))], alike, MODEL)
+    assert sorted(c.chunk_id for c in graded) == ["right", "wrong"]
+    assert max(c.relevance or 0 for c in graded if c.chunk_id == "right") == alone[0].relevance
+
+
+@pytest.mark.parametrize("text", ["", "?", "😀"])
+def test_nothing_to_measure_is_no_error(text: str) -> None:
+    """A blank question, a blank chunk and an empty pool are graded without an error."""
+    assert grade([Reading(text, ())], alike, MODEL) == ()
+    (only,) = grade([Reading(text, (chunk("blank", text, 0.0),))], alike, MODEL)
+    assert only.relevance is not None
+    assert only.relevance < 0.8
+
+
+def test_an_unknown_embedding_model_is_judged_by_words() -> None:
+    """Cosines nobody has calibrated change no probability: the model for unknown embeddings uses words alone."""
+    unknown = calibration_for("no-such-model", load_calibrations())
+    assert unknown.embedding_model == LEXICAL
+    used = set(unknown.topical.weights) | set(unknown.answers.weights)
+    assert used.isdisjoint({"chunk_similarity", "sentence_similarity", "chunk_gap", "sentence_gap"})
+
+
+def test_calibrated_cosine_is_no_raw_cosine() -> None:
+    """The cosine of a good match, .6 with this model, is worth more than it looks, that of an unrelated text less."""
+    assert cosine_relevance(0.65, MODEL) > 0.65
+    assert cosine_relevance(0.2, MODEL) < 0.2
+
+
+def test_extreme_evidence_does_not_overflow() -> None:
+    """However extreme the evidence, a probability is a number."""
+    model = Logistic(0.0, {"x": 1e6})
+    assert [model.probability({"x": at}) for at in (-1e6, 0.0, 1e6)] == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda entry: entry.pop("topical"), lambda entry: entry.update(answers=3)], ids=["missing", "mistyped"]
+)
+def test_a_spoiled_file_is_named(tmp_path: Path, spoil: Callable[[dict[str, object]], object]) -> None:
+    """A file that does not hold calibrations is refused with its name."""
+    entry: dict[str, object] = {
+        name: {"bias": 0.0, "weights": {"coverage": 1.0}} for name in ("topical", "answers", "cosine")
+    }
+    entry["answer_threshold"] = 0.4
+    path = tmp_path / "spoiled.json"
+    path.write_text(json.dumps({"models": {"m": entry}}), encoding="utf-8")
+    assert load_calibrations(path)["m"].answer_threshold == 0.4
+    spoil(entry)
+    path.write_text(json.dumps({"models": {"m": entry}}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"spoiled\.json"):
+        load_calibrations(path)
