@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.readings import best_first, idf_of
+from app.readings import best_first
 from graph.calibration import Calibration, cosine_relevance
+from graph.english import english_idf
 from graph.ports import Retrieved
 from graph.relevance import grade
 from graph.state import Chunk, Question
@@ -19,7 +20,7 @@ class LocalGrader:
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first. Raises nothing of its own."""
-        return list(grade(retrieved.readings, idf_of(retrieved), self._calibration))
+        return list(grade(retrieved.readings, english_idf, self._calibration))
 
 
 class CosineGrader:

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph.ports import Retrieved
 from graph.state import Chunk
-from graph.terms import Idf, candidate_idf
-
-
-def idf_of(retrieved: Retrieved) -> Idf:
-    """The collection's inverse document frequencies, or the candidates' own where the store keeps none.
-
-    A stem the collection's statistics leave out counts as the rarest they know.
-    """
-    if not retrieved.idf:
-        return candidate_idf([chunk.text for reading in retrieved.readings for chunk in reading.chunks])
-    known, rarest = retrieved.idf, max(retrieved.idf.values())
-    return lambda stem: known.get(stem, rarest)
 
 
 def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:

@@ -52,14 +52,13 @@ class HybridRetriever:
 
     async def retrieve(self, question: Question) -> Retrieved:
         """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
-        stems = {stem: dimension(stem) for part in question.parts for stem in question_stems(part)}
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
                 vectors = await aquestion_vectors(self._embeddings, question.parts)
         except TimeoutError as error:
             raise EmbeddingUnavailable("The question could not be embedded in time.") from error
         queries = [
-            HybridQuery(vector, tuple(stems[stem] for stem in question_stems(part)))
+            HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(part)))
             for vector, part in zip(vectors, question.parts, strict=True)
         ]
         pool = max(self._pool, question.max_sources)
@@ -76,7 +75,7 @@ class HybridRetriever:
             Reading(part, _chunks(query, row, sentences))
             for part, query, row in zip(question.parts, queries, best, strict=True)
         ]
-        return Retrieved(tuple(readings), {stem: hits.idf[term] for stem, term in stems.items() if term in hits.idf})
+        return Retrieved(tuple(readings))
 
 
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[_Measured]:

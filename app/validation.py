@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from app.cohere_validation import chosen_reranker, rerank_once
 from app.given_chunks import GivenChunks
-from app.readings import idf_of
 from app.request_id import current_request_id
 from app.retrieval import HybridRetriever
 from app.settings import Settings, load_settings
 from app.validation_parts import shared_embedding, shared_loop
 from graph.calibration import calibration_for, load_calibrations
 from graph.compound import question_parts
+from graph.english import english_idf
 from graph.errors import GardenError
 from graph.ports import Retrieved
 from graph.relevance import grade
@@ -102,11 +102,10 @@ class Validator:
         measured = _Measuring(query, parts, given, embedding, reranker)
         retrieved, scores = shared_loop().run(measured.within(until - time.perf_counter(), self.limit))
         calibration = calibration_for(embedding.name, load_calibrations())
-        idf = idf_of(retrieved)
         if scores is None:
-            graded = grade(retrieved.readings, idf, calibration)
+            graded = grade(retrieved.readings, english_idf, calibration)
             scores = {one.chunk_id: one.relevance or 0.0 if one.spans else 0.0 for one in graded}  # blank says nothing
-        result = verdict(retrieved.readings, scores, idf, calibration, threshold)
+        result = verdict(retrieved.readings, scores, english_idf, calibration, threshold)
         if time.perf_counter() > until:
             raise _late(self.limit)
         return {**result, "processing_time_ms": _milliseconds(ready)}

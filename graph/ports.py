@@ -16,14 +16,9 @@ from graph.state import Chunk, Draft, Question, Reading
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What the search brought: one ``Reading`` per part of the question, each best first by the fused score.
-
-    ``idf`` holds the inverse document frequency in the collection of every stem of the question
-    (``graph.terms.question_stems``); empty where the store keeps no such statistics.
-    """
+    """What the search brought: one ``Reading`` per part of the question, each best first by the fused score."""
 
     readings: tuple[Reading, ...]
-    idf: dict[str, float]
 
 
 class Retriever(Protocol):

@@ -146,7 +146,6 @@ class State(Input, Output):
 
     question: NotRequired[Question]
     readings: NotRequired[list[Reading]]
-    idf: NotRequired[dict[str, float]]
     chunks: NotRequired[list[Chunk]]
     graded: NotRequired[list[Chunk]]
     draft: NotRequired[Draft]

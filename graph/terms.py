@@ -4,7 +4,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -122,16 +122,6 @@ def wanted(question: str, idf: Idf) -> Wanted:
             for s, weight in zip(found, weights, strict=True)
         )
     )
-
-
-def candidate_idf(texts: Iterable[str]) -> Idf:
-    """Idf from the candidate *texts* alone, for when the collection's statistics are out of reach.
-
-    The form is BM25's, ``ln(1 + (N - n + .5) / (n + .5))`` (Robertson and Zaragoza, 2009).
-    """
-    sets = [frozenset(stems(text)) for text in texts]
-    counts = Counter(s for present in sets for s in present)
-    return document_idf(len(sets), counts)
 
 
 def document_idf(documents: int, frequencies: Counter[str]) -> Idf:

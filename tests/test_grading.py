@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from app.grading import CosineGrader, LocalGrader
-from app.readings import best_first, idf_of
+from app.readings import best_first
 from graph.calibration import Calibration, cosine_relevance
+from graph.english import english_idf
 from graph.ports import Grader, Retrieved
 from graph.relevance import grade
 from graph.state import Reading
@@ -19,7 +20,6 @@ __all__ = ["calibration"]  # a fixture
 TOWER = chunk(1, "The tower was finished in 1889.", "Tower", similarity=0.8)
 BREAD = chunk(2, "Bread needs flour and water.", "Bread", similarity=0.1)
 ASKED = question("When was the tower finished?")
-IDF = {"tower": 3.0, "finish": 2.0}
 READING = Reading(ASKED.text, (BREAD, TOWER))
 
 
@@ -29,22 +29,22 @@ async def test_every_candidate_once_best_first(
 ) -> None:
     """Each chunk comes back once, also when several parts found it, the most relevant first."""
     grader: Grader = kind(calibration)
-    graded = await grader.grade(ASKED, Retrieved((READING, replace(READING, question="Which bread?")), IDF))
+    graded = await grader.grade(ASKED, Retrieved((READING, replace(READING, question="Which bread?"))))
     assert [one.chunk_id for one in graded] == ["c1", "c2"]
     assert all(0.0 <= (one.relevance or 0.0) <= 1.0 for one in graded)
 
 
 async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
     """The local grader adds nothing to the calibrated relevance."""
-    retrieved = Retrieved((READING,), IDF)
+    retrieved = Retrieved((READING,))
     assert await LocalGrader(calibration).grade(ASKED, retrieved) == list(
-        grade(retrieved.readings, idf_of(retrieved), calibration)
+        grade(retrieved.readings, english_idf, calibration)
     )
 
 
 async def test_none_is_the_calibrated_cosine(calibration: Calibration) -> None:
     """``RERANKER=none`` looks at the cosine alone."""
-    graded = await CosineGrader(calibration).grade(ASKED, Retrieved((READING,), IDF))
+    graded = await CosineGrader(calibration).grade(ASKED, Retrieved((READING,)))
     assert graded[0].relevance == cosine_relevance(0.8, calibration)
 
 
@@ -53,19 +53,7 @@ async def test_an_empty_pool_is_an_empty_grade(
     kind: type[LocalGrader | CosineGrader], calibration: Calibration
 ) -> None:
     """Nothing retrieved is nothing graded."""
-    assert await kind(calibration).grade(ASKED, Retrieved((Reading(ASKED.text, ()),), {})) == []
-
-
-def test_a_stem_the_collection_does_not_list_is_rare() -> None:
-    """Statistics of the collection come first; what they leave out counts as their rarest."""
-    idf = idf_of(Retrieved((READING,), IDF))
-    assert (idf("finish"), idf("tower"), idf("zebra")) == (2.0, 3.0, 3.0)
-
-
-def test_without_statistics_the_candidates_give_them() -> None:
-    """A store that keeps none leaves the pool itself to say what is rare."""
-    idf = idf_of(Retrieved((READING,), {}))
-    assert idf("zebra") > idf("tower") > 0.0
+    assert await kind(calibration).grade(ASKED, Retrieved((Reading(ASKED.text, ()),))) == []
 
 
 def test_the_best_of_several_grades_stays() -> None:

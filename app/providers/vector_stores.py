@@ -24,6 +24,21 @@ def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) ->
     return store
 
 
+def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
+    from app.providers.chroma_store import ChromaStore
+
+    store = ChromaStore(
+        embedding.embeddings,
+        settings.vector_store_url,
+        collection,
+        embedding.dimension,
+        seconds=settings.vector_store_timeout_seconds,
+    )
+    store.open()
+    return store
+
+
 MAKERS: dict[str, Callable[[Settings, str, EmbeddingModel], Any]] = {
     "embedded": _embedded,
+    "chroma": _chroma,
 }

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.readings import idf_of
 from graph.calibration import Calibration
 from graph.citations import without_markers
+from graph.english import english_idf
 from graph.extractive import Extract, extract
 from graph.ports import Retrieved, TokenSink
 from graph.relevance import assess
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, Reading
-from graph.terms import Idf
 
 
 class ExtractiveSynthesizer:
@@ -33,8 +32,7 @@ class ExtractiveSynthesizer:
 
         ``confidence`` is that of the least certain part that is answered; when none is, of the one that came nearest.
         """
-        idf = idf_of(retrieved)
-        extracts = [self._answer(reading, chunks, idf) for reading in retrieved.readings]
+        extracts = [self._answer(reading, chunks) for reading in retrieved.readings]
         answered = [e for e in extracts if e.sentences and e.probability >= self._calibration.answer_threshold]
         if not answered:
             return Draft(text="", confidence=max((e.probability for e in extracts), default=0.0))
@@ -46,7 +44,7 @@ class ExtractiveSynthesizer:
             before = sentence
         return Draft(text=text, confidence=min(e.probability for e in answered) if text else 0.0)
 
-    def _answer(self, reading: Reading, chunks: Sequence[Chunk], idf: Idf) -> Extract:
+    def _answer(self, reading: Reading, chunks: Sequence[Chunk]) -> Extract:
         """The answer to one part, from the chunk among *chunks* that most probably holds it.
 
         A chunk is weighed against the whole pool it was found in, as when the model was fitted; only those that passed
@@ -55,14 +53,14 @@ class ExtractiveSynthesizer:
         passed = {chunk.chunk_id for chunk in chunks}
         candidates = [
             assessed
-            for assessed in assess(reading, idf, self._calibration)
+            for assessed in assess(reading, english_idf, self._calibration)
             if assessed.chunk.chunk_id in passed and assessed.matches and assessed.topical >= self._threshold
         ]
         if not candidates:
             return Extract(reading.question, (), 0.0)
         best = max(candidates, key=lambda assessed: assessed.answers)
         alone = Reading(reading.question, (best.chunk,))
-        (found,) = extract([alone], idf, self._calibration, threshold=0.0)
+        (found,) = extract([alone], english_idf, self._calibration, threshold=0.0)
         return Extract(reading.question, found.sentences, best.answers)
 
 

@@ -16,7 +16,7 @@ async def grade(state: State, *, grader: Grader, policy: Policy) -> Update:
     At most ``max_sources`` of them go on: a chunk that retrieval ranked lower may pass when it grades higher.
     """
     question = state["question"]
-    retrieved = Retrieved(tuple(state["readings"]), state["idf"])
+    retrieved = Retrieved(tuple(state["readings"]))
     chunks = (await grader.grade(question, retrieved))[: question.max_sources]
     get_stream_writer()({"retrieval": chunks})
     passed = [chunk for chunk in chunks if (chunk.relevance or 0.0) >= policy.relevance_threshold]

@@ -8,7 +8,7 @@ from graph.steps import Update
 
 
 async def retrieve(state: State, *, retriever: Retriever) -> Update:
-    """Fill ``readings`` and ``idf``, and ``chunks``: what was retrieved, at most ``max_sources``, best first.
+    """Fill ``readings``, and ``chunks``: what was retrieved, at most ``max_sources``, best first.
 
     ``readings`` hold the whole pool: grading weighs a chunk against its rivals, so it sees more than it may pass on.
     """
@@ -21,6 +21,5 @@ async def retrieve(state: State, *, retriever: Retriever) -> Update:
                 best.setdefault(reading.chunks[rank].chunk_id, reading.chunks[rank])
     return {
         "readings": list(found.readings),
-        "idf": found.idf,
         "chunks": list(best.values())[: question.max_sources],
     }

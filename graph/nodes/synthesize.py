@@ -19,7 +19,7 @@ async def synthesize(state: State, *, synthesizer: Synthesizer) -> Update:
         if shown := live.feed(text):
             write({"token": shown})
 
-    retrieved = Retrieved(tuple(state["readings"]), state["idf"])
+    retrieved = Retrieved(tuple(state["readings"]))
     draft = await synthesizer.synthesize(state["question"], state["graded"], retrieved, emit)
     if rest := live.close():
         write({"token": rest})

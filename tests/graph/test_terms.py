@@ -1,12 +1,13 @@
 """Words, stems, and what share of a question a text covers."""
 
 import math
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.terms import LOOSE_CREDIT, asks, candidate_idf, question_stems, stems, vocabulary, wanted, words
+from graph.terms import LOOSE_CREDIT, asks, document_idf, question_stems, stems, vocabulary, wanted, words
 
 
 def alike(_: str) -> float:
@@ -61,8 +62,8 @@ def test_coverage_stays_in_its_range(question: str, text: str) -> None:
 
 
 def test_rare_stems_weigh_more() -> None:
-    """In the candidates' own idf a stem that few of them hold weighs more, by BM25's formula."""
-    idf = candidate_idf(["rose water", "rose soil", "rose"])
+    """A stem that few of the documents hold weighs more, by BM25's formula."""
+    idf = document_idf(3, Counter({"rose": 3, "water": 1}))
     assert idf("water") > idf("rose") > 0.0
     assert idf("water") == pytest.approx(math.log(1 + (3 - 1 + 0.5) / 1.5))
 

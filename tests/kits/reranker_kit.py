@@ -26,7 +26,7 @@ FAULTS: list[FaultKind] = ["hangup", "silence", "garbage", "huge"]
 
 
 def pool(*questions: str, chunks: tuple[Chunk, ...] = POOL) -> Retrieved:
-    return Retrieved(tuple(Reading(text, chunks) for text in questions or (ASKED.text,)), {})
+    return Retrieved(tuple(Reading(text, chunks) for text in questions or (ASKED.text,)))
 
 
 class RerankerKit:

@@ -24,7 +24,7 @@ class Finds:
         self._chunks = tuple(chunks)
 
     async def retrieve(self, question: Question) -> Retrieved:
-        return Retrieved((Reading(question.text, self._chunks),), {})
+        return Retrieved((Reading(question.text, self._chunks),))
 
 
 class Passes:

@@ -12,7 +12,7 @@ from graph.ports import Retrieved
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Question
 
-NOTHING = Retrieved((), {})
+NOTHING = Retrieved(())
 
 
 def chunk(number: int, text: str, title: str = "", relevance: float = 0.9, similarity: float = 0.8) -> Chunk:

@@ -31,7 +31,7 @@ async def answer(
     calibration: Calibration, asked: Question, chunks: list[Chunk], *readings: Reading
 ) -> tuple[Draft, str]:
     tokens = Tokens()
-    draft = await ExtractiveSynthesizer(calibration).synthesize(asked, chunks, Retrieved(readings, {}), tokens)
+    draft = await ExtractiveSynthesizer(calibration).synthesize(asked, chunks, Retrieved(readings), tokens)
     return draft, tokens.text
 
 

@@ -1,0 +1,100 @@
+"""A chunk as Chroma stores it: id, document, and flat metadata of text, numbers and booleans.
+
+What is no scalar goes as JSON text under its own name (``spans`` so), and ``json_fields`` lists those names; of nested
+objects the leaves are there too, under dotted names, for filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from app.providers.layout import CONTENT, METADATA, point_id
+from app.providers.where import Condition, Value
+from graph.errors import InvalidInput
+
+JSON_FIELDS = "json_fields"
+LONGEST_ID = 128
+"""Bytes of the longest id that hosted Chroma takes; longer ones are replaced by their UUID."""
+_NOWHERE = {"garden_nowhere": "nothing"}
+"""A condition that no chunk fulfils."""
+
+
+def own_id(chunk_id: str) -> str:
+    """The id in Chroma of one of our chunks: its own, where that is short enough."""
+    return chunk_id if len(chunk_id.encode()) <= LONGEST_ID else point_id(chunk_id)
+
+
+def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """*metadata* as Chroma takes it. Its upsert merges, so what only *stored* has is set to null, which deletes it."""
+    row: dict[str, Any] = {}
+    packed: list[str] = []
+    for name, value in metadata.items():
+        if value is None:
+            continue
+        if isinstance(value, str | int | float):
+            row[name] = value
+            continue
+        row[name] = orjson.dumps(value).decode()
+        packed.append(name)
+        row |= dict(_leaves(name, value))
+    if packed:
+        row[JSON_FIELDS] = orjson.dumps(packed).decode()
+    return dict.fromkeys(stored or ()) | row
+
+
+def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The payload, as ``payloads`` reads it, of a stored row, whoever wrote it."""
+    metadata = dict(row or {})
+    for name in (*_names(metadata.pop(JSON_FIELDS, None)), "spans"):
+        metadata[name] = _unpacked(metadata.get(name))
+        for leaf in [one for one in metadata if one.startswith(f"{name}.")]:
+            del metadata[leaf]
+    if metadata["spans"] is None:
+        del metadata["spans"]
+    return metadata if document is None else {CONTENT: document, METADATA: metadata}
+
+
+def chroma_where(conditions: list[Condition]) -> dict[str, Any] | None:
+    """Chroma's ``where``. Raises ``InvalidInput`` for null, which Chroma cannot ask for."""
+    rows = [_any(condition) for condition in conditions]
+    return None if not rows else rows[0] if len(rows) == 1 else {"$and": rows}
+
+
+def _any(condition: Condition) -> dict[str, Any]:
+    if None in condition.values:
+        raise InvalidInput("This store cannot filter by null.", field=condition.fields[0])
+    by_type: list[list[Value]] = [
+        [value for value in condition.values if isinstance(value, kind)] for kind in (str, int)
+    ]
+    rows = [
+        {name: values[0] if len(values) == 1 else {"$in": values}}
+        for name in condition.fields
+        for values in by_type
+        if values
+    ]
+    return _NOWHERE if not rows else rows[0] if len(rows) == 1 else {"$or": rows}
+
+
+def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(f"{name}.{key}", inner)
+    elif "." in name and isinstance(value, str | int | float):
+        yield name, value
+
+
+def _names(listed: object) -> list[str]:
+    names = _unpacked(listed)
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def _unpacked(value: object) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value

@@ -1,0 +1,74 @@
+"""A real Chroma server in a process of its own, that can be killed and started again on the same port and data."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+_COLLECTIONS = "/api/v2/tenants/default_tenant/databases/default_database/collections"
+
+
+class ChromaServer:
+    """``chroma run`` of this environment. ``with`` starts it and kills it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port: int = free.getsockname()[1]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        command = [str(Path(sys.executable).with_name("chroma")), "run", "--path", str(self.folder)]
+        self._process = subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", str(self.port)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for _ in range(600):
+            try:
+                httpx.get(f"{self.url}/api/v2/heartbeat", timeout=1).raise_for_status()
+            except httpx.HTTPError:
+                assert self._process.poll() is None, "chroma run ended by itself"
+                time.sleep(0.1)
+            else:
+                return
+        raise AssertionError("chroma run did not answer")
+
+    def kill(self) -> None:
+        """Kill it, as a power cut would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def fill(self, name: str, rows: dict[str, Any], space: str = "l2", **metadata: Any) -> None:
+        """A collection as another pipeline makes it: *rows* is the body of Chroma's ``add``."""
+        made = self._post("", {"name": name, "metadata": metadata or None, "configuration": {"hnsw": {"space": space}}})
+        self._post(f"/{made['id']}/add", rows)
+
+    def drop(self, name: str) -> None:
+        """Delete a collection."""
+        httpx.delete(f"{self.url}{_COLLECTIONS}/{name}", timeout=20)
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        response = httpx.post(f"{self.url}{_COLLECTIONS}{path}", json=body, timeout=20)
+        assert response.is_success, response.text
+        return response.json()
