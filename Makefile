@@ -18,6 +18,10 @@ help:  ## this list
 run: $(VENV)/.installed-run  ## install, plant the sample garden, serve on 127.0.0.1:8000
 	@exec $(BIN)/garden serve --plant $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT))
 
+.PHONY: studio
+studio: $(VENV)/.installed-dev  ## the graph in LangGraph Studio's development server
+	@exec $(BIN)/langgraph dev $(ARGS)
+
 .PHONY: test
 test: $(VENV)/.installed-dev  ## install what tests need and run them all
 	@$(BIN)/python -m pytest -q $(ARGS)
@@ -43,6 +47,10 @@ bench: $(VENV)/.installed-dev  ## measure speed and memory
 eval: $(VENV)/.installed-dev  ## measure quality on the sample garden's questions
 	@$(BIN)/garden eval knowledge/questions.jsonl $(ARGS)
 
+.PHONY: docs
+docs: $(VENV)/.installed-dev  ## write into README.md what the code itself knows
+	@$(BIN)/python docs/render.py
+
 .PHONY: lock
 lock: $(VENV)/.installed-dev  ## pin the dependencies anew (UPGRADE=--upgrade: to their newest)
 	@$(LOCK) --extra dev $(UPGRADE) --output-file requirements/dev.txt pyproject.toml requirements/run.in
@@ -64,7 +72,7 @@ clean:  ## remove caches and build results (not the environment, not the garden)
 # installed in place, built by the setuptools of the lock. What runs is kept small: only the modules that a start needs
 # are compiled ahead, so that the first start is as quick as any.
 $(VENV)/.installed-run: requirements/run.txt pyproject.toml | $(BIN)/python
-	@echo "Installing what runs (about 130 MB to fetch, once) ..."
+	@echo "Installing what runs (about 190 MB to fetch, once) ..."
 	@$(call install,requirements/run.txt,--no-compile)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c "import $(STARTING)"
 	@touch $@
@@ -73,7 +81,7 @@ STARTING = app.cli, app.server, app.bootstrap, bs4, docutils.core, httptools, ma
 	qdrant_edge, tokenizers, uvicorn, uvloop
 
 $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
-	@echo "Installing what runs and what tests need (about 350 MB to fetch, once) ..."
+	@echo "Installing what runs and what tests need (about 360 MB to fetch, once) ..."
 	@$(call install,requirements/dev.txt)
 	@touch $@ $(VENV)/.installed-run
 

@@ -8,3 +8,8 @@ Read in the order a question travels:
     providers/                 one file per role; vendor SDKs are imported here and nowhere else
     ingest/                    load, split, identify, embed, store
 """
+
+import logging
+
+# As every library does: without it, Python prints warnings of a caller that has no logging set up.
+logging.getLogger("garden").addHandler(logging.NullHandler())

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from app.result import Result
-from graph.errors import Outcome
+from graph.errors import CollectionMissing, Outcome
 from graph.render import named
 
 NOT_FOUND = "Information not found in the knowledge base."
@@ -57,8 +57,8 @@ class Answer(BaseModel):
 
 def answer_of(result: Result) -> Answer:
     """The ``Answer`` of a ``Result``."""
-    error_type = ERROR_TYPES.get(result.outcome)
-    failure = result.failure
+    failure = None if _nothing_to_search(result) else result.failure
+    error_type = ERROR_TYPES.get(result.outcome) if failure or result.outcome == "no_citations" else None
     message = "Answer found." if result.answered else NOT_FOUND
     if failure:
         message = failure.message if result.outcome == "invalid_input" else UNAVAILABLE
@@ -75,13 +75,18 @@ def answer_of(result: Result) -> Answer:
             )
             for citation in result.citations
         ],
-        confidence=0.0 if failure else result.confidence,
+        confidence=0.0 if result.failure else result.confidence,
         message=message,
         request_id=result.request_id,
         processing_time_ms=result.processing_ms,
         error_type=error_type,
         error_details=failure.message if failure else _why(result),
     )
+
+
+def _nothing_to_search(result: Result) -> bool:
+    """A missing collection is no error through this door (the document: "return I don't know")."""
+    return result.failure is not None and result.failure.error_type == CollectionMissing.__name__
 
 
 def _why(result: Result) -> str | None:

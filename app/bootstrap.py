@@ -23,7 +23,7 @@ from app.settings import Settings, load_settings
 from app.support import EmbeddingSupport
 from app.tasks_service import TaskService
 from graph.build import build_graph
-from graph.calibration import calibration_for, load_calibrations
+from graph.calibration import Calibration, calibration_for, load_calibrations
 from graph.errors import ConfigurationError
 from graph.policy import Policy
 from graph.ports import Grader, Ports, Synthesizer
@@ -133,7 +133,7 @@ def make_parts(
     """Make the parts that are not given. Raises ``ConfigurationError``."""
     with ThreadPoolExecutor(2) as pool:  # the model loads while the calibration and the chat model are made
         loading = pool.submit(make_embeddings, settings) if embedding is None else None
-        calibrations = load_calibrations()
+        calibrations = load_calibrations() | _calibrated(settings)
         embedding = loading.result() if loading else embedding
     assert embedding is not None
     store = store or make_store(settings, settings.vector_store_collection, embedding)
@@ -151,6 +151,15 @@ def make_parts(
             await embedding.embeddings.aembed_query("ready?")
 
     return Parts(embedding, store, ports, probe_embedding, getattr(made, "aprobe", None))
+
+
+def _calibrated(settings: Settings) -> dict[str, Calibration]:
+    """What ``garden calibrate`` has fitted here, if it has. Raises ``ConfigurationError`` when that cannot be read."""
+    path = settings.data_dir / "relevance_model.json"
+    try:
+        return load_calibrations(path) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
 
 
 def _version() -> str:

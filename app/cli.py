@@ -122,6 +122,17 @@ def evaluate(
         raise typer.Exit(status)
 
 
+@app.command()
+def calibrate(
+    questions: Annotated[list[Path], typer.Argument(help="questions about your garden, as for garden eval")],
+) -> None:
+    """Fit relevance to your own garden, embedding model and questions."""
+    with _errors():
+        from app.evaluation.calibrate import run_calibrate
+
+        raise typer.Exit(run_calibrate(questions))
+
+
 @contextmanager
 def _errors() -> Iterator[None]:
     """Errors of the tree as one line on stderr: status 2 for what the caller can mend, 1 for a part that failed."""

@@ -5,7 +5,6 @@ The body is ``{"error", "message", "details"}`` (contract, Door Q); ``details`` 
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import orjson
@@ -16,8 +15,6 @@ from starlette.responses import Response
 
 from graph.errors import GardenError, Outcome
 from graph.state import Failure
-
-log = logging.getLogger("garden.http")
 
 BY_OUTCOME: dict[Outcome, tuple[int, str]] = {
     "invalid_input": (400, "VALIDATION_ERROR"),
@@ -104,7 +101,6 @@ async def on_answer_failed(_: Request, error: Exception) -> Response:
     return failure_response(error.failure)  # type: ignore[attr-defined]  # only AnswerFailed is registered for this
 
 
-async def on_defect(_: Request, error: Exception) -> Response:
-    """Anything else is a defect: logged with its trace, told to the client without a word of it."""
-    log.error("defect", exc_info=error)
+def defect_response() -> Response:
+    """What a client is told of a defect of ours: nothing of it."""
     return error_response(500, "Something went wrong on our side. The request id names it in the log.")

@@ -19,6 +19,7 @@ from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import indexed_text
 from app.providers.payloads import chunk_from_payload
 from app.providers.vectors import Vectors, adocument_vectors
+from graph.english import english_idf
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk
 from graph.terms import document_idf, question_stems, vocabulary, wanted
@@ -46,9 +47,9 @@ class GivenChunks:
         self._weights = [document_weights(text) for text in self._read]
         held = Counter(term for weights in self._weights for term in weights)
         stems = {stem for part in parts for stem in question_stems(part)}
-        self._idf = document_idf(len(given), Counter({stem: held[dimension(stem)] for stem in stems}))
-        self._terms = {dimension(stem): self._idf(stem) for stem in stems}
-        self._wanted = [wanted(part, self._idf) for part in parts]
+        idf = document_idf(len(given), Counter({stem: held[dimension(stem)] for stem in stems}))
+        self._terms = {dimension(stem): idf(stem) for stem in stems}
+        self._wanted = [wanted(part, english_idf) for part in parts]
         self._embeddings = embeddings
 
     async def ahybrid(

@@ -1,21 +1,24 @@
 """What every HTTP request passes, as pure ASGI so that a client's leaving stays visible to the handlers.
 
-Request id, API key, body size, last-resort errors: in this order.
+Request id, API key, defects, body size: in this order.
 """
 
 from __future__ import annotations
 
 import hmac
+import logging
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors_http import error_response
+from app.errors_http import defect_response, error_response
 from app.request_id import request_id_from, request_id_var
 
 MAX_BODY = 1024 * 1024
 """Largest request body in bytes (contract, Door Q: 413 past 1 MiB)."""
+
+log = logging.getLogger("garden.http")
 
 OPEN_PATHS = ("/health", "/metrics")
 
@@ -43,6 +46,29 @@ class RequestId:
             await self.app(scope, receive, named)
         finally:
             request_id_var.reset(token)
+
+
+class Defects:
+    """Any exception nobody knows: logged with its trace, and told to the client without a word of it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception:
+            if scope["type"] != "http" or begun:
+                raise  # the answer is on its way: the server closes the connection, and logs this
+            log.exception("defect")
+            await defect_response()(scope, receive, send)
 
 
 class ApiKeys:

@@ -19,14 +19,15 @@ log = logging.getLogger("garden.serve")
 
 def run_server(*, host: str | None, port: int | None, plant: bool) -> None:
     """Serve on *host* and *port* (default: the settings). Raises ``ConfigurationError`` before anything listens."""
+    given: dict[str, Any] = {k: v for k, v in (("host", host), ("port", port)) if v is not None}
+    settings = load_settings(**given)  # first of all: a wrong setting is told at once
+
     import uvicorn
 
     from app.bootstrap import build_garden
     from app.log import set_up_logging
     from app.server import create_app
 
-    given: dict[str, Any] = {k: v for k, v in (("host", host), ("port", port)) if v is not None}
-    settings = load_settings(**given)
     set_up_logging(settings.log_level)
     garden = build_garden(settings)
     if plant:

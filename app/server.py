@@ -56,8 +56,8 @@ def create_app(garden: Garden) -> FastAPI:
     app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
     app.add_exception_handler(AnswerFailed, errors_http.on_answer_failed)
     app.add_exception_handler(GardenError, errors_http.on_garden_error)
-    app.add_exception_handler(Exception, errors_http.on_defect)
     app.add_middleware(middleware.BodyLimit)
+    app.add_middleware(middleware.Defects)
     app.add_middleware(middleware.ApiKeys, keys=garden.settings.keys)
     app.add_middleware(middleware.RequestId)
     return app

@@ -109,6 +109,6 @@ class ChromaHTTP:
 def _says_not_found(content: bytes) -> bool:
     """Whether a 404 is Chroma's own, about the collection, and not that of a server which is no Chroma."""
     try:
-        return orjson.loads(content)["error"] == "NotFoundError"
+        return bool(orjson.loads(content)["error"] == "NotFoundError")
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return False

@@ -19,7 +19,8 @@ from app.providers.chroma_rows import chroma_where, flat, own_id, payload
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import Point
 from app.providers.payloads import chunk_from_payload
-from app.providers.remote_store import Near, RemoteStore, Where
+from app.providers.remote_chunks import Near, Where
+from app.providers.remote_store import RemoteStore
 from app.providers.vectors import Vectors, unit
 from app.providers.where import conditions
 from app.resilience import Retry

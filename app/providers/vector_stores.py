@@ -38,7 +38,23 @@ def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel) -> A
     return store
 
 
+def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
+    from app.providers.qdrant_connection import client_maker
+    from app.providers.qdrant_store import QdrantStore
+
+    store = QdrantStore(
+        embedding.embeddings,
+        client_maker(settings),
+        collection,
+        embedding.dimension,
+        seconds=settings.vector_store_timeout_seconds,
+    )
+    store.open()
+    return store
+
+
 MAKERS: dict[str, Callable[[Settings, str, EmbeddingModel], Any]] = {
     "embedded": _embedded,
     "chroma": _chroma,
+    "qdrant": _qdrant,
 }

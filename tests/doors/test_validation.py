@@ -219,7 +219,7 @@ def test_context_is_absent_at_an_edge() -> None:
 
 def test_relevant_without_an_answer_is_partial() -> None:
     """Relevant chunks that do not hold the answer: Partial, answer_present False, no evidence."""
-    result = validate_retrieval("Who founded the company that sells ROS 2 machines?", [ON_TOPIC, BREAD], 0.05)
+    result = validate_retrieval("Who won the marathon in Nairobi with a ROS 2 cart?", [ON_TOPIC, BREAD])
     assert result["relevant_chunks"]
     assert (result["answer_present"], result["evidence"], result["retrieval_quality"]) == (False, [], "Partial")
     assert "answer not found" in result["quality_reasoning"]

@@ -61,8 +61,12 @@ class ChromaServer:
 
     def fill(self, name: str, rows: dict[str, Any], space: str = "l2", **metadata: Any) -> None:
         """A collection as another pipeline makes it: *rows* is the body of Chroma's ``add``."""
-        made = self._post("", {"name": name, "metadata": metadata or None, "configuration": {"hnsw": {"space": space}}})
-        self._post(f"/{made['id']}/add", rows)
+        self._post(f"/{self.create(name, space, **metadata)}/add", rows)
+
+    def create(self, name: str, space: str = "l2", **metadata: Any) -> str:
+        """An empty collection; returns its id."""
+        body = {"name": name, "metadata": metadata or None, "configuration": {"hnsw": {"space": space}}}
+        return str(self._post("", body)["id"])
 
     def drop(self, name: str) -> None:
         """Delete a collection."""

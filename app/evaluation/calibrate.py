@@ -1,0 +1,94 @@
+"""``garden calibrate``: fit relevance for your own garden, embedding model and questions.
+
+The result goes to ``DATA_DIR/relevance_model.json``, which the next start reads; remove the file to go back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from app.bootstrap import build_garden
+from app.evaluation.crossvalidate import cross_validate, rates
+from app.evaluation.fit import ANSWERS, LOST_CHUNK_WEIGHT, TOPICAL, fit
+from app.evaluation.measures import folded, is_gold
+from app.evaluation.questions import EvalQuestion, read_questions
+from app.evaluation.samples import Samples, collect
+from app.garden import Garden
+from app.settings import load_settings
+from graph.errors import InvalidInput
+from graph.state import Question
+
+LEAST_QUESTIONS = 50
+"""Fewer questions than this are too few to fit a handful of weights to, five folds held out in turn."""
+
+
+def run_calibrate(paths: list[Path]) -> int:
+    """Fit to the questions of *paths*, asked of the garden as it is; print how well it holds, and keep it.
+
+    Raises ``InvalidInput`` when there are too few questions, or too few whose right chunk the garden holds.
+    """
+    questions = [question for path in paths for question in read_questions(path)]
+    if len(questions) < LEAST_QUESTIONS:
+        raise InvalidInput(f"At least {LEAST_QUESTIONS} questions are needed, not {len(questions)}.", "questions")
+    settings = load_settings()
+    samples, model = asyncio.run(_samples(questions))
+    try:
+        entry = fit([samples])
+    except ValueError as error:
+        raise InvalidInput("The questions do not tell right chunks from wrong ones.", "questions") from error
+    (held_out,) = cross_validate([samples], TOPICAL, ANSWERS, LOST_CHUNK_WEIGHT)
+    path = settings.data_dir / "relevance_model.json"
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
+    known["models"][model] = entry
+    path.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+    out = Console(highlight=False)
+    for name, value in rates(samples, *held_out, entry["answer_threshold"]).items():
+        out.print(f"{name}: {value:.3f}")
+    out.print(f"kept in {path}; the next start reads it")
+    return 0
+
+
+async def _samples(questions: list[EvalQuestion]) -> tuple[Samples, str]:
+    garden = build_garden()
+    try:
+        rows = [await _row(garden, question) for question in questions]
+        known = [row for row in rows if row["gold_chunk"] or not row["answerable"]]
+        if len(known) < LEAST_QUESTIONS:
+            raise InvalidInput("The garden holds the right chunks of too few of these questions.", "questions")
+        return await collect(garden.retriever, known), garden.embedding.name
+    finally:
+        await garden.aclose()
+
+
+async def _row(garden: Garden, question: EvalQuestion) -> dict[str, Any]:
+    """The row ``collect`` wants, with the chunk the question is about: as given, or the one that holds its answer."""
+    now = time.monotonic()
+    asked = Question(question.question, (question.question,), 1, None, None, now, now + 60)
+    found = (await garden.retriever.retrieve(asked)).readings[0].chunks
+    gold = next(iter(question.gold_chunks), None)
+    if gold is None:
+        wanted = [folded(one) for part in question.answers for one in part]
+        gold = next(
+            (
+                chunk.chunk_id
+                for chunk in found
+                if is_gold(question, chunk.chunk_id, chunk.document_id, chunk.source)
+                and (not wanted or any(one in folded(chunk.text) for one in wanted))
+            ),
+            None,
+        )
+    return {
+        "question": question.question,
+        "answerable": question.answerable,
+        "gold_chunk": gold,
+        "gold_document": gold.partition("#")[0] if gold else None,
+        "answers": [one for part in question.answers for one in part],
+        "gold_sentences": list(question.gold_sentences),
+        "source": 0,
+    }

@@ -1,0 +1,172 @@
+"""Points and filters of a Qdrant server, in our words and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from app.providers.bm25 import document_weights
+from app.providers.edge_filter import metadata_path
+from app.providers.hybrid import Candidate
+from app.providers.layout import (
+    DENSE,
+    INDEXED_FIELDS,
+    METADATA,
+    SENTENCES,
+    SPARSE,
+    Point,
+    indexed_text,
+    payload_of,
+    point_id,
+)
+from app.providers.payloads import chunk_from_payload
+from app.providers.vectors import Vectors, unit
+from app.providers.where import Condition, Value
+from graph.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from qdrant_client import models
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which of a collection's vectors is which: ``dense`` by name ("" is the unnamed one), the others None if absent.
+
+    ``ours`` says that it has our whole layout, and so nested metadata alone; ``cosine`` that its own order is right.
+    """
+
+    size: int
+    dense: str
+    sparse: str | None
+    sentences: str | None
+    cosine: bool
+
+    @property
+    def ours(self) -> bool:
+        return (self.dense, self.sparse, self.sentences) == (DENSE, SPARSE, SENTENCES)
+
+
+def layout_of(params: models.CollectionParams) -> Layout:
+    """Read a collection's parameters. Raises ``ValueError`` when it holds no dense vector.
+
+    A sparse vector counts where the server weighs it by IDF, as BM25 needs it.
+    """
+    given = params.vectors
+    vectors: dict[str, models.VectorParams] = given if isinstance(given, dict) else {"": given} if given else {}
+    single = [name for name, one in vectors.items() if one.multivector_config is None]
+    if not single:
+        raise ValueError("the collection holds no dense vector")
+    dense = DENSE if DENSE in single else single[0]
+    weighed = [name for name, one in (params.sparse_vectors or {}).items() if one.modifier == "idf"]
+    several = SENTENCES in vectors and vectors[SENTENCES].multivector_config is not None
+    return Layout(
+        size=int(vectors[dense].size),
+        dense=dense,
+        sparse=SPARSE if SPARSE in weighed else weighed[0] if weighed else None,
+        sentences=SENTENCES if several else None,
+        cosine=vectors[dense].distance == "Cosine",
+    )
+
+
+def collection_config(size: int) -> dict[str, Any]:
+    """The arguments that make a collection in our layout, the same as the embedded engine's."""
+    from qdrant_client import models
+
+    per_sentence = models.VectorParams(
+        size=size,
+        distance=models.Distance.COSINE,
+        multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
+        datatype=models.Datatype.FLOAT16,
+        hnsw_config=models.HnswConfigDiff(m=0),  # read by point, never searched
+    )
+    return {
+        "vectors_config": {
+            DENSE: models.VectorParams(size=size, distance=models.Distance.COSINE),
+            SENTENCES: per_sentence,
+        },
+        "sparse_vectors_config": {SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+    }
+
+
+def indexed_paths() -> list[str]:
+    """The payload fields that get a keyword index."""
+    return [f"{METADATA}.{name}" for name in INDEXED_FIELDS]
+
+
+def point_struct(point: Point, layout: Layout) -> models.PointStruct:
+    """One of our points, for the vectors that the collection holds."""
+    from qdrant_client import models
+
+    vector: dict[str, Any] = {layout.dense: point.dense.tolist()}
+    if layout.sparse:
+        weights = document_weights(indexed_text(point.metadata.get("title"), point.text))
+        vector[layout.sparse] = models.SparseVector(indices=list(weights), values=list(weights.values()))
+    if layout.sentences and len(point.sentences):
+        vector[layout.sentences] = point.sentences.tolist()
+    unnamed = layout.dense == "" and len(vector) == 1
+    return models.PointStruct(
+        id=point_id(point.chunk_id),
+        vector=vector[""] if unnamed else vector,
+        payload=payload_of(point.text, point.metadata),
+    )
+
+
+def candidate(found: Any, layout: Layout) -> Candidate:
+    """A found point with its vectors as a candidate."""
+    vectors = vectors_of(found)
+    sparse = vectors.get(layout.sparse) if layout.sparse else None
+    return Candidate(
+        key=str(found.id),
+        chunk=chunk_from_payload(str(found.id), found.payload),
+        dense=dense_of(found, layout),
+        sparse=None if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True)),
+    )
+
+
+def dense_of(found: Any, layout: Layout) -> Vectors:
+    """The unit vector of a found point, float32 [d]."""
+    return unit(np.asarray(vectors_of(found)[layout.dense], np.float32))
+
+
+def vectors_of(found: Any) -> dict[str, Any]:
+    """The vectors of a found point by name."""
+    given = found.vector
+    return dict(given) if isinstance(given, dict) else {} if given is None else {"": given}
+
+
+def qdrant_filter(conditions: Sequence[Condition], *, ours: bool) -> models.Filter | None:
+    """The server's filter. In *ours* metadata is nested, and its indexed names suffice; elsewhere it may be flat.
+
+    Raises ``InvalidInput`` for a field that cannot be written as a path.
+    """
+    if not conditions:
+        return None
+    from qdrant_client import models
+
+    return models.Filter(must=[_any(condition, ours) for condition in conditions])
+
+
+def _any(condition: Condition, ours: bool) -> Any:
+    from qdrant_client import models
+
+    if not condition.values:
+        return models.HasIdCondition(has_id=[])
+    fields = condition.fields[:1] if ours else condition.fields
+    if any('"' in name for name in fields):
+        raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=fields[0])
+    paths = [path for name in fields for path in ((metadata_path(name),) if ours else (metadata_path(name), name))]
+    each = [_one(path, value) for value in condition.values if value is not None for path in paths]
+    if None in condition.values:
+        nowhere = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
+        each.append(models.Filter(must=list(nowhere)))
+    return models.Filter(should=each)
+
+
+def _one(path: str, value: Value) -> Any:
+    from qdrant_client import models
+
+    assert value is not None
+    return models.FieldCondition(key=path, match=models.MatchValue(value=value))

@@ -1,0 +1,69 @@
+"""The searches that are asked of a Qdrant server, and what the answers tell of its statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from app.providers.hybrid import HybridQuery
+from app.providers.qdrant_points import Layout, qdrant_filter, vectors_of
+from app.providers.remote_chunks import Where
+from app.providers.where import conditions
+
+if TYPE_CHECKING:
+    from qdrant_client import models
+
+WIDER = 4
+"""So many times more are asked for where the server's own order is not that of the cosines."""
+
+
+def search_requests(
+    known: Layout,
+    queries: Sequence[HybridQuery],
+    terms: Sequence[Sequence[int]],
+    limit: int,
+    where: Where,
+) -> list[models.QueryRequest]:
+    """One request per vector, then one per set of terms."""
+    from qdrant_client import models
+
+    wanted = [name for name in (known.dense, known.sparse) if name] if known.dense else True
+    shared: dict[str, Any] = {
+        "filter": qdrant_filter(conditions(where), ours=known.ours),
+        "with_payload": True,
+        "with_vector": wanted,
+    }
+    near = limit if known.cosine else WIDER * limit
+    return [
+        models.QueryRequest(query=query.dense.tolist(), using=known.dense or None, limit=near, **shared)
+        for query in queries
+    ] + [
+        models.QueryRequest(query=sparse_vector(one), using=known.sparse, limit=limit, **shared) for one in terms if one
+    ]
+
+
+def sparse_vector(terms: Sequence[int]) -> models.SparseVector:
+    """The query vector of these terms, each of weight 1."""
+    from qdrant_client import models
+
+    return models.SparseVector(indices=list(terms), values=[1.0] * len(terms))
+
+
+def heaviest_request(known: Layout, term: int) -> models.QueryRequest:
+    """For the point in which a term weighs most, with the vector that says how much."""
+    from qdrant_client import models
+
+    return models.QueryRequest(
+        query=sparse_vector([term]), using=known.sparse, limit=1, with_vector=[str(known.sparse)]
+    )
+
+
+def idf_of(known: Layout, term: int, points: Sequence[Any]) -> float:
+    """The score of a term's best hit over its stored weight there."""
+    stored = vectors_of(points[0])[str(known.sparse)]
+    return float(points[0].score / stored.values[stored.indices.index(term)])
+
+
+def wire_id(own: str) -> str | int:
+    """A point's id as the server takes it: a number where it is one."""
+    return int(own) if own.isdecimal() else own

@@ -1,0 +1,215 @@
+"""What every store behind a wire has in common: ingest's ``ChunkStore`` over a few operations of its own, and a check
+at the start.
+
+A store adds the operations that begin with an underscore. Each raises ``CollectionMissing`` where there is no
+collection, and ``StoreUnavailable`` for everything else that goes wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
+
+from app.circuit import Circuit
+from app.faults import store_error
+from app.providers.guarded_calls import GuardedCalls
+from app.providers.layout import Point
+from app.resilience import Retry
+from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
+
+START_SECONDS = 3.0
+"""Longest that a store may hold up the start."""
+TRIES = 3
+"""Tries of one call (contract, Door L)."""
+
+T = TypeVar("T")
+Where = Mapping[str, Any] | None
+log = logging.getLogger("garden.store")
+
+
+class Near(NamedTuple):
+    """A stored chunk near to a vector: the store's own id, its payload, and the cosine."""
+
+    id: str
+    payload: dict[str, Any]
+    cosine: float
+
+
+class RemoteChunks(ABC):
+    """One collection of a server. ``size`` is the dimension of the embedding model, None until that has told it."""
+
+    def __init__(
+        self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float, retry: Retry | None = None
+    ) -> None:
+        """*seconds* is the time of one try of one call."""
+        self.collection = collection
+        self.circuit = Circuit("vector_store")
+        self._embedding = embedding
+        self._given_size = size
+        self._told: set[str] = set()
+        self._calls = GuardedCalls(
+            self.circuit,
+            store_error,
+            _resting,
+            seconds=seconds,
+            total=TRIES * (seconds + 2.0),
+            retry=retry or Retry(attempts=TRIES),
+        )
+
+    @abstractmethod
+    async def _size(self) -> int | None:
+        """The size of the stored vectors as the server says it now; None where it holds none yet."""
+
+    @abstractmethod
+    async def _near(self, vector: NDArray[Any], k: int, where: Where) -> list[Near]:
+        """The ``k`` chunks nearest to a unit vector, highest cosine first."""
+
+    @abstractmethod
+    async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[str, dict[str, Any]]]:
+        """Every matching chunk's own id and at least these metadata fields."""
+
+    @abstractmethod
+    async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Chunk id -> payload of those that are there."""
+
+    @abstractmethod
+    async def _remove(self, ids: Sequence[str]) -> None:
+        """Delete by the store's own ids."""
+
+    @abstractmethod
+    async def _remove_all(self) -> None:
+        """Delete every chunk."""
+
+    @abstractmethod
+    def _own_id(self, chunk_id: str) -> str:
+        """The store's id of one of our chunks."""
+
+    @abstractmethod
+    async def aupsert(self, points: Sequence[Point]) -> None:
+        """See ``ChunkStore``; the first call makes the collection."""
+
+    @abstractmethod
+    async def acount(self) -> int:
+        """See ``ChunkStore``."""
+
+    @abstractmethod
+    async def _close_here(self) -> None:
+        """Close the connections of the running loop."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the collection was found to lack so far, as logged: ``no_sparse_vectors``, ``no_sentence_vectors``."""
+        return tuple(sorted(self._told))
+
+    def open(self) -> None:
+        """Learn at the start whether the collection fits. Raises ``ConfigurationError`` when its vectors do not.
+
+        A store that cannot be reached, or has no such collection yet, is only logged: it may come. Inside a running
+        loop, which must not be held up, nothing is asked; the first probe or question says the same.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._blocking(self._check())
+
+    async def aprobe(self) -> None:
+        """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
+        self._fits(await self._size(), self._known_size(), StoreUnavailable)
+
+    async def adelete_documents(self, document_ids: Sequence[str]) -> int:
+        """Delete every chunk of these documents; return how many chunks went."""
+        try:
+            ids = [own for own, _ in await self._metadata([], {"document_id": list(document_ids)})]
+        except CollectionMissing:
+            return 0
+        await self._remove(ids)
+        return len(ids)
+
+    async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
+        """Delete these chunks; return how many were there."""
+        try:
+            there = list(await self._fetch(chunk_ids))
+        except CollectionMissing:
+            return 0
+        await self._remove([self._own_id(chunk_id) for chunk_id in there])
+        return len(there)
+
+    async def adocuments(self) -> dict[str, str]:
+        """Document id -> ``content_hash`` of its first chunk."""
+        first: dict[str, tuple[int, str]] = {}
+        for one in await self._walk(("document_id", "content_hash", "chunk_index")):
+            document, at = str(one.get("document_id", "")), int(one.get("chunk_index") or 0)
+            if document not in first or at < first[document][0]:
+                first[document] = at, str(one.get("content_hash") or "")
+        return {document: content_hash for document, (_, content_hash) in first.items()}
+
+    async def achunk_hashes(self, document_id: str) -> dict[str, str]:
+        """Chunk id -> ``content_hash`` of the chunks of one document."""
+        found = await self._walk(("chunk_id", "content_hash"), {"document_id": document_id})
+        return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found}
+
+    async def aflush(self) -> None:  # noqa: B027  # whole as it is
+        """Nothing to do: the server has acknowledged every write."""
+
+    async def aoptimize(self) -> None:  # noqa: B027  # whole as it is
+        """Nothing to do: the server builds its indexes itself."""
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._close_here()
+
+    def _known_size(self) -> int | None:
+        return self._given_size or getattr(self._embedding, "dimension", None)
+
+    def _fits(self, stored: int | None, made: int | None, error: Callable[[str], Exception]) -> None:
+        if stored and made and stored != made:
+            raise error(
+                f"The collection {self.collection!r} holds vectors of {stored} dimensions, but the embedding model "
+                f"makes {made}: name another collection, or the model it was filled with."
+            )
+
+    def _say_once(self, event: str, **facts: Any) -> None:
+        if event not in self._told:
+            self._told.add(event)
+            log.warning(event, extra={"collection": self.collection, **facts})
+
+    async def _check(self) -> None:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                stored = await self._size()
+                made = self._known_size()
+                if stored and not made:
+                    made = len(await self._embedding.aembed_query("ready?"))
+        except (RetrievalFailed, TimeoutError) as error:
+            log.warning("store_not_checked", extra={"collection": self.collection, "reason": type(error).__name__})
+            return
+        self._fits(stored, made, ConfigurationError)
+
+    async def _walk(self, fields: Sequence[str], where: Where = None) -> list[dict[str, Any]]:
+        try:
+            return [metadata for _, metadata in await self._metadata(fields, where)]
+        except CollectionMissing:
+            return []
+
+    def _blocking(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run *work* on a loop of its own, in a thread of its own: the caller may be inside another loop."""
+
+        async def run() -> T:
+            try:
+                return await work
+            finally:
+                await self._close_here()
+
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, run()).result()
+
+
+def _resting() -> StoreUnavailable:
+    return StoreUnavailable("The vector store has failed repeatedly and is left alone for a moment.")
