@@ -1,0 +1,7 @@
+"""Door V: ``from retrieval_validation import validate_retrieval``."""
+
+from app.cohere_validation import CohereAPIError
+from app.validation import validate_retrieval
+from graph.validation_rules import ValidationError
+
+__all__ = ["CohereAPIError", "ValidationError", "validate_retrieval"]
