@@ -26,13 +26,15 @@ studio: $(VENV)/.installed-dev  ## the graph in LangGraph Studio's development s
 test: $(VENV)/.installed-dev  ## install what tests need and run them all
 	@$(BIN)/python -m pytest -q $(ARGS)
 
-.PHONY: check
-check: $(VENV)/.installed-dev  ## format, lint, types, layers, tests: what CI runs
+.PHONY: lint
+lint: $(VENV)/.installed-dev  ## format, lint, types, layers
 	@$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --check .; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python -m pytest -q $(ARGS)
+
+.PHONY: check
+check: lint test  ## all that CI runs: lint and test
 
 .PHONY: format
 format: $(VENV)/.installed-dev  ## write the code in the one style
@@ -43,9 +45,14 @@ format: $(VENV)/.installed-dev  ## write the code in the one style
 bench: $(VENV)/.installed-dev  ## measure speed and memory
 	@$(BIN)/python -m bench $(ARGS)
 
+SAMPLES = $(wildcard knowledge/*.md knowledge/*.html knowledge/*.txt knowledge/*.rst knowledge/*.pdf)
+
 .PHONY: eval
-eval: $(VENV)/.installed-dev  ## measure quality on the sample garden's questions
-	@$(BIN)/garden eval knowledge/questions.jsonl $(ARGS)
+eval: $(VENV)/.installed-dev  ## measure quality on the sample questions; EVAL=DIR: on that folder's corpora too
+	@$(BIN)/garden eval knowledge/questions.jsonl $(foreach file,$(SAMPLES),--corpus $(file)) $(ARGS)
+	@if [ -n "$(EVAL)" ]; then for questions in "$(EVAL)"/*/questions.jsonl "$(EVAL)"/*/compound.jsonl; do \
+		$(BIN)/garden eval "$$questions" $(foreach file,$(wildcard $(EVAL)/*/corpus.jsonl),--corpus $(file)) $(ARGS); \
+	done; fi
 
 .PHONY: docs
 docs: $(VENV)/.installed-dev  ## write into README.md what the code itself knows

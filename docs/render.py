@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -44,8 +45,12 @@ def rendered(text: str) -> str:
     """*text* with every block between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` written anew."""
     for name, write in BLOCKS.items():
         pattern = re.compile(rf"(<!-- begin {name}[^>]*-->\n).*?(\n<!-- end {name} -->)", re.DOTALL)
-        text = pattern.sub(lambda found, made=write(): f"{found[1]}{made}{found[2]}", text)  # type: ignore[misc]
+        text = pattern.sub(partial(_filled, made=write()), text)
     return text
+
+
+def _filled(found: re.Match[str], made: str) -> str:
+    return f"{found[1]}{made}{found[2]}"
 
 
 if __name__ == "__main__":

@@ -42,21 +42,26 @@ KINDS: dict[str, FaultKind] = {
 }
 
 
-def steady_store() -> QdrantPeer:
-    """A Qdrant that holds ``TEXTS``; to be entered and left by the caller."""
-    peer = QdrantPeer()
-    peer.__enter__()
+def chunk_points() -> list[Point]:
+    """``TEXTS`` as points, with the peers' vectors."""
     points = []
     for at, text in enumerate(TEXTS):
         spans = sentence_spans(text)
         rows = unit([vector(indexed_text("Facts", text)), *(vector(text[start:end]) for start, end in spans)])
         known = {"document_id": f"d{at}", "title": "Facts", "source": f"d{at}", "spans": [list(s) for s in spans]}
         points.append(Point(f"c{at}", text, {"chunk_id": f"c{at}", **known}, rows[0], rows[1:]))
+    return points
+
+
+def steady_store() -> QdrantPeer:
+    """A Qdrant that holds ``TEXTS``; running; its ``__exit__`` ends it."""
+    peer = QdrantPeer()
+    peer.__enter__()
 
     async def fill() -> None:
         unused = DeterministicFakeEmbedding(size=1)
         store = QdrantStore(unused, client_maker(load_settings(qdrant_url=peer.url)), COLLECTION, seconds=30)
-        await store.aupsert(points)
+        await store.aupsert(chunk_points())
         await store.aclose()
 
     asyncio.run(fill())

@@ -24,7 +24,7 @@ from app.providers.layout import (
 )
 from app.providers.payloads import chunk_from_payload
 from app.providers.vectors import Vectors, unit
-from app.providers.where import Condition, Value
+from app.providers.where import Condition
 from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -158,15 +158,16 @@ def _any(condition: Condition, ours: bool) -> Any:
     if any('"' in name for name in fields):
         raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=fields[0])
     paths = [path for name in fields for path in ((metadata_path(name),) if ours else (metadata_path(name), name))]
-    each = [_one(path, value) for value in condition.values if value is not None for path in paths]
+    by_type = [[value for value in condition.values if isinstance(value, kind)] for kind in (str, int)]
+    each: list[Any] = [_one(path, values) for values in by_type if values for path in paths]
     if None in condition.values:
         nowhere = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
         each.append(models.Filter(must=list(nowhere)))
     return models.Filter(should=each)
 
 
-def _one(path: str, value: Value) -> Any:
+def _one(path: str, values: Sequence[Any]) -> models.FieldCondition:
     from qdrant_client import models
 
-    assert value is not None
-    return models.FieldCondition(key=path, match=models.MatchValue(value=value))
+    match = models.MatchValue(value=values[0]) if len(values) == 1 else models.MatchAny(any=list(values))
+    return models.FieldCondition(key=path, match=match)
