@@ -34,6 +34,7 @@ BY_STATUS = {
     405: "METHOD_NOT_ALLOWED",
     413: "PAYLOAD_TOO_LARGE",
     422: "VALIDATION_ERROR",
+    499: "CLIENT_GONE",
     500: "INTERNAL_ERROR",
     503: "OVERLOADED",
 }
@@ -99,6 +100,11 @@ async def on_garden_error(_: Request, error: Exception) -> Response:
 async def on_answer_failed(_: Request, error: Exception) -> Response:
     """A failure that a Runnable carried out of the graph (LangServe)."""
     return failure_response(error.failure)  # type: ignore[attr-defined]  # only AnswerFailed is registered for this
+
+
+async def on_client_gone(_: Request, __: Exception) -> Response:
+    """Nobody is there to read this; the status is nginx's for a closed request, for the log's sake."""
+    return error_response(499, "The client closed the connection.")
 
 
 def defect_response() -> Response:

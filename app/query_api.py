@@ -7,8 +7,10 @@ from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
+from sse_starlette import EventSourceResponse
 
+from app.client_gone import apart, unless_gone
 from app.errors_http import JSON, failure_body, failure_response
 from app.query_schemas import STREAM_DOC, ErrorBody, QueryResponse, query_body
 from app.result import Event
@@ -36,7 +38,7 @@ def query_routes(service: GardenService) -> APIRouter:
             fields = await read_fields(request)
         except InvalidInput as error:
             return failure_response(failure_of(error))
-        result = await service.ask(fields, request.state.request_id)
+        result = await unless_gone(request, service.ask(fields, request.state.request_id))
         if result.failure:
             return failure_response(result.failure)
         return JSON(answer_body(result, evidence=bool(fields.get("includeEvidence"))))
@@ -48,15 +50,14 @@ def query_routes(service: GardenService) -> APIRouter:
             fields = await read_fields(request)
         except InvalidInput as error:
             return failure_response(failure_of(error))
-        events = service.stream(fields, request.state.request_id)
+        events = apart(service.stream(fields, request.state.request_id))
         first = await anext(events)
         if first.result is not None and first.result.failure:
             await events.aclose()
             return failure_response(first.result.failure)
-        return StreamingResponse(
+        return EventSourceResponse(  # which, unlike a plain streaming response, notices that the client has left
             _sse(first, events, evidence=bool(fields.get("includeEvidence"))),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+            sep="\n",
         )
 
     return router

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from app import errors_http, middleware
 from app.bootstrap import Garden
+from app.client_gone import ClientGone
 from app.health_api import health_routes
 from app.ingest_api import ingest_routes
 from app.langserve_routes import AnswerFailed, add_rag_routes
@@ -55,6 +56,7 @@ def create_app(garden: Garden) -> FastAPI:
     app.add_exception_handler(HTTPException, errors_http.on_http_exception)
     app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
     app.add_exception_handler(AnswerFailed, errors_http.on_answer_failed)
+    app.add_exception_handler(ClientGone, errors_http.on_client_gone)
     app.add_exception_handler(GardenError, errors_http.on_garden_error)
     app.add_middleware(middleware.BodyLimit)
     app.add_middleware(middleware.Defects)

@@ -77,6 +77,7 @@ def measure(asked: Sequence[Asked], threshold: float) -> dict[str, float | int |
         ),
         "ndcg@10": _mean([ndcg(one.hits[:10], max(1, len(one.question.gold_chunks))) for one in located]),
         "right chunk passes": rate(located, lambda one: any(_passed(one, threshold))),
+        "all right chunks pass": rate([o for o in can if o.question.gold_chunks], lambda one: all_pass(one, threshold)),
         "precision of what passes": rate(passed, lambda pair: pair[1]),
         "answered": rate(can, lambda one: one.result.answered),
         "false abstention": rate(can, lambda one: not one.result.answered),
@@ -92,6 +93,12 @@ def measure(asked: Sequence[Asked], threshold: float) -> dict[str, float | int |
         "calibration error, pairs": calibration_error(_pairs(asked)),
         "calibration error, confidence": calibration_error(_confidences(asked)),
     }
+
+
+def all_pass(one: Asked, threshold: float) -> bool:
+    """Whether every gold chunk is among those at or above *threshold*: two of them, for a question in two parts."""
+    passed = {chunk.chunk_id for chunk in one.result.chunks if (chunk.relevance or 0.0) >= threshold}
+    return passed.issuperset(one.question.gold_chunks)
 
 
 def right_outcome(one: Asked) -> bool:

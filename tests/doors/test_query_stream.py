@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+import threading
 from pathlib import Path
 from typing import Any
 
 import httpx
 import orjson
+import pytest
 
 from app.bootstrap import build_garden
 from app.providers.embeddings import EmbeddingModel
@@ -14,7 +18,7 @@ from app.settings import load_settings
 from graph.errors import StoreUnavailable, SynthesisFailed
 from graph.state import Draft
 
-from .conftest import serve
+from .conftest import serve, wait_until
 from .test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 
 
@@ -112,3 +116,40 @@ class PlantedStore:
 
     async def aclose(self) -> None:
         return None
+
+
+class Patient:
+    """A synthesizer that writes until it is stopped, and says so."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.stopped = threading.Event()
+
+    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
+        self.begun.set()
+        try:
+            while True:
+                await emit("word ")
+                await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            self.stopped.set()
+            raise
+
+
+@pytest.mark.parametrize("path", ["/query", "/query/stream"])
+def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
+    """When the client closes the connection, the model's work is cancelled and its place is free again."""
+    patient = Patient()
+    settings = load_settings(relevance_threshold=0, max_concurrent_requests=1)
+    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=patient)
+    with serve(garden) as address:
+        host, port = address.removeprefix("http://").split(":")
+        body = orjson.dumps({"query": CHEMICALS})
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(head.encode() + body)
+            assert patient.begun.wait(20)
+        assert patient.stopped.wait(20)
+        wait_until(lambda: garden.service.in_flight == 0)

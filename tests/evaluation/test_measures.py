@@ -79,6 +79,14 @@ def test_precision_of_what_passes_counts_only_passing_chunks() -> None:
     assert measure([answered("a#1", "b#1", "c#1")], 0.75)["precision of what passes"] == 0.5
 
 
+def test_every_gold_chunk_has_to_pass() -> None:
+    """A question in two parts wants both its chunks at or above the threshold."""
+    one = answered("a#1", "b#1")
+    both = Asked(one.question.model_copy(update={"gold_chunks": ("a#1", "b#1")}), one.result)
+    assert measure([both], 0.8)["all right chunks pass"] == 1.0
+    assert measure([both], 0.85)["all right chunks pass"] == 0.0
+
+
 def test_quotes_are_checked_against_the_chunk() -> None:
     """A quote that is not at its offsets lowers the rate."""
     assert measure([answered("a#1")], 0.8)["quotes verbatim"] == 1.0
