@@ -24,7 +24,11 @@ studio: $(VENV)/.installed-dev  ## the graph in LangGraph Studio's development s
 
 .PHONY: test
 test: $(VENV)/.installed-dev  ## install what tests need and run them all
-	@$(BIN)/python -m pytest -q $(ARGS)
+	@$(BIN)/python -m pytest -q -m "not long" $(ARGS)
+
+.PHONY: long
+long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of every provider
+	@$(BIN)/python -m pytest -q -m long $(ARGS)
 
 .PHONY: lint
 lint: $(VENV)/.installed-dev  ## format, lint, types, layers

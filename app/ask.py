@@ -109,8 +109,12 @@ async def _health(as_json: bool) -> int:
     else:
         table = Table("part", "state")
         for part, state in found.items():
-            table.add_row(part, str(state))
-        Console(highlight=False).print(table)
+            if part != "notes":
+                table.add_row(part, str(state))
+        out = Console(highlight=False)
+        out.print(table)
+        for note in found["notes"]:
+            out.print(escape(note), soft_wrap=True)
     return FAILED if found["status"] == "unhealthy" else OK
 
 

@@ -65,6 +65,7 @@ def build_garden(
         embedding=parts.probe_embedding,
         ollama_host=settings.ollama_host,
         chat=parts.probe_chat,
+        notes=lambda: getattr(parts.store, "notes", ()),
     )
 
     async def close_embedding() -> None:
@@ -147,7 +148,7 @@ def make_parts(
     )
 
     async def probe_embedding() -> None:
-        if embedding.dimension is None:
+        if embedding.dimension is None and getattr(embedding.embeddings, "dimension", None) is None:
             await embedding.embeddings.aembed_query("ready?")
 
     return Parts(embedding, store, ports, probe_embedding, getattr(made, "aprobe", None))

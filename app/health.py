@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,17 +14,32 @@ from graph.errors import ConfigurationError, GardenError
 LIMIT = 2.0
 """Seconds all probes may take together (contract, Door L)."""
 
+NOTES = {
+    "no_sparse_vectors": "The collection holds no sparse vectors, so chunks are found by meaning alone.",
+    "no_sentence_vectors": "The collection holds no sentence vectors, so they are computed for every new question.",
+}
+"""What a store's notes mean, in a person's words."""
+
 Probe = Callable[[], Awaitable[None]]
 
 
 class Health:
     """Probes of one service's parts. ``draining`` is set while it goes down."""
 
-    def __init__(self, *, store: Probe, embedding: Probe, ollama_host: str, chat: Probe | None) -> None:
+    def __init__(
+        self,
+        *,
+        store: Probe,
+        embedding: Probe,
+        ollama_host: str,
+        chat: Probe | None,
+        notes: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self._store = store
         self._embedding = embedding
         self._ollama_host = ollama_host
         self._chat = chat
+        self._notes = notes
         self.draining = False
 
     async def check(self) -> dict[str, Any]:
@@ -40,6 +55,10 @@ class Health:
             "embedding_model": "loaded" if embedding else "not_loaded",
             "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         }
+
+    def notes(self) -> list[str]:
+        """What works with less than it could: a collection without sentence vectors, say."""
+        return [NOTES.get(note, note) for note in self._notes()]
 
     async def not_ready(self) -> str | None:
         """Why no work should be sent here now, or None."""

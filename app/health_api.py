@@ -31,6 +31,6 @@ def health_routes(health: Health) -> APIRouter:
         """Models and store are loaded, and the service is not going down."""
         if reason := await health.not_ready():
             return error_response(503, reason, {"Retry-After": "1"})
-        return JSON({"status": "ready"})
+        return JSON({"status": "ready", "notes": health.notes()})
 
     return router

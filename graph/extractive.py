@@ -4,14 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graph.calibration import Calibration
+from graph.code_spans import code_spans
 from graph.relevance import Assessment, assess
+from graph.sentences import Span
 from graph.state import Reading
-from graph.terms import Idf
+from graph.terms import Idf, stems
 
 MOST_SENTENCES = 3
 """An answer has at most so many sentences."""
-WITHIN = 0.85
-"""A further sentence must score at least this share of the best one's score."""
+WITHIN, WITHIN_PER_WORD = 0.6, 0.008
+"""A further sentence must score at least this share of the best one's score, and the more the longer it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +52,34 @@ def _answer(reading: Reading, assessed: Iterable[Assessment], threshold: float) 
     if not passed:
         return Extract(reading.question, (), 0.0)
     best = max(passed, key=lambda a: a.answers)
-    sentences = sorted(_sentences(best), key=lambda s: -s.score)
-    kept = [s for s in sentences[:MOST_SENTENCES] if s.score >= WITHIN * sentences[0].score]
+    sentences = sorted(_sentences(best, reading.question), key=lambda s: -s.score)
+    kept = [s for s in sentences[:MOST_SENTENCES] if s is sentences[0] or s.score >= _least(s) * sentences[0].score]
     return Extract(reading.question, tuple(sorted(kept, key=lambda s: s.start)), best.answers)
 
 
-def _sentences(assessed: Assessment) -> list[Sentence]:
+def _least(sentence: Sentence) -> float:
+    """The share of the best score that a further *sentence* must reach: a short one costs the reader little."""
+    return WITHIN + WITHIN_PER_WORD * len(sentence.text.split())
+
+
+def _sentences(assessed: Assessment, question: str) -> list[Sentence]:
+    """The sentences of a chunk that can answer *question*; all of them when none can."""
     chunk = assessed.chunk
-    return [
+    found = [
         Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score)
         for (start, end), match in zip(chunk.spans, assessed.matches, strict=True)
     ]
+    asked = frozenset(stems(question))
+    code = code_spans(chunk.text)
+    headings = {chunk.title, chunk.chapter, chunk.section}
+    return [s for s in found if s.text not in headings and _can_answer(s, asked, code)] or found
+
+
+def _can_answer(sentence: Sentence, asked: frozenset[str], code: Sequence[Span]) -> bool:
+    """Whether *sentence* is no heading, question or line of code, and says more than the stems *asked* do."""
+    return not (
+        sentence.text.startswith("#")
+        or sentence.text.endswith("?")
+        or asked.issuperset(stems(sentence.text))
+        or any(start <= sentence.start and sentence.end <= end for start, end in code)
+    )

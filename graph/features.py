@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
+from graph.definitions import Definition, defined
 from graph.state import Chunk, Reading
 from graph.terms import Idf, Wanted, asks, vocabulary, wanted
 
@@ -15,12 +16,14 @@ class Match:
     """How one sentence matches a question.
 
     ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the
-    sentence or title, and in those with the sentence before.
+    sentence or title, and in those with the sentence before. ``defines``, in [0, 1], is how well the sentence's subject
+    is what the question asks to be defined.
     """
 
     similarity: float
     coverage: float
     context_coverage: float
+    defines: float = 0.0
 
     @property
     def strength(self) -> float:
@@ -29,8 +32,12 @@ class Match:
 
     @property
     def score(self) -> float:
-        """What orders the sentences of an answer; a plain sum did no worse than fitted weights."""
-        return 0.3 * self.similarity + 0.3 * self.coverage + 0.4 * self.context_coverage
+        """What orders the sentences of an answer; a plain sum did no worse than fitted weights.
+
+        A sentence that defines what is asked goes half the way to 1.
+        """
+        plain = 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
+        return plain + 0.5 * self.defines * (1.0 - plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +48,11 @@ class Features:
     sentence_similarity: float  # best cosine of question and sentence
     coverage: float  # share of the question's idf in title and text
     sentence_coverage: float  # the same in the title and the best single sentence
-    beyond_title: float  # share of the question's idf that is not in the title
+    beyond_title: float  # share of the question's idf that is not in the title, at least ``defines``
     rank: float  # 1 / (1 + rivals that retrieval ranks higher)
     chunk_gap: float  # half cosine, half coverage of the chunk, less that of the best rival; at most LARGEST_GAP
     sentence_gap: float  # strength of its best sentence, less that of the best rival's; at most LARGEST_GAP
+    defines: float  # how well a sentence's subject is what the question asks to be defined, in [0, 1]
     asks: float  # 1 when the question has the form of one, else 0
 
     def __getitem__(self, name: str) -> float:
@@ -70,13 +78,15 @@ class _Lead:
     sentence_similarity: float
     chunk_strength: float
     sentence_strength: float
+    defines: float
 
 
 def measure(reading: Reading, idf: Idf) -> list[tuple[Chunk, tuple[Match, ...], Features]]:
     """Features and sentence matches of every candidate of *reading*, in its order."""
     question = wanted(reading.question, idf)
     asked = float(asks(reading.question))
-    found = [_match(question, chunk) for chunk in reading.chunks]
+    definition = defined(reading.question, idf)
+    found = [_match(question, definition, chunk) for chunk in reading.chunks]
     ranks = [fused(chunk) for chunk in reading.chunks]
     measured = []
     for number, (chunk, (matches, lead)) in enumerate(zip(reading.chunks, found, strict=True)):
@@ -90,10 +100,11 @@ def measure(reading: Reading, idf: Idf) -> list[tuple[Chunk, tuple[Match, ...], 
             sentence_similarity=lead.sentence_similarity,
             coverage=lead.coverage,
             sentence_coverage=lead.sentence_coverage,
-            beyond_title=1.0 - lead.title_coverage,
+            beyond_title=max(1.0 - lead.title_coverage, lead.defines),
             rank=1.0 / (1 + sum(ranks[other] > ranks[number] for other in rivals)),
             chunk_gap=_gap(lead.chunk_strength, (found[other][1].chunk_strength for other in rivals)),
             sentence_gap=_gap(lead.sentence_strength, (found[other][1].sentence_strength for other in rivals)),
+            defines=lead.defines,
             asks=asked,
         )
         measured.append((chunk, matches, features))
@@ -104,16 +115,17 @@ def _gap(strength: float, rivals: Iterable[float]) -> float:
     return min(LARGEST_GAP, strength - max(rivals, default=0.0))
 
 
-def _match(question: Wanted, chunk: Chunk) -> tuple[tuple[Match, ...], _Lead]:
+def _match(question: Wanted, definition: Definition, chunk: Chunk) -> tuple[tuple[Match, ...], _Lead]:
     """The matches of the sentences of *chunk*, and how the chunk stands."""
     title = vocabulary(chunk.title)
     everything = title
     before: frozenset[str] = frozenset()
     matches = []
-    for (start, end), similarity in zip(chunk.spans, chunk.span_similarities, strict=True):
+    defines = definition.shares(chunk.sentences)
+    for (start, end), similarity, share in zip(chunk.spans, chunk.span_similarities, defines, strict=True):
         own = vocabulary(chunk.text[start:end])
         near = own | title
-        matches.append(Match(similarity, question.coverage(near), question.coverage(near | before)))
+        matches.append(Match(similarity, question.coverage(near), question.coverage(near | before), share))
         everything |= own
         before = own
     coverage = question.coverage(everything)
@@ -124,5 +136,6 @@ def _match(question: Wanted, chunk: Chunk) -> tuple[tuple[Match, ...], _Lead]:
         sentence_similarity=max((m.similarity for m in matches), default=chunk.similarity),
         chunk_strength=0.5 * chunk.similarity + 0.5 * coverage,
         sentence_strength=max((m.strength for m in matches), default=0.0),
+        defines=max(defines, default=0.0),
     )
     return tuple(matches), lead

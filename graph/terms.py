@@ -17,6 +17,9 @@ LOOSE_CREDIT = 0.6
 """What a word of the same opening counts for, against 1 for the same stem."""
 _OPENING, _OPEN = 6, "~"
 
+MOST_KEYWORDS = 6
+"""A query of so many words asks, whatever its form."""
+
 _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
 
 # Closed word classes of English: articles, prepositions, pronouns, auxiliaries, conjunctions, adverbs of degree.
@@ -38,10 +41,23 @@ _QUESTION_WORDS = frozenset(
     """.split()
 )
 
+_OPENING_VERBS = frozenset(
+    """
+    is are was were do does did can could may might must shall should will would has have had
+    define identify compare discuss summarize summarise find show state outline
+    """.split()
+)
+
 
 def asks(question: str) -> bool:
-    """Whether *question* has the form of one: a question mark, or a question or request word; a bare title has none."""
-    return "?" in question or not _QUESTION_WORDS.isdisjoint(words(question))
+    """Whether *question* asks: by a question mark, a question or request word, or a verb that opens it; or in keywords.
+
+    A text of at most `MOST_KEYWORDS` words is a query in keywords. A longer one without the form of a question is
+    prose, or a title with its subtitle, that wants no answer.
+    """
+    found = words(question)
+    opens = bool(found) and (found[0] in _OPENING_VERBS)
+    return "?" in question or opens or len(found) <= MOST_KEYWORDS or not _QUESTION_WORDS.isdisjoint(found)
 
 
 def words(text: str) -> list[str]:

@@ -49,6 +49,7 @@ def ask_over_http() -> httpx.Response:
     return asyncio.run(ask())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_what_each_door_says(
     case: Case, steady: QdrantPeer, chroma: ChromaServer, monkeypatch: pytest.MonkeyPatch

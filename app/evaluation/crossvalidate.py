@@ -12,42 +12,36 @@ from app.evaluation.samples import FOLDS, Samples
 
 Array = NDArray[np.float64]
 
+LOST_ANSWER_WEIGHT = 1.1
+"""Gate two would rather pass a wrong chunk than lose a right one, as far as its probabilities stay honest."""
 GATE_ONE = 0.8
 """The threshold on relevance the measures are taken at: the product's default."""
 
 
 def cross_validate(
-    train: Sequence[Samples], topical: Sequence[str], answers: Sequence[str], positive_weight: float
+    train: Sequence[Samples],
+    topical: Sequence[str],
+    answers: Sequence[str],
+    positive_weight: float,
+    answer_weight: float = LOST_ANSWER_WEIGHT,
 ) -> list[tuple[Array, Array]]:
     """Per element of *train* the probabilities (topical, answers) [pairs], each from models that never saw its fold.
 
-    *topical* and *answers* name the features of the two models. All of *train* hold the same questions in the same
-    folds. Raises `ValueError` when a fold leaves nothing right, or nothing wrong, to fit on.
+    *topical* and *answers* name the features of the two models, *positive_weight* and *answer_weight* are what a right
+    row counts in each. All of *train* hold the same questions in the same folds. Raises `ValueError` when a fold leaves
+    nothing right, or nothing wrong, to fit on.
     """
     found = [(np.zeros(len(one.question)), np.zeros(len(one.question))) for one in train]
     for fold in range(FOLDS):
         held = [one.fold[one.question] == fold for one in train]
-        for at, (names, label, weight) in enumerate(((topical, "topical", positive_weight), (answers, "answers", 1.0))):
+        gates = ((topical, "topical", positive_weight), (answers, "answers", answer_weight))
+        for at, (names, label, weight) in enumerate(gates):
             x = np.vstack([one.columns(names)[~out] for one, out in zip(train, held, strict=True)])
             y = np.concatenate([getattr(one, label)[~out] for one, out in zip(train, held, strict=True)])
             weights, bias = fit_logistic(x, y, weight)
             for one, out, probabilities in zip(train, held, found, strict=True):
                 probabilities[at][out] = 1.0 / (1.0 + np.exp(-(one.columns(names)[out] @ weights + bias)))
     return found
-
-
-def best_threshold(samples: Samples, topical: Array, answers: Array) -> float:
-    """The bar of gate two, in steps of .05, with the most right outcomes: answered from a right chunk, or declined.
-
-    Each question file counts alike, however many questions it holds.
-    """
-    files = np.unique(samples.source)
-
-    def right(step: float) -> float:
-        outcomes = _right_outcomes(samples, topical, answers, step)
-        return float(np.mean([outcomes[samples.source == file].mean() for file in files]))
-
-    return round(float(max(np.arange(0.2, 0.81, 0.05), key=right)), 2)
 
 
 def rates(
@@ -61,6 +55,7 @@ def rates(
     right = samples.answers > 0
     can, cannot = ours & samples.answerable, ours & ~samples.answerable
     top = np.array([at for at in _best(samples, topical) if mine[at]], dtype=np.int64)
+    answered = np.array([at for at in _best(samples, np.where(one, answers, 0.0)) if (both & mine)[at]], dtype=np.int64)
     return {
         "right chunk passes gate one": _any(samples, one & right)[can].mean(),
         "and gate two": _any(samples, both & right)[can].mean(),
@@ -68,6 +63,7 @@ def rates(
         "precision": right[both & mine].mean(),
         "calibration error, pairs": calibration_error(topical[mine], samples.topical[mine]),
         "top": calibration_error(topical[top], samples.topical[top]),
+        "of answers": calibration_error(answers[answered], samples.answers[answered]),
         "right outcome": _right_outcomes(samples, topical, answers, threshold)[ours].mean(),
     }
 

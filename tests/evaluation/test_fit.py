@@ -11,6 +11,7 @@ from app.evaluation.crossvalidate import calibration_error
 from app.evaluation.fit import fit, gather
 from app.evaluation.logistic import fit_logistic
 from graph.features import FEATURE_NAMES
+from graph.policy import Policy
 from graph.terms import stems
 
 PLANTS = ["kale", "rose", "oak", "fern", "moss", "leek", "plum", "yew", "ivy", "fig", "pea", "rye"]
@@ -72,14 +73,14 @@ def test_calibration_error_is_the_gap_between_stated_and_seen() -> None:
 
 
 def test_a_corpus_and_its_questions_make_a_calibration() -> None:
-    """Fitting gives a model per gate, no weight negative, whose features all exist, and a bar within its steps."""
+    """Fitting gives a model per gate, no weight negative, whose features all exist, and the one bar."""
     train = asyncio.run(gather(ROWS, QUESTIONS, WordVectors()))
     assert [len(samples.fold) for samples in train] == [len(QUESTIONS)] * 2
     entry = fit(train)
     for gate in ("topical", "answers", "cosine"):
         assert set(entry[gate]["weights"]) <= set(FEATURE_NAMES)
         assert all(weight > 0 for weight in entry[gate]["weights"].values())
-    assert 0.2 <= entry["answer_threshold"] <= 0.8
+    assert entry["answer_threshold"] == Policy().min_confidence
 
 
 def test_a_copy_that_lost_the_answer_is_on_topic_only() -> None:

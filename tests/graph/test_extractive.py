@@ -73,6 +73,34 @@ def test_each_part_has_its_own_answer() -> None:
     assert [{s.chunk_id for s in one.sentences} for one in found] == [{"kale"}, {"rose"}]
 
 
+def answer(question: str, found: Chunk) -> list[str]:
+    (one,) = extract([Reading(question, (found,))], alike, MODEL, threshold=0.0)
+    return [sentence.text for sentence in one.sentences]
+
+
+def test_the_sentence_that_defines_comes_before_a_likelier_one() -> None:
+    """Asked what a thing is, the answer holds the definition even where another sentence is nearer by cosine."""
+    entry = chunk("mulch", "Mulch. A cover of straw. We sell mulch and more mulch to every garden.", 0.7, 0.2, 0.7)
+    assert "A cover of straw." in answer("What is mulch?", entry)
+    assert "Mulch." not in answer("What is mulch?", entry)
+
+
+def test_what_cannot_answer_is_not_quoted() -> None:
+    """Headings, questions, code and what merely repeats the question are left out while anything else is there."""
+    text = "# Sowing kale\n\nWhen is kale sown?\n\nKale sown.\n\n```\nsow kale --when\n```\n\nKale is sown in April."
+    kale = chunk("kale", text, 0.9, 0.9, 0.9, 0.9, 0.5)
+    assert answer("When is kale sown?", kale) == ["Kale is sown in April."]
+    assert answer("When is kale sown?", chunk("kale", "When is kale sown?", 0.9)) == ["When is kale sown?"]
+
+
+def test_a_further_sentence_must_be_worth_its_length() -> None:
+    """Of two further sentences that match alike, the short one is quoted and the long one is not."""
+    long = "They like it " + "very " * 50 + "much."
+    short = chunk("kale", "Kale is sown in April. They like it.", 0.8, 0.8, title="Kale")
+    assert len(answer("When is kale sown?", short)) == 2
+    assert len(answer("When is kale sown?", chunk("k", f"Kale is sown in April. {long}", 0.8, 0.8, title="Kale"))) == 1
+
+
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=4))
 def test_an_answer_is_short_and_reads_in_order(cosines: list[float]) -> None:
     """Whatever the similarities, an answer is one to three sentences of one chunk, in the order they stand there."""

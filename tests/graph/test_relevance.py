@@ -18,7 +18,7 @@ from graph.calibration import (
     load_calibrations,
 )
 from graph.features import FEATURE_NAMES, Features, measure
-from graph.relevance import grade
+from graph.relevance import assess, grade
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Reading
 
@@ -88,6 +88,20 @@ def test_a_twin_is_no_rival() -> None:
     assert beside == alone
     assert rivalled.rank < alone.rank
     assert rivalled.chunk_gap < alone.chunk_gap
+
+
+def test_a_definition_counts_where_the_title_holds_the_whole_question() -> None:
+    """A chunk that defines what is asked clears both gates, though its document's title is what is asked.
+
+    A sibling with the same title and the same cosine that only uses the word clears neither so well.
+    """
+    said = chunk("said", "Kale is a cabbage with curly leaves. It is hardy.", 0.7, "Kale")
+    used = chunk("used", "We sell kale in winter. It sells well.", 0.7, "Kale")
+    best, other = assess(Reading("What is kale?", (said, used)), alike, MODEL)
+    assert best.topical >= 0.8
+    assert best.answers >= MODEL.answer_threshold > other.answers
+    assert best.features.defines == best.features.beyond_title == 1.0
+    assert other.features.defines == other.features.beyond_title == 0.0
 
 
 def test_the_order_of_the_candidates_does_not_matter() -> None:

@@ -69,8 +69,24 @@ def test_rare_stems_weigh_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("Where do roses grow", True), ("Roses?", True), ("List the roses", True), ("roses", False)]
+    "text",
+    [
+        "Where do roses grow",
+        "Roses?",
+        "List the roses that grow in the shade of trees",
+        "refund policy",
+        "OLLAMA_TIMEOUT_SECONDS default",
+        "do the roses have to be cut in autumn",
+    ],
 )
-def test_a_bare_title_asks_nothing(text: str, expected: bool) -> None:
-    """A question mark, a question word or a request make a question; a bare title is none."""
-    assert asks(text) is expected
+def test_questions_requests_and_keywords_ask(text: str) -> None:
+    """A question mark, a question word, a request or an opening verb asks, and so does a query of a few keywords."""
+    assert asks(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["roses and other flowers of the old north", "The roses of the garden need pruning every spring."]
+)
+def test_prose_and_long_titles_ask_nothing(text: str) -> None:
+    """A longer text that has not the form of a question asks nothing."""
+    assert not asks(text)

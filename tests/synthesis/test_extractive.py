@@ -113,7 +113,7 @@ async def test_markers_of_a_document_are_not_repeated(calibration: Calibration, 
 
 async def test_sentences_without_a_full_stop_stay_apart(calibration: Calibration) -> None:
     """Two items of a list, which end in no mark, are two sentences in the answer too."""
-    listed = chunk(1, "- Eiffel Tower finished in 1889\n- Eiffel Tower finished by Eiffel", "Tower")
+    listed = chunk(1, "- Eiffel Tower finished in 1889\n- Eiffel Tower finished by Gustave Eiffel", "Tower")
     draft, _ = await answer(calibration, WHEN, [listed], seen(WHEN.text, listed, NOISE))
     plain = bare(draft.text)
     assert [plain[start:end] for start, end in sentence_spans(plain)] == listed.sentences
