@@ -1,6 +1,6 @@
 """Door V: ``from retrieval_validation import validate_retrieval``."""
 
-from app.cohere_validation import CohereAPIError
+from app.validating.cohere import CohereAPIError
 from app.validation import validate_retrieval
 from graph.validation_rules import ValidationError
 

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from app.result import Result
+from graph.citing.render import named
 from graph.errors import CollectionMissing, Outcome
-from graph.render import named
 
 NOT_FOUND = "Information not found in the knowledge base."
 UNAVAILABLE = "Service temporarily unavailable. Please try again."

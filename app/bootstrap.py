@@ -21,12 +21,12 @@ from app.retrieval import HybridRetriever
 from app.service import GardenService
 from app.settings import Settings, load_settings
 from app.support import EmbeddingSupport
-from app.tasks_service import TaskService
+from app.tasks.service import TaskService
 from graph.build import build_graph
-from graph.calibration import Calibration, calibration_for, load_calibrations
 from graph.errors import ConfigurationError
 from graph.policy import Policy
 from graph.ports import Grader, Ports, Synthesizer
+from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
 from graph.state import State
 
 __all__ = ["Garden", "build_garden", "make_parts", "make_task_service", "policy_of"]

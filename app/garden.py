@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.providers.embeddings import EmbeddingModel
     from app.service import GardenService
     from app.settings import Settings
-    from app.tasks_service import TaskService
+    from app.tasks.service import TaskService
     from graph.ports import Retriever
 
 

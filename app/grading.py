@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.readings import best_first
-from graph.calibration import Calibration, cosine_relevance
-from graph.english import english_idf
 from graph.ports import Retrieved
-from graph.relevance import grade
+from graph.relevance.calibration import Calibration, cosine_relevance
+from graph.relevance.english import english_idf
+from graph.relevance.gates import grade
 from graph.state import Chunk, Question
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.grading import CosineGrader, LocalGrader
 from app.settings import Settings
 from app.synthesis.extractive import ExtractiveSynthesizer
-from graph.calibration import Calibration
 from graph.ports import Grader, Synthesizer
+from graph.relevance.calibration import Calibration
 
 EXTRACTIVE = "extractive"
 

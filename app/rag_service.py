@@ -15,8 +15,8 @@ from app.result import Result
 from app.search import SearchResults, search
 from app.settings import Settings, load_settings
 from app.sync_bridge import LoopThread
-from app.task_chat import LLMService, reply_of
-from app.task_models import SearchResult
+from app.tasks.chat import LLMService, reply_of
+from app.tasks.models import SearchResult
 from graph.errors import InvalidInput
 from graph.steps import failure_of
 

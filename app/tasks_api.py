@@ -13,8 +13,8 @@ from fastapi.responses import StreamingResponse
 
 from app.ingest.tasks import Priority, Status
 from app.query_schemas import ErrorBody
-from app.task_models import ChatRequest, SemanticSearchResponse
-from app.tasks_service import TaskService
+from app.tasks.models import ChatRequest, SemanticSearchResponse
+from app.tasks.service import TaskService
 from graph.errors import GardenError
 
 DONE = "[DONE]"

@@ -13,18 +13,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.cohere_validation import chosen_reranker, rerank_once
-from app.given_chunks import GivenChunks
 from app.request_id import current_request_id
 from app.retrieval import HybridRetriever
 from app.settings import Settings, load_settings
-from app.validation_parts import shared_embedding, shared_loop
-from graph.calibration import calibration_for, load_calibrations
-from graph.compound import question_parts
-from graph.english import english_idf
+from app.validating.cohere import chosen_reranker, rerank_once
+from app.validating.given_chunks import GivenChunks
+from app.validating.parts import shared_embedding, shared_loop
 from graph.errors import GardenError
 from graph.ports import Retrieved
-from graph.relevance import grade
+from graph.relevance.calibration import calibration_for, load_calibrations
+from graph.relevance.compound import question_parts
+from graph.relevance.english import english_idf
+from graph.relevance.gates import grade
 from graph.retrieval_validation import nothing_given, verdict
 from graph.state import Question
 from graph.validation_rules import MOST_CHUNKS, check_arguments

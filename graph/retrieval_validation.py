@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.calibration import Calibration
-from graph.extractive import extract
-from graph.relevance import Assessment, assess
+from graph.relevance.calibration import Calibration
+from graph.relevance.extractive import extract
+from graph.relevance.gates import Assessment, assess
 from graph.state import Chunk, Reading
 from graph.terms import Idf
 

@@ -8,10 +8,10 @@ import pytest
 
 from app.grading import CosineGrader, LocalGrader
 from app.readings import best_first
-from graph.calibration import Calibration, cosine_relevance
-from graph.english import english_idf
 from graph.ports import Grader, Retrieved
-from graph.relevance import grade
+from graph.relevance.calibration import Calibration, cosine_relevance
+from graph.relevance.english import english_idf
+from graph.relevance.gates import grade
 from graph.state import Reading
 from tests.synthesis.samples import calibration, chunk, question
 

@@ -1,4 +1,4 @@
-"""Make ``graph/common_stems.txt``: the commonest stems of English, most frequent first, one per line.
+"""Make ``graph/relevance/common_stems.txt``: the commonest stems of English, most frequent first, one per line.
 
 ``python -m app.evaluation.common_stems VOCABULARY FILE`` reads the vocabulary of BERT (uncased; Devlin et al., 2018;
 Apache-2.0), which lists its whole words from the most frequent down; every uncased descendant ships the same file.

@@ -25,7 +25,7 @@ from app.evaluation.samples import Samples, collect, shortened
 from app.providers.embeddings import make_embeddings
 from app.retrieval import HybridRetriever
 from app.settings import load_settings
-from graph.calibration import LEXICAL
+from graph.relevance.calibration import LEXICAL
 
 TOPICAL = ("chunk_similarity", "coverage", "rank", "chunk_gap", "sentence_gap", "defines")
 ANSWERS = (
@@ -115,7 +115,7 @@ def _write(path: Path, entries: Mapping[str, Any], files: Sequence[str], questio
         "by": "python -m app.evaluation.fit",
         "questions": questions,
         "files": list(files),
-        "idf": "graph.english.english_idf",
+        "idf": "graph.relevance.english.english_idf",
         "gardens": ["as it is", "every chunk twice, the copy without its last sentence"],
         "model": "logistic regression, weights not negative, ridge 1 on standardised features",
         "cross_validation": "five folds, questions on one document in one fold",

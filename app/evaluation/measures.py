@@ -75,7 +75,7 @@ def measure(asked: Sequence[Asked], threshold: float) -> dict[str, float | int |
         "mrr@10": _mean(
             [1 / one.first_hit if (one.first_hit or 99) <= 10 and one.first_hit else 0.0 for one in located]
         ),
-        "ndcg@10": _mean([ndcg(one.hits[:10], max(1, len(one.question.gold_chunks))) for one in located]),
+        "ndcg@10": _mean([ndcg(one.hits[:10], len(one.question.gold_chunks) or sum(one.hits)) for one in located]),
         "right chunk passes": rate(located, lambda one: any(_passed(one, threshold))),
         "all right chunks pass": rate([o for o in can if o.question.gold_chunks], lambda one: all_pass(one, threshold)),
         "precision of what passes": rate(passed, lambda pair: pair[1]),

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graph.english import english_idf
-from graph.features import FEATURE_NAMES, measure
 from graph.ports import Retriever
+from graph.relevance.english import english_idf
+from graph.relevance.features import FEATURE_NAMES, measure
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Question
 

@@ -27,9 +27,9 @@ from app.evaluation.tampering import Change, denied, joined, names_of, renamed, 
 from app.providers.minilm import MiniLMEmbeddings
 from app.providers.weights import find_weights
 from app.support import EmbeddingSupport
-from graph.attribution import place_markers
-from graph.evidence import CLEAR_SUPPORT
-from graph.markers import Marker
+from graph.citing.attribution import place_markers
+from graph.citing.markers import Marker
+from graph.evidence.support import CLEAR_SUPPORT
 from graph.ports import SupportScorer
 from graph.sentences import sentence_spans
 from graph.state import Chunk

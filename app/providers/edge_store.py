@@ -143,7 +143,7 @@ class EdgeVectorStore(EdgeChunks, VectorStore):
         return await asyncio.wrap_future(self._diverse(vector, k, fetch_k, lambda_mult, kwargs))
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
-        """LangChain's relevance in [0, 1] is the cosine cut off below 0; the calibrated one is ``graph.relevance``."""
+        """LangChain's relevance in [0, 1]: the cosine cut off below 0. The calibrated one is in ``graph.relevance``."""
         return lambda cosine: min(1.0, max(0.0, cosine))
 
     def _nearest(self, vector: ArrayLike, k: int, options: Where) -> Future[Scored]:

@@ -93,5 +93,5 @@ class RemoteStore(RemoteChunks, VectorStore):
         return [(document_from_payload(one.id, one.payload), one.cosine) for one in found]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
-        """LangChain's relevance in [0, 1] is the cosine cut off below 0; the calibrated one is ``graph.relevance``."""
+        """LangChain's relevance in [0, 1]: the cosine cut off below 0. The calibrated one is in ``graph.relevance``."""
         return lambda cosine: min(1.0, max(0.0, cosine))

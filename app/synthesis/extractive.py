@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graph.calibration import Calibration
-from graph.citations import without_markers
-from graph.english import english_idf
-from graph.extractive import Extract, extract
+from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
-from graph.relevance import assess
+from graph.relevance.calibration import Calibration
+from graph.relevance.english import english_idf
+from graph.relevance.extractive import Extract, extract
+from graph.relevance.gates import assess
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, Reading
 

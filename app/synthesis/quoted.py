@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from graph.citations import without_markers
+from graph.citing.citations import without_markers
 from graph.state import Chunk
 
 _TAGS = "chunk|question|system|user|assistant|think|thinking|s|bos|eos|start_of_turn|end_of_turn|sys|inst"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
-from graph.attribution import Cited, place_markers
-from graph.citations import parse, without_dangling
-from graph.confidence import confidence_of
+from graph.citing.attribution import Cited, place_markers
+from graph.citing.citations import parse, without_dangling
+from graph.citing.render import numbered
+from graph.evidence.confidence import confidence_of
 from graph.outputs import answered
 from graph.policy import Policy
 from graph.ports import SupportScorer
-from graph.render import numbered
 from graph.state import Chunk, Citation, State
 from graph.steps import Update
 

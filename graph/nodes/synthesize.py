@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langgraph.config import get_stream_writer
 
-from graph.live import LiveMarkers
+from graph.citing.live import LiveMarkers
 from graph.ports import Retrieved, Synthesizer
 from graph.state import State
 from graph.steps import Update

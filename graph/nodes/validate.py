@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from graph.compound import question_parts
 from graph.errors import InvalidInput
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy
+from graph.relevance.compound import question_parts
 from graph.state import Question, State
 from graph.steps import Update
 

@@ -25,11 +25,11 @@ from app.providers.embeddings import EmbeddingModel
 from app.rag_service import RAGService
 from app.settings import load_settings
 from app.synthesis.chat import ChatSynthesizer
-from app.task_chat import TEMPLATE_TOKENS, chat_prompt, fit_window
-from app.task_context import CUT, HEADING, NO_TASKS, format_context
-from app.task_models import ChatRequest, RAGContextRequest, SearchResult
-from app.task_reply import NOTHING_FITS, WITHOUT_TASKS, asked_for
-from app.tasks_service import CONTEXT_BUDGET_ALLOCATION, TaskService, estimate_tokens, truncate_to_budget
+from app.tasks.chat import TEMPLATE_TOKENS, chat_prompt, fit_window
+from app.tasks.context import CUT, HEADING, NO_TASKS, format_context
+from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult
+from app.tasks.reply import NOTHING_FITS, WITHOUT_TASKS, asked_for
+from app.tasks.service import CONTEXT_BUDGET_ALLOCATION, TaskService, estimate_tokens, truncate_to_budget
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, SynthesisFailed
 from tests.peers import Fault, OllamaPeer
 

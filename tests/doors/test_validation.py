@@ -521,7 +521,7 @@ def test_the_grade_node_and_the_door_agree(tmp_path: Path) -> None:
 
     from app.bootstrap import build_garden
     from app.settings import load_settings
-    from app.validation_parts import shared_embedding
+    from app.validating.parts import shared_embedding
 
     chunks = [ANSWER, BREAD, TAX, ON_TOPIC]
     settings = load_settings(data_dir=tmp_path)

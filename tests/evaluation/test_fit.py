@@ -10,8 +10,8 @@ from langchain_core.embeddings import Embeddings
 from app.evaluation.crossvalidate import calibration_error
 from app.evaluation.fit import fit, gather
 from app.evaluation.logistic import fit_logistic
-from graph.features import FEATURE_NAMES
 from graph.policy import Policy
+from graph.relevance.features import FEATURE_NAMES
 from graph.terms import stems
 
 PLANTS = ["kale", "rose", "oak", "fern", "moss", "leek", "plum", "yew", "ivy", "fig", "pea", "rye"]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.attribution import Cited, place_markers
-from graph.citations import parse
+from graph.citing.attribution import Cited, place_markers
+from graph.citing.citations import parse
+from graph.citing.render import numbered
 from graph.errors import EmbeddingUnavailable
 from graph.nodes.cite import number_by_document
-from graph.render import numbered
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.citations import parse, without_dangling, without_markers
-from graph.code_spans import code_spans
-from graph.markers import Marker
-from graph.mending import tidy
+from graph.citing.citations import parse, without_dangling, without_markers
+from graph.citing.code_spans import code_spans
+from graph.citing.markers import Marker
+from graph.citing.mending import tidy
 from graph.state import Chunk
 
 CHUNKS = [

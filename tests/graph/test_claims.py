@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.alignment import exchanged
-from graph.claims import claim_of
-from graph.contradiction import Surroundings, contradiction, torn
+from graph.evidence.alignment import exchanged
+from graph.evidence.claims import claim_of
+from graph.evidence.contradiction import Surroundings, contradiction, torn
 from graph.state import Chunk
 
 

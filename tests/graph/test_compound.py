@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.compound import MOST_PARTS, question_parts
+from graph.relevance.compound import MOST_PARTS, question_parts
 
 
 @pytest.mark.parametrize(

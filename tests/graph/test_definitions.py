@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.definitions import UNSURE, asked_subject, defined
+from graph.relevance.definitions import UNSURE, asked_subject, defined
 
 
 def alike(_: str) -> float:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.confidence import confidence_of, probability
-from graph.evidence import CONTRADICTED, SUPPORT_BAR, best_by_wording, quotes, supported
+from graph.evidence.confidence import confidence_of, probability
+from graph.evidence.support import CONTRADICTED, SUPPORT_BAR, best_by_wording, quotes, supported
+from graph.evidence.verbatim import verbatim_spans
 from graph.sentences import sentence_spans
 from graph.state import Chunk
-from graph.verbatim import verbatim_spans
 
 TEXT = (
     "The Alpha pump holds 40 litres. It was built in Leeds in 1998. The warranty lasts two years and does not cover "

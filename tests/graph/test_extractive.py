@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.calibration import load_calibrations
-from graph.extractive import MOST_SENTENCES, extract
+from graph.relevance.calibration import load_calibrations
+from graph.relevance.extractive import MOST_SENTENCES, extract
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Reading
 

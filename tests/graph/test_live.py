@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.live import PATIENCE, LiveMarkers
+from graph.citing.live import PATIENCE, LiveMarkers
 from graph.state import Chunk
 
 CHUNKS = [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.calibration import (
+from graph.relevance.calibration import (
     LEXICAL,
     Calibration,
     Logistic,
@@ -17,8 +17,8 @@ from graph.calibration import (
     cosine_relevance,
     load_calibrations,
 )
-from graph.features import FEATURE_NAMES, Features, measure
-from graph.relevance import assess, grade
+from graph.relevance.features import FEATURE_NAMES, Features, measure
+from graph.relevance.gates import assess, grade
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Reading
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graph.citing.render import named, numbered
 from graph.outputs import SNIPPET_CHARS, snippet
-from graph.render import named, numbered
 from graph.state import Citation
 
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from graph.calibration import Calibration, Logistic
 from graph.ports import Retrieved
+from graph.relevance.calibration import Calibration, Logistic
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Question
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from app.synthesis.extractive import ExtractiveSynthesizer
-from graph.calibration import Calibration
 from graph.ports import Retrieved
+from graph.relevance.calibration import Calibration
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, Reading
 from tests.synthesis.samples import Tokens, bare, chunk, cited, question

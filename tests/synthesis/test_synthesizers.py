@@ -16,8 +16,8 @@ from app.synthesis.chat import ChatSynthesizer
 from app.synthesis.chat_model import ChatModel
 from app.synthesis.completion import ChatCompletion
 from app.synthesis.extractive import ExtractiveSynthesizer
-from graph.calibration import Calibration
 from graph.ports import Synthesizer
+from graph.relevance.calibration import Calibration
 from tests.kits.chat_model_kit import CHUNKS, FACTS, RemoteSynthesizerKit, SynthesizerKit, draft_of
 from tests.peers import CoherePeer, HttpPeer, OllamaPeer
 

@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from app.synthesis.completion import ChatCompletion
 from app.synthesis.prompt_budget import tokens
 from app.synthesis.quoted import harmless
-from app.task_context import CONTEXT_BUDGET_ALLOCATION, CUT, NO_TASKS
+from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, CUT, NO_TASKS
 from graph.errors import SynthesisFailed
 from prompts import Prompt, load_prompt
 

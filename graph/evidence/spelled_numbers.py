@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.number_words import ONES, ORDINALS, SCALES, TENS
+from graph.evidence.number_words import ONES, ORDINALS, SCALES, TENS
 
 _NOT_ONE = frozenset("no the this that each every any some which another".split())
 _ONE_NOT = frozenset("of another can should must who that which is could may might would or has to day more".split())

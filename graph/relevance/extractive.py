@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from graph.calibration import Calibration
-from graph.code_spans import code_spans
-from graph.relevance import Assessment, assess
+from graph.citing.code_spans import code_spans
+from graph.relevance.calibration import Calibration
+from graph.relevance.gates import Assessment, assess
 from graph.sentences import Span
 from graph.state import Reading
 from graph.terms import Idf, stems

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from graph.calibration import Calibration
-from graph.features import Features, Match, measure
+from graph.relevance.calibration import Calibration
+from graph.relevance.features import Features, Match, measure
 from graph.state import Chunk, Reading
 from graph.terms import Idf
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.brackets import Cut, cuts
-from graph.markers import Marker
-from graph.mending import tidy
-from graph.references import split_references
+from graph.citing.brackets import Cut, cuts
+from graph.citing.markers import Marker
+from graph.citing.mending import tidy
+from graph.citing.references import split_references
 from graph.state import Chunk
 
 _ROUNDS = 6

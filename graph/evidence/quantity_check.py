@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from graph.number_words import SAME_AS
-from graph.quantities import Quantity
+from graph.evidence.number_words import SAME_AS
+from graph.evidence.quantities import Quantity
 
 
 def disagreement(

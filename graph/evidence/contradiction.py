@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from graph import polarity
-from graph.alignment import exchanged
-from graph.claims import Claim, claim_of, plain
-from graph.demonyms import DEMONYMS
-from graph.naming import initials, letter_differs, missing, roles_differ
-from graph.quantity_check import disagreement
+from graph.evidence import polarity
+from graph.evidence.alignment import exchanged
+from graph.evidence.claims import Claim, claim_of, plain
+from graph.evidence.demonyms import DEMONYMS
+from graph.evidence.naming import initials, letter_differs, missing, roles_differ
+from graph.evidence.quantity_check import disagreement
+from graph.evidence.statement import Statement
 from graph.state import Chunk
-from graph.statement import Statement
 from graph.terms import stem, stems
 
 Reason = Literal[

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Literal
 
-from graph import lexicon
-from graph.statement import Statement
+from graph.evidence import lexicon
+from graph.evidence.statement import Statement
 from graph.terms import stem
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.brackets import LONGEST, cuts
-from graph.code_spans import code_spans
-from graph.document_names import fold, names_of
-from graph.markers import Marker, visible
-from graph.mending import mended
+from graph.citing.brackets import LONGEST, cuts
+from graph.citing.code_spans import code_spans
+from graph.citing.document_names import fold, names_of
+from graph.citing.markers import Marker, visible
+from graph.citing.mending import mended
 from graph.sentences import Span
 from graph.state import Chunk
 

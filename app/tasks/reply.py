@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.task_models import SearchResult
+from app.tasks.models import SearchResult
 
 LEAST_SIMILARITY = 0.2
 """Similarity below which a task is not named: with all-MiniLM-L6-v2, questions about something else stay under it."""

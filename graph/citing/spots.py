@@ -7,10 +7,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graph.clauses import LEAST_WORDS, claim_span, clauses
-from graph.code_spans import code_spans
-from graph.markers import Marker, merged
-from graph.mending import tidy
+from graph.citing.clauses import LEAST_WORDS, claim_span, clauses
+from graph.citing.code_spans import code_spans
+from graph.citing.markers import Marker, merged
+from graph.citing.mending import tidy
 from graph.sentences import Span, sentence_spans
 from graph.terms import stems
 

@@ -7,9 +7,9 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graph.naming import Names, names_in
-from graph.quantities import Quantity, quantities_of
-from graph.statement import Statement
+from graph.evidence.naming import Names, names_in
+from graph.evidence.quantities import Quantity, quantities_of
+from graph.evidence.statement import Statement
 
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 

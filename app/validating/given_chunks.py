@@ -19,7 +19,7 @@ from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import indexed_text
 from app.providers.payloads import chunk_from_payload
 from app.providers.vectors import Vectors, adocument_vectors
-from graph.english import english_idf
+from graph.relevance.english import english_idf
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk
 from graph.terms import document_idf, question_stems, vocabulary, wanted

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.brackets import cuts
-from graph.markers import Marker, merged, read_marker
+from graph.citing.brackets import cuts
+from graph.citing.markers import Marker, merged, read_marker
 from graph.state import Chunk
 
 _HEADING = re.compile(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graph.array_index import indexed_name
-from graph.code_spans import code_spans
-from graph.markers import Marker, merged, read_marker, read_numbers, visible
+from graph.citing.array_index import indexed_name
+from graph.citing.code_spans import code_spans
+from graph.citing.markers import Marker, merged, read_marker, read_numbers, visible
 from graph.state import Chunk
 
 LONGEST = 300

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.document_names import fold, names_of
+from graph.citing.document_names import fold, names_of
 from graph.state import Chunk
 
 _LABEL = (

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from graph.definitions import Definition, defined
+from graph.relevance.definitions import Definition, defined
 from graph.state import Chunk, Reading
 from graph.terms import Idf, Wanted, asks, vocabulary, wanted
 

@@ -13,16 +13,16 @@ from app.ingest.identify import content_hash
 from app.ingest.parts import parts_of
 from app.ingest.sink import LocalSink
 from app.ingest.tasks import Priority, Status, Task, task_documents
-from app.task_chat import ChatPrompt, LLMService, chat_prompt, reply_of, reply_pieces
-from app.task_context import (
+from app.tasks.chat import ChatPrompt, LLMService, chat_prompt, reply_of, reply_pieces
+from app.tasks.context import (
     CONTEXT_BUDGET_ALLOCATION,
     estimate_tokens,
     format_context,
     truncate_to_budget,
 )
-from app.task_input import one_of, share, task_of, text_of, whole
-from app.task_models import SearchResult, found_task
-from app.task_reply import WITHOUT_TASKS, asked_for, reply_without_model
+from app.tasks.input import one_of, share, task_of, text_of, whole
+from app.tasks.models import SearchResult, found_task
+from app.tasks.reply import WITHOUT_TASKS, asked_for, reply_without_model
 from graph.errors import CollectionMissing, StoreUnavailable
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.evidence import best_by_wording
-from graph.markers import Marker
+from graph.citing.markers import Marker
+from graph.citing.spots import Layout, Spot, guess, lay_out, states, unmarked
+from graph.citing.verification import Backed, Verdict, verify
+from graph.evidence.support import best_by_wording
 from graph.ports import SupportScorer
-from graph.spots import Layout, Spot, guess, lay_out, states, unmarked
 from graph.state import Chunk
 from graph.terms import question_stems
-from graph.verification import Backed, Verdict, verify
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.task_models import SearchResult
+from app.tasks.models import SearchResult
 
 CONTEXT_BUDGET_ALLOCATION = {
     "system_prompt": 500,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from graph.claims import plain
+from graph.evidence.claims import plain
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk
 from graph.terms import stems

@@ -1,7 +1,7 @@
 """Evidence: which stretch of a chunk carries a sentence of the answer, and how well.
 
 Support is 1 for a verbatim quote. Otherwise it is made of the share of words that the quote has too and, where a
-scorer is bound, of closeness in meaning; a sentence that says something else than its quote (``graph.contradiction``)
+scorer is bound, of closeness in meaning; a sentence that says something else than its quote (see ``contradiction``)
 stays below the bar whatever it shares with it. The constants are measured: ``docs/evidence.md``.
 """
 
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from graph.claims import claim_of
-from graph.contradiction import Reason, Surroundings, contradiction, torn
+from graph.evidence.claims import claim_of
+from graph.evidence.contradiction import Reason, Surroundings, contradiction, torn
+from graph.evidence.verbatim import verbatim_spans
+from graph.evidence.wording import LEAST_WORDING, likely, stretches, title_of, words_of
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk
-from graph.verbatim import verbatim_spans
-from graph.wording import LEAST_WORDING, likely, stretches, title_of, words_of
 
 SUPPORT_BAR = 0.55
 """Least support of a citation that is kept."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graph.number_words import (
+from graph.evidence.number_words import (
     AMBIGUOUS_MONTHS,
     GLUED_SCALES,
     MONTHS,
@@ -18,7 +18,7 @@ from graph.number_words import (
     TENS,
     UNITS,
 )
-from graph.spelled_numbers import Token, ordinal_behind, spelled_length, spelled_value
+from graph.evidence.spelled_numbers import Token, ordinal_behind, spelled_length, spelled_value
 from graph.terms import is_content, stem
 
 _TOKEN = re.compile(

@@ -7,15 +7,15 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from graph.claims import claim_of
+from graph.citing.spots import Spot
 from graph.errors import GardenError
-from graph.evidence import CLEAR_SUPPORT, SUPPORT_BAR, Quote, quotes, supported
+from graph.evidence.claims import claim_of
+from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, quotes, supported
+from graph.evidence.wording import likely, nearest
 from graph.ports import SupportScorer
 from graph.sentences import Span
-from graph.spots import Spot
 from graph.state import Chunk
 from graph.terms import stems
-from graph.wording import likely, nearest
 
 MOST_CHUNKS = 3
 """Chunks of one document or page that are looked into for one claim: those with most of its words."""

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
-from graph import lexicon
-from graph.demonyms import DEMONYMS
-from graph.quantities import quantities_of
+from graph.evidence import lexicon
+from graph.evidence.demonyms import DEMONYMS
+from graph.evidence.quantities import quantities_of
 from graph.terms import is_content, stem
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
