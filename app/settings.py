@@ -26,11 +26,11 @@ class Settings(BaseSettings):
         env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True
     )
 
-    chat_model: str = Field("", description="`extractive` (embedded, no model) or any LangChain `provider:model`")
+    chat_model: str = Field("", description="unset: `extractive` (embedded, no model); or `provider:model`")
     embedding_model: str = Field(
         "all-MiniLM-L6-v2", description="embedded model, a folder with one, or `provider:model`"
     )
-    reranker: str = Field("", description="`local` (embedded, calibrated), `cohere:rerank-v3.5` or `none`")
+    reranker: str = Field("", description="unset: `local` (calibrated); or `cohere:rerank-v3.5`, `none`")
     vector_store: Literal["embedded", "qdrant", "chroma"] = Field("embedded", description="where the chunks are")
     data_dir: Path = Field(Path(".garden"), description="folder of the embedded store")
 
