@@ -64,8 +64,12 @@ def packaged_folder(package: str = PACKAGE) -> Path:
 
 
 def model_name(folder: Path) -> str:
-    """The name a collection is labelled with: the official one for the package's folder, else the folder's own."""
-    return MODEL_NAME if folder.parent.name == PACKAGE else folder.resolve().name
+    """The name of the model, which its calibration and its collections go by.
+
+    The official one for the official weights, wherever they lie; else the name of the folder.
+    """
+    official = folder.parent.name == PACKAGE or sha256_of(folder / "model.safetensors") == OFFICIAL_SHA256
+    return MODEL_NAME if official else folder.resolve().name
 
 
 def require_files(folder: Path, what: str) -> None:
@@ -83,13 +87,18 @@ def check_sha256(path: Path, expected: str) -> None:
 
     Raises ``ConfigurationError`` when they differ: a damaged download, or other weights under the official name.
     """
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = sha256_of(path)
     if found != expected:
         raise ConfigurationError(
             f"The weights in {path} are not the official all-MiniLM-L6-v2 (sha256 {found}, expected {expected}). "
             f"Install them again with: {INSTALL_COMMAND} --force-reinstall"
         )
+
+
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file, in lower-case hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def encoder_config(folder: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from langchain_core.embeddings import Embeddings
 from app.providers.minilm import MiniLMEmbeddings, processors
 from app.providers.minilm_encoder import MiniLMEncoder
 from app.providers.minilm_graph import Precision, encoder_graph
-from app.providers.weights import INSTALL_COMMAND, check_sha256, find_weights, packaged_folder
+from app.providers.weights import INSTALL_COMMAND, check_sha256, find_weights, model_name, packaged_folder
 from graph.errors import ConfigurationError
 
 DATA = Path(__file__).parent / "data"
@@ -183,13 +183,19 @@ def test_weights_with_another_hash_are_refused(tmp_path: Path) -> None:
         check_sha256(tmp_path / "model.safetensors", "0" * 64)
 
 
+def test_other_weights_go_by_the_name_of_their_folder(tmp_path: Path) -> None:
+    """What is not the official model does not get its calibration."""
+    (tmp_path / "my-encoder").mkdir()
+    (tmp_path / "my-encoder" / "model.safetensors").write_bytes(b"other weights")
+    assert model_name(tmp_path / "my-encoder") == "my-encoder"
+
+
 def test_a_local_folder_serves_as_well(folder: Path, tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
-    """A folder of the user's own, its weights a link as in a model hub's cache, gives the same vectors and its name."""
+    """A folder of the user's own, its weights a link as in a hub's cache, is the same model by name and by vectors."""
     own = local_copy(folder, tmp_path / "my-encoder")
     local = MiniLMEmbeddings(find_weights(own), question_precision="fp32", threads=1, max_concurrency=1)
     try:
-        assert local.model_name == "my-encoder"
-        assert embeddings.model_name == "all-MiniLM-L6-v2"
+        assert local.model_name == embeddings.model_name == "all-MiniLM-L6-v2"
         np.testing.assert_allclose(local.embed_array(TEXTS[:4]), embeddings.embed_array(TEXTS[:4]), atol=1e-6)
     finally:
         local.close()
