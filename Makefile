@@ -27,7 +27,7 @@ test: $(VENV)/.installed-dev  ## install what tests need and run them all
 	@$(BIN)/python -m pytest -q -m "not long" $(ARGS)
 
 .PHONY: long
-long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of every provider
+long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of every provider, and a storm of them
 	@$(BIN)/python -m pytest -q -m long $(ARGS)
 
 .PHONY: lint

@@ -49,6 +49,7 @@ async def trouble(ollama: OllamaPeer, chroma: ChromaServer) -> None:
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.long
 async def test_a_storm_passes_and_leaves_nothing(tmp_path: Path) -> None:
     """As the contract has it: 32 at once, no 500, no leaked task or connection, normal within 5 s."""
     with OllamaPeer() as ollama, CoherePeer() as cohere, ChromaServer(tmp_path) as chroma:
