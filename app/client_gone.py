@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from contextvars import Context, ContextVar
 from typing import Any, TypeVar
 
 import anyio
@@ -12,13 +13,17 @@ from starlette.requests import Request
 T = TypeVar("T")
 
 
+request_var: ContextVar[Request | None] = ContextVar("request", default=None)
+"""The request this context works for, where a door has no other way to learn that its client left."""
+
+
 class ClientGone(Exception):
     """The client closed the connection before its answer was ready."""
 
 
-async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def unless_gone(request: Request, work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
     """Await *work*, or cancel it and raise ``ClientGone`` when the client leaves. The request's body must be read."""
-    asked = asyncio.create_task(work)
+    asked = work if isinstance(work, asyncio.Task) else asyncio.create_task(work)
     left = asyncio.create_task(_left(request))
     try:
         await asyncio.wait({asked, left}, return_when=asyncio.FIRST_COMPLETED)
@@ -32,11 +37,11 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
             await asyncio.gather(asked, return_exceptions=True)
 
 
-async def apart(events: AsyncGenerator[T]) -> AsyncGenerator[T]:
+async def apart(events: AsyncGenerator[T], context: Context | None = None) -> AsyncGenerator[T]:
     """The same *events*, produced in a task of their own, so that a client's leaving ends them in good order.
 
-    A streaming response is cancelled by anyio, which cancels again and again while anything still tidies up; the graph
-    needs its turn to stop what it has under way.
+    The task works in *context*, or in a copy of this one. A streaming response is cancelled by anyio, which cancels
+    again and again while anything still tidies up; the graph needs its turn to stop what it has under way.
     """
     waiting: asyncio.Queue[T | None] = asyncio.Queue(maxsize=1)
 
@@ -48,7 +53,7 @@ async def apart(events: AsyncGenerator[T]) -> AsyncGenerator[T]:
             await events.aclose()
         await waiting.put(None)
 
-    producing = asyncio.create_task(produce())
+    producing = asyncio.create_task(produce(), context=context)
     taking: asyncio.Task[T | None] | None = None
     try:
         while True:

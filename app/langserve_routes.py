@@ -19,6 +19,7 @@ from langchain_core.runnables.utils import AddableDict
 from langserve import add_routes
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.client_gone import apart, request_var, unless_gone
 from app.errors_http import failure_body
 from app.query_schemas import QueryResponse
 from app.result import Result
@@ -58,10 +59,9 @@ class RagRunnable(RunnableGenerator[Any, Any]):
             fields: dict[str, Any] = {}
             async for given in inputs:
                 fields |= _fields(given)
-            events = service.stream(fields)
-            apart = _apart()
+            events = apart(service.stream(fields), _untraced())
             try:
-                while (event := await asyncio.create_task(anext(events, None), context=apart)) is not None:
+                async for event in events:
                     if event.kind == "token":
                         yield AddableDict({"token": event.text})
                     elif event.result is not None:
@@ -75,8 +75,10 @@ class RagRunnable(RunnableGenerator[Any, Any]):
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         async def answer(given: Any) -> dict[str, Any]:
             fields = _fields(given)
-            asked = asyncio.create_task(self._service.ask(fields), context=_apart())
-            return _body(await asked, fields, raising=True)
+            asked = _untraced().run(asyncio.create_task, self._service.ask(fields))
+            request = request_var.get()
+            result = await (asked if request is None else unless_gone(request, asked))
+            return _body(result, fields, raising=True)
 
         return await self._acall_with_config(answer, input, config)
 
@@ -103,9 +105,14 @@ def add_rag_routes(app: FastAPI, service: GardenService) -> None:
 
 
 async def small_batch(request: Request) -> None:
-    """Refuse a batch past ``MAX_BATCH``, and a body that is no JSON object, before LangServe reads it."""
+    """Refuse a batch past ``MAX_BATCH``, and a body that is no JSON object, before LangServe reads it.
+
+    LangServe does not notice that a client left while it invokes; the request is kept at hand for that.
+    """
     if request.method != "POST":
         return
+    if request.url.path.endswith("/invoke"):
+        request_var.set(request)
     try:
         body = orjson.loads(await request.body())
     except orjson.JSONDecodeError:
@@ -117,7 +124,7 @@ async def small_batch(request: Request) -> None:
         raise InvalidInput(f"inputs must be a list of at most {MAX_BATCH} questions.", "inputs")
 
 
-def _apart() -> Context:
+def _untraced() -> Context:
     """This context, request id included, without the run LangChain is tracing: the nodes' work is not its child."""
     context = copy_context()
     context.run(var_child_runnable_config.set, None)

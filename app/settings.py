@@ -15,6 +15,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.errors import ConfigurationError
 
+OLLAMA_DEFAULT = "llama3.2:1b"
+"""Ollama's model where only Ollama is named (document Q, "LLM and Prompt Expectations")."""
+
 PLACES_PER_CORE = 32
 """Requests at once per core: most of them wait for a model, not for this machine."""
 
@@ -91,7 +94,12 @@ class Settings(BaseSettings):
 
     @property
     def chat(self) -> str:
-        """The chat model in use: ``CHAT_MODEL``, else ``ollama:$OLLAMA_MODEL``, else ``extractive``."""
+        """The chat model in use: ``CHAT_MODEL``, else ``ollama:$OLLAMA_MODEL``, else ``extractive``.
+
+        ``CHAT_MODEL=ollama`` names no model: it is ``OLLAMA_MODEL``, or ``llama3.2:1b``.
+        """
+        if self.chat_model == "ollama":
+            return f"ollama:{self.ollama_model or OLLAMA_DEFAULT}"
         return self.chat_model or (f"ollama:{self.ollama_model}" if self.ollama_model else "extractive")
 
     @property

@@ -136,7 +136,7 @@ class Patient:
             raise
 
 
-@pytest.mark.parametrize("path", ["/query", "/query/stream"])
+@pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream"])
 def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """When the client closes the connection, the model's work is cancelled and its place is free again."""
     patient = Patient()
@@ -144,7 +144,8 @@ def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: h
     garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=patient)
     with serve(garden) as address:
         host, port = address.removeprefix("http://").split(":")
-        body = orjson.dumps({"query": CHEMICALS})
+        asked = {"query": CHEMICALS}
+        body = orjson.dumps({"input": asked} if path.startswith("/rag") else asked)
         head = (
             f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
@@ -153,3 +154,37 @@ def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: h
             assert patient.begun.wait(20)
         assert patient.stopped.wait(20)
         wait_until(lambda: garden.service.in_flight == 0)
+
+
+def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:
+    """When every place is taken, any door says 503 OVERLOADED with Retry-After, soon; a freed place serves again."""
+    patient = Patient()
+    settings = load_settings(relevance_threshold=0, max_concurrent_requests=1)
+    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=patient)
+    with serve(garden) as address, httpx.Client(base_url=address, timeout=30) as client:
+        with client.stream("POST", "/query/stream", json={"query": CHEMICALS}) as held:
+            pieces = held.iter_raw()  # kept, since letting go of it would close the connection
+            next(pieces)
+            asked: dict[str, Any] = {"query": CHEMICALS}
+            for path, body in (("/query", asked), ("/query/stream", asked), ("/rag/invoke", {"input": asked})):
+                refused = client.post(path, json=body)
+                assert (refused.status_code, refused.json()["error"]) == (503, "OVERLOADED")
+                assert int(refused.headers["retry-after"]) >= 1
+        wait_until(lambda: garden.service.in_flight == 0)
+        assert client.post("/query", json={"query": ""}).status_code == 400  # the graph has a place for it again
+
+
+class Choosy:
+    """A synthesizer whose prompt had no room for three chunks."""
+
+    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
+        return Draft(f"{chunks[0].sentences[0]} [1]", confidence=0.9, dropped_chunks=3)
+
+
+def test_the_response_says_how_many_chunks_did_not_fit(embedding: EmbeddingModel, http: httpx.Client) -> None:
+    """With includeEvidence, metadata.chunksDropped counts the chunks that the model's context had no room for."""
+    settings = load_settings(relevance_threshold=0)
+    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=Choosy())
+    with serve(garden) as address:
+        body = httpx.post(f"{address}/query", json={"query": CHEMICALS, "includeEvidence": True}).json()
+    assert (body["metadata"]["outcome"], body["metadata"]["chunksDropped"]) == ("answered", 3)

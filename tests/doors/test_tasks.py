@@ -490,7 +490,7 @@ def test_a_chat_that_is_not_json_is_400(http: httpx.Client, content: bytes, kind
 @pytest.mark.parametrize("body", [{"message": "x" * 4000}, {"message": "x", "use_rag": None, "more": 1}])
 def test_chat_bounds_are_inside(http: httpx.Client, body: dict[str, Any]) -> None:
     """4000 characters are taken, null is as absent, and other members are passed over."""
-    said(http.post(CHAT, json=body))
+    assert said(http.post(CHAT, json=body))
 
 
 def test_chat_request_defaults() -> None:
