@@ -65,9 +65,12 @@ class Chunk:
         return [self.text[start:end] for start, end in self.spans]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One question, or one part of it, and its candidates as measured against it, best first by the fused score."""
+    """One question, or one part of it, and its candidates as measured against it, best first by the fused score.
+
+    Compared by identity, so that what is computed of one reading is cheaply found again.
+    """
 
     question: str
     chunks: tuple[Chunk, ...]

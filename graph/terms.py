@@ -111,9 +111,13 @@ def _entries(word: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The stems of a question, the opening of each as `vocabulary` writes it, and its share of their idf."""
+    """The stems of a question, the opening of each as `vocabulary` writes it, and its share of their idf.
+
+    ``entries`` are all of these stems and openings: the only part of a vocabulary that `coverage` looks at.
+    """
 
     shares: tuple[tuple[str, str, float], ...]
+    entries: frozenset[str]
 
     def coverage(self, present: Collection[str]) -> float:
         """Share in [0, 1] of the question's idf that a `vocabulary` holds.
@@ -121,10 +125,13 @@ class Wanted:
         A stem that is missing but opens like a word that is there ("septicemia", "septicemic") counts by
         `LOOSE_CREDIT`.
         """
-        return sum(
-            share if stem_ in present else LOOSE_CREDIT * share if opening in present else 0.0
-            for stem_, opening, share in self.shares
-        )
+        total = 0.0
+        for stem_, opening, share in self.shares:
+            if stem_ in present:
+                total += share
+            elif opening in present:
+                total += LOOSE_CREDIT * share
+        return total
 
 
 def wanted(question: str, idf: Idf) -> Wanted:
@@ -132,12 +139,11 @@ def wanted(question: str, idf: Idf) -> Wanted:
     found = question_stems(question)
     weights = [idf(s) for s in found]
     total = sum(weights) or 1.0
-    return Wanted(
-        tuple(
-            (s, s[:_OPENING] + _OPEN if len(s) >= _OPENING else s, weight / total)
-            for s, weight in zip(found, weights, strict=True)
-        )
+    shares = tuple(
+        (s, s[:_OPENING] + _OPEN if len(s) >= _OPENING else s, weight / total)
+        for s, weight in zip(found, weights, strict=True)
     )
+    return Wanted(shares, frozenset(entry for s, opening, _ in shares for entry in (s, opening)))
 
 
 def document_idf(documents: int, frequencies: Counter[str]) -> Idf:

@@ -236,7 +236,7 @@ async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     assert best.span_similarities == pytest.approx(list(embeddings.embed_array(best.sentences) @ vector), abs=1e-5)
     monkeypatch.setattr(embeddings, "aembed_array", None)
     again = await retriever.retrieve(asked("How deep are beans sown?"))
-    assert again == retrieved, "what was embedded once is not embedded again"
+    assert again.readings[0].chunks == retrieved.readings[0].chunks, "what was embedded once is not embedded again"
 
 
 async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniLMEmbeddings) -> None:

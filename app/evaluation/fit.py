@@ -83,20 +83,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("CORPUS", "QUESTIONS"), type=Path)
     parser.add_argument("--write", type=Path, help="file of calibrations to put the coefficients into")
+    parser.add_argument("--ablate", action="store_true", help="also say how well it holds without each feature")
     given = parser.parse_args(arguments)
-    rows = [row for corpus, _ in given.set for row in _read(corpus)]
-    questions = [{**row, "source": n} for n, (_, path) in enumerate(given.set) for row in _read(path)]
+    rows = [row for corpus, _ in given.set for row in read_rows(corpus)]
+    questions = [{**row, "source": n} for n, (_, path) in enumerate(given.set) for row in read_rows(path)]
     model = make_embeddings(load_settings())
     train = asyncio.run(gather(rows, questions, model.embeddings))
     entries = {model.name: fit(train), LEXICAL: fit(train, WORDS_TOPICAL, WORDS_ANSWERS)}
-    held_out = cross_validate(train, TOPICAL, ANSWERS, LOST_CHUNK_WEIGHT)
-    for garden, samples, found in zip(("as it is", "every chunk twice"), train, held_out, strict=True):
-        print_rates(f"all, {garden}", rates(samples, *found, ANSWER_BAR))
-        for number, (_, path) in enumerate(given.set):
-            print_rates(f"{path}, {garden}", rates(samples, *found, ANSWER_BAR, number))
+    files = [path for _, path in given.set]
+    _report(train, files)
+    for name in ANSWERS if given.ablate else ():
+        _report(train, files, without=name)
     if given.write:
         _write(given.write, entries, [str(path.name) for pair in given.set for path in pair], len(questions))
     return 0
+
+
+def _report(train: Sequence[Samples], files: Sequence[Path], without: str = "") -> None:
+    """Cross-validate over the gardens of `gather`, and print a line per garden, and per file of questions in it."""
+    topical = tuple(name for name in TOPICAL if name != without)
+    answers = tuple(name for name in ANSWERS if name != without)
+    held_out = cross_validate(train, topical, answers, LOST_CHUNK_WEIGHT)
+    ending = f", without {without}" if without else ""
+    for garden, samples, found in zip(("as it is", "every chunk twice"), train, held_out, strict=True):
+        print_rates(f"all, {garden}{ending}", rates(samples, *found, ANSWER_BAR))
+        for number, path in enumerate(files):
+            print_rates(f"{path}, {garden}{ending}", rates(samples, *found, ANSWER_BAR, number))
 
 
 def print_rates(title: str, found: Mapping[str, float]) -> None:
@@ -104,7 +116,8 @@ def print_rates(title: str, found: Mapping[str, float]) -> None:
     print(f"{title}: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()), file=sys.stdout)  # noqa: T201 - the command's output
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a JSON Lines file. Raises `OSError` and `ValueError` when it is not one."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,16 @@ class Samples:
         """The features *names*, [pairs, len(names)]."""
         return self.features[:, [FEATURE_NAMES.index(name) for name in names]]
 
+    def rows(self, kept: NDArray[np.bool_]) -> Samples:
+        """The pairs that *kept* [pairs] marks, of the same questions."""
+        return replace(
+            self,
+            features=self.features[kept],
+            question=self.question[kept],
+            topical=self.topical[kept],
+            answers=self.answers[kept],
+        )
+
 
 async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]]) -> Samples:
     """Retrieve for every row of *questions* and measure what came.
@@ -64,7 +74,7 @@ async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]]) 
         question=np.array(owner, dtype=np.int64),
         topical=np.array(topical, dtype=np.float64),
         answers=np.array(answers, dtype=np.float64),
-        fold=np.array([_fold(row, number) for number, row in enumerate(questions)], dtype=np.int64),
+        fold=np.array([fold_of(row, number) for number, row in enumerate(questions)], dtype=np.int64),
         answerable=np.array([row["answerable"] for row in questions], dtype=np.bool_),
         source=np.array([row["source"] for row in questions], dtype=np.int64),
     )
@@ -86,7 +96,7 @@ def _still_answers(chunk: Chunk, row: Mapping[str, Any]) -> bool:
     return any(answer in chunk.text for answer in row["answers"])
 
 
-def _fold(row: Mapping[str, Any], number: int) -> int:
+def fold_of(row: Mapping[str, Any], number: int) -> int:
     """Questions on one document share a fold, and so do neighbours without one: they come from one article."""
     group = row["gold_document"] or f"without document, {row['source']}, {number // 10}"
     return zlib.crc32(group.encode()) % FOLDS

@@ -88,7 +88,10 @@ class EdgeChunks:
         return await asyncio.wrap_future(self.engine.read(job, HybridHits([[] for _ in queries])))
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
-        """The sentence vectors of candidates that have them."""
+        """The sentence vectors of candidates that have them; at once when all are remembered."""
+        known = self._search.remembered(candidates)
+        if len(known) == len(candidates):
+            return known
         return await asyncio.wrap_future(self.engine.read(lambda shard: self._search.sentences(shard, candidates), {}))
 
     async def acount(self) -> int:

@@ -68,9 +68,13 @@ class EdgeSearch:
             self._statistics(shard, writes, sorted(set(chain.from_iterable(asked)))),
         )
 
+    def remembered(self, candidates: Sequence[Candidate]) -> dict[Hashable, Matrix]:
+        """The sentence vectors that are at hand without the shard, by key."""
+        return self._sentences.find(candidate.key for candidate in candidates)
+
     def sentences(self, shard: Shard, candidates: Sequence[Candidate]) -> dict[Hashable, Matrix]:
         """The sentence vectors, float32 [n, d], of those candidates that have them, by key."""
-        found = self._sentences.find(candidate.key for candidate in candidates)
+        found = self.remembered(candidates)
         wanted = {one.key.point: one.key for one in candidates if one.key not in found and isinstance(one.key, State)}
         if not shard.has_sentences or not wanted:
             return found

@@ -35,7 +35,7 @@ class MiniLMEmbeddings(Embeddings):
         self,
         folder: Path,
         *,
-        threads: int = 2,
+        threads: int = 1,
         question_precision: Literal["fp32", "int8"] = "int8",
         max_concurrency: int | None = None,
     ) -> None:

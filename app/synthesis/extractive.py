@@ -8,7 +8,7 @@ from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
-from graph.relevance.extractive import Extract, extract
+from graph.relevance.extractive import Extract, extract_from
 from graph.relevance.gates import assess
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, Reading
@@ -58,10 +58,7 @@ class ExtractiveSynthesizer:
         ]
         if not candidates:
             return Extract(reading.question, (), 0.0)
-        best = max(candidates, key=lambda assessed: assessed.answers)
-        alone = Reading(reading.question, (best.chunk,))
-        (found,) = extract([alone], english_idf, self._calibration, threshold=0.0)
-        return Extract(reading.question, found.sentences, best.answers)
+        return extract_from(max(candidates, key=lambda assessed: assessed.answers), reading.question)
 
 
 def _cited(extracts: Iterable[Extract], chunks: Sequence[Chunk]) -> list[tuple[str, str]]:

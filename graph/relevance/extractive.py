@@ -51,10 +51,14 @@ def _answer(reading: Reading, assessed: Iterable[Assessment], threshold: float) 
     passed = [a for a in assessed if a.topical >= threshold and a.matches]
     if not passed:
         return Extract(reading.question, (), 0.0)
-    best = max(passed, key=lambda a: a.answers)
-    sentences = sorted(_sentences(best, reading.question), key=lambda s: -s.score)
+    return extract_from(max(passed, key=lambda a: a.answers), reading.question)
+
+
+def extract_from(assessed: Assessment, question: str) -> Extract:
+    """The best sentences of one chunk that has any, in reading order; the probability is the chunk's."""
+    sentences = sorted(_sentences(assessed, question), key=lambda s: -s.score)
     kept = [s for s in sentences[:MOST_SENTENCES] if s is sentences[0] or s.score >= _least(s) * sentences[0].score]
-    return Extract(reading.question, tuple(sorted(kept, key=lambda s: s.start)), best.answers)
+    return Extract(question, tuple(sorted(kept, key=lambda s: s.start)), assessed.answers)
 
 
 def _least(sentence: Sentence) -> float:

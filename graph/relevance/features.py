@@ -1,7 +1,9 @@
 """What is measured of a question and a chunk: how its sentences match, and the features of their pair."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from graph.relevance.definitions import Definition, defined
 from graph.state import Chunk, Reading
@@ -11,8 +13,7 @@ LARGEST_GAP = 0.2
 """A larger lead says no more than this one: in a small collection anything nearest is far ahead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """How one sentence matches a question.
 
     ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the
@@ -81,12 +82,14 @@ class _Lead:
     defines: float
 
 
-def measure(reading: Reading, idf: Idf) -> list[tuple[Chunk, tuple[Match, ...], Features]]:
+@lru_cache(maxsize=64)  # grading and synthesis look at the same readings
+def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Features and sentence matches of every candidate of *reading*, in its order."""
     question = wanted(reading.question, idf)
+    coverage = cache(question.coverage)  # most sentences hold none of the question's words, or the same ones
     asked = float(asks(reading.question))
     definition = defined(reading.question, idf)
-    found = [_match(question, definition, chunk) for chunk in reading.chunks]
+    found = [_match(question, coverage, definition, chunk) for chunk in reading.chunks]
     ranks = [fused(chunk) for chunk in reading.chunks]
     measured = []
     for number, (chunk, (matches, lead)) in enumerate(zip(reading.chunks, found, strict=True)):
@@ -108,33 +111,35 @@ def measure(reading: Reading, idf: Idf) -> list[tuple[Chunk, tuple[Match, ...], 
             asks=asked,
         )
         measured.append((chunk, matches, features))
-    return measured
+    return tuple(measured)
 
 
 def _gap(strength: float, rivals: Iterable[float]) -> float:
     return min(LARGEST_GAP, strength - max(rivals, default=0.0))
 
 
-def _match(question: Wanted, definition: Definition, chunk: Chunk) -> tuple[tuple[Match, ...], _Lead]:
+def _match(
+    question: Wanted, coverage: Callable[[frozenset[str]], float], definition: Definition, chunk: Chunk
+) -> tuple[tuple[Match, ...], _Lead]:
     """The matches of the sentences of *chunk*, and how the chunk stands."""
-    title = vocabulary(chunk.title)
+    title = question.entries & vocabulary(chunk.title)
     everything = title
     before: frozenset[str] = frozenset()
     matches = []
-    defines = definition.shares(chunk.sentences)
-    for (start, end), similarity, share in zip(chunk.spans, chunk.span_similarities, defines, strict=True):
-        own = vocabulary(chunk.text[start:end])
+    sentences = chunk.sentences
+    defines = definition.shares(sentences)
+    for sentence, similarity, share in zip(sentences, chunk.span_similarities, defines, strict=True):
+        own = question.entries & vocabulary(sentence)
         near = own | title
-        matches.append(Match(similarity, question.coverage(near), question.coverage(near | before), share))
+        matches.append(Match(similarity, coverage(near), coverage(near | before), share))
         everything |= own
         before = own
-    coverage = question.coverage(everything)
     lead = _Lead(
-        title_coverage=question.coverage(title),
-        coverage=coverage,
+        title_coverage=coverage(title),
+        coverage=coverage(everything),
         sentence_coverage=max((m.coverage for m in matches), default=0.0),
         sentence_similarity=max((m.similarity for m in matches), default=chunk.similarity),
-        chunk_strength=0.5 * chunk.similarity + 0.5 * coverage,
+        chunk_strength=0.5 * chunk.similarity + 0.5 * coverage(everything),
         sentence_strength=max((m.strength for m in matches), default=0.0),
         defines=max(defines, default=0.0),
     )
