@@ -263,4 +263,4 @@ async def test_outages_are_raised_and_what_is_late_counts_as_one(embeddings: Min
     with pytest.raises(StoreUnavailable, match="in time"):
         await retriever.retrieve(asked("one", seconds=0.5))
     with pytest.raises(EmbeddingUnavailable, match="in time"):
-        await retriever.retrieve(asked("one", seconds=-1))
+        await retriever.retrieve(asked("a question that was not asked before", seconds=-1))

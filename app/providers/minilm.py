@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Literal
@@ -17,8 +17,12 @@ from typing import Literal
 from langchain_core.embeddings import Embeddings
 
 from app.providers.encoder_queue import EncoderQueue, Limit, Role, Vectors
+from app.providers.memory_cache import MemoryCache
 from app.providers.minilm_encoder import MiniLMEncoder
 from app.providers.weights import model_name
+
+REMEMBERED_BYTES = 8 << 20
+"""For the vectors of questions asked lately: about 4,000 of 384 dimensions. A vector depends on its text alone."""
 
 
 class MiniLMEmbeddings(Embeddings):
@@ -44,6 +48,7 @@ class MiniLMEmbeddings(Embeddings):
         self._encoder.load(question_precision)
         self._question_precision = question_precision
         helpers = (threads - 1) * (1 if question_precision == "fp32" else 2)  # each session has its own
+        self._asked: MemoryCache[Vectors] = MemoryCache(REMEMBERED_BYTES, lambda vector: vector.nbytes + 512)
         self._limit = Limit()
         self._queue = EncoderQueue(self._encode, max_concurrency or max(1, processors() - helpers), self._limit)
         self.dimension = self._encoder.dimension
@@ -55,9 +60,10 @@ class MiniLMEmbeddings(Embeddings):
         return self._join(batches, [future.result() for future in futures])
 
     def question_array(self, texts: Sequence[str]) -> Vectors:
-        """Embed questions; waits for the result."""
-        batches, futures = self._submit(texts, "question")
-        return self._join(batches, [future.result() for future in futures])
+        """Embed questions; waits for the result. Those asked lately are remembered."""
+        known, new = self._recall(texts)
+        batches, futures = self._submit(new, "question")
+        return self._remember(texts, known, new, self._join(batches, [future.result() for future in futures]))
 
     async def aembed_array(self, texts: Sequence[str]) -> Vectors:
         """Embed documents while the event loop goes on. Cancelling it drops the batches that still wait."""
@@ -66,8 +72,10 @@ class MiniLMEmbeddings(Embeddings):
 
     async def aquestion_array(self, texts: Sequence[str]) -> Vectors:
         """Embed questions while the event loop goes on. Those that wait together share a pass."""
-        batches, futures = self._submit(texts, "question")
-        return self._join(batches, await asyncio.gather(*map(asyncio.wrap_future, futures)))
+        known, new = self._recall(texts)
+        batches, futures = self._submit(new, "question")
+        rows = await asyncio.gather(*map(asyncio.wrap_future, futures))
+        return self._remember(texts, known, new, self._join(batches, rows))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """``embed_array`` as lists."""
@@ -94,6 +102,24 @@ class MiniLMEmbeddings(Embeddings):
         """Queue the texts in batches; return which texts are in each, and each one's future."""
         batches = self._limit.batches(texts)
         return batches, [self._queue.submit([texts[at] for at in batch], role) for batch in batches]
+
+    def _recall(self, texts: Sequence[str]) -> tuple[dict[Hashable, Vectors], list[str]]:
+        """The vectors at hand, and the questions that are new, each once."""
+        known = self._asked.find(texts)
+        return known, [text for text in dict.fromkeys(texts) if text not in known]
+
+    def _remember(
+        self, texts: Sequence[str], known: dict[Hashable, Vectors], new: Sequence[str], rows: Vectors
+    ) -> Vectors:
+        """The vectors of all *texts*, in their order; the new ones are kept for the next time."""
+        import numpy as np
+
+        made: dict[Hashable, Vectors] = {text: row.copy() for text, row in zip(new, rows, strict=True)}
+        self._asked.keep(made)
+        found = known | made
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        return np.stack([found[text] for text in texts])
 
     def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
         return self._encoder.encode(texts, self._question_precision if role == "question" else "fp32")

@@ -94,6 +94,17 @@ def test_rows_keep_the_order_of_the_texts_and_have_length_one(embeddings: MiniLM
     np.testing.assert_allclose(np.linalg.norm(straight, axis=1), 1, atol=1e-6)
 
 
+def test_a_question_asked_again_needs_no_model(folder: Path) -> None:
+    """Its vector is remembered to the bit, alone or among others; once the model is closed only new questions fail."""
+    own = MiniLMEmbeddings(folder)
+    first = own.question_array(["When are leeks sown?", "Who prunes the roses?", "When are leeks sown?"])
+    own.close()
+    np.testing.assert_array_equal(own.question_array(["Who prunes the roses?"]), first[1:2])
+    np.testing.assert_array_equal(own.question_array(["When are leeks sown?"] * 2), first[[0, 2]])
+    with pytest.raises(RuntimeError):
+        own.question_array(["When are leeks sown?", "And when are they harvested?"])
+
+
 def test_what_goes_past_256_word_pieces_is_not_read(embeddings: MiniLMEmbeddings) -> None:
     """254 words and the two special pieces are read; the 255th word changes nothing, the 254th does."""
     words = ["word"] * 400
