@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
 from graph.relevance.extractive import Extract, extract_from
-from graph.relevance.gates import assess
+from graph.relevance.gates import Assessment, assess
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, Reading
 
@@ -58,7 +59,25 @@ class ExtractiveSynthesizer:
         ]
         if not candidates:
             return Extract(reading.question, (), 0.0)
-        return extract_from(max(candidates, key=lambda assessed: assessed.answers), reading.question)
+        best = max(candidates, key=lambda assessed: assessed.answers)
+        found = extract_from(best, reading.question)
+        fullest = _fullest(best, found, candidates)
+        if fullest is best:
+            return found
+        return replace(extract_from(fullest, reading.question), probability=best.answers)
+
+
+def _fullest(best: Assessment, found: Extract, candidates: Iterable[Assessment]) -> Assessment:
+    """*best*, or the longest near-duplicate of it that has every sentence *found* there too.
+
+    Of two copies of a text it is chance which one matches better; the one that was cut short may lack what comes next.
+    """
+    twins = [
+        other
+        for other in candidates
+        if other.chunk.chunk_id in best.chunk.twins and all(s.text in other.chunk.text for s in found.sentences)
+    ]
+    return max([best, *twins], key=lambda assessed: len(assessed.chunk.text))
 
 
 def _cited(extracts: Iterable[Extract], chunks: Sequence[Chunk]) -> list[tuple[str, str]]:

@@ -63,6 +63,16 @@ async def test_confidence_is_the_calibrated_probability(calibration: Calibration
     assert bad.confidence < calibration.answer_threshold
 
 
+async def test_of_two_copies_the_one_that_says_more_is_cited(calibration: Calibration) -> None:
+    """A copy that was cut short does not stand for the whole text, even where it matches better by chance."""
+    cut = replace(chunk(4, "The Eiffel Tower is in Paris. It was finished in\n1889.", "Eiffel Tower"), twins=("c1",))
+    copies = seen(WHEN.text, cut, NOISE)
+    whole = replace(seen(WHEN.text, TOWER).chunks[0], similarity=0.79, twins=("c4",))
+    draft, _ = await answer(calibration, WHEN, [cut, TOWER], Reading(WHEN.text, (*copies.chunks, whole)))
+    assert "finished in 1889" in draft.text
+    assert set(cited(draft.text)) == {2}
+
+
 async def test_only_chunks_that_passed_may_answer(calibration: Calibration) -> None:
     """The best chunk of the pool is no source when gate one did not let it through."""
     draft, _ = await answer(calibration, WHEN, [MUSEUM], seen(WHEN.text, TOWER, MUSEUM))
