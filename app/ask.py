@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from app.doorway import error_of, open_doorway
+from app.search import clamped
 from app.settings import load_settings
 from graph.errors import CollectionMissing
 
@@ -78,7 +79,7 @@ async def _search(query: str, k: int, as_json: bool) -> int:
             found = await garden.search(query, k)
     except CollectionMissing as error:
         if as_json:
-            _print_json({"query": query, "k": max(3, min(8, k)), "results": [], "context": ""})
+            _print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
         raise error from None
     if as_json:
         _print_json(found)

@@ -44,7 +44,7 @@ def create_app(garden: Garden) -> FastAPI:
     app.include_router(query_routes(garden.service))
     app.include_router(health_routes(garden.health))
     app.include_router(search_routes(garden))
-    app.include_router(task_routes(garden.tasks))
+    app.include_router(task_routes(garden.tasks, garden.service.place))
     app.include_router(ingest_routes(garden.sink))
     add_rag_routes(app, garden.service)
 
