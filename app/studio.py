@@ -1,4 +1,7 @@
-"""LangGraph Studio's way in (``langgraph.json``): the graph alone, on the settings of the environment."""
+"""LangGraph Studio's way in (``langgraph.json``): the graph alone, on the settings of the environment.
+
+Every key of the state is part of its output: Studio shows of a node only what the output has.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 from app.bootstrap import make_parts, policy_of
 from app.settings import load_settings
 from graph.build import build_graph
-from graph.state import Output
+from graph.state import State
 
 _MAKING = threading.Lock()
 """Held while the graph is made: two first runs at once must not open the store twice."""
@@ -31,4 +34,4 @@ def _once() -> CompiledStateGraph[Any, Any, Any, Any]:
 @cache
 def _graph() -> CompiledStateGraph[Any, Any, Any, Any]:
     settings = load_settings()
-    return build_graph(make_parts(settings).ports, policy_of(settings), Output)
+    return build_graph(make_parts(settings).ports, policy_of(settings), State)
