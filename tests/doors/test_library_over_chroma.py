@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Optional  # the names that the document's wrapper uses
 
 import httpx
+import psutil
 import pytest
 
 from app.ingest.documents import LoadedDocument, SplitDocument, TextChunk
@@ -170,6 +171,20 @@ def test_twenty_threads_at_once(service: RAGService) -> None:
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(lambda _: service.query(CHEMICALS), range(20)))
     assert {(answer.answer, answer.confidence) for answer in answers} == {(expected.answer, expected.confidence)}
+
+
+def test_connections_to_the_store_are_kept(service: RAGService, chroma: ChromaServer) -> None:
+    """One question after the other goes over the connections of the first."""
+
+    def connections() -> set[int]:
+        return {
+            c.laddr.port for c in psutil.Process().net_connections("tcp") if c.raddr and c.raddr.port == chroma.port
+        }
+
+    assert service.query(CHEMICALS).answer
+    first = connections()
+    assert service.query("What is the company vacation policy?").answer
+    assert connections() & first
 
 
 def test_a_missing_collection_is_not_found_and_an_outage_is_not(
