@@ -34,47 +34,31 @@ def form_of(policy: Policy) -> type[Any]:
         """Settings of this run alone."""
 
         relevance_threshold: Annotated[
-            float,
-            Field(
-                title="relevance_threshold",
-                description="gate one: least relevance of a chunk that may answer",
-                ge=0,
-                le=1,
-                default=policy.relevance_threshold,
-            ),
+            float, _share(policy.relevance_threshold, "gate one: least relevance of a chunk that may answer")
         ]
         min_confidence_threshold: Annotated[
-            float,
-            Field(
-                title="min_confidence_threshold",
-                description="least confidence of an answer that is given",
-                ge=0,
-                le=1,
-                default=policy.min_confidence,
-            ),
+            float, _share(policy.min_confidence, "least confidence of an answer that is given")
         ]
         max_sources: Annotated[
             int,
-            Field(
-                title="max_sources",
-                description="most chunks to answer from, where the input does not say maxSources",
-                ge=1,
-                le=MAX_SOURCES,
-                default=policy.default_max_sources,
+            _whole(
+                policy.default_max_sources, MAX_SOURCES, "most chunks to answer from, if the input has no maxSources"
             ),
         ]
         max_tokens: Annotated[
             int,
-            Field(
-                title="max_tokens",
-                description="longest answer of a chat model, where the input does not say maxTokens",
-                ge=1,
-                le=MAX_TOKENS,
-                default=policy.default_max_tokens,
-            ),
+            _whole(policy.default_max_tokens, MAX_TOKENS, "longest answer of a model, if the input has no maxTokens"),
         ]
 
     return RunSettings
+
+
+def _share(default: float, description: str) -> Any:
+    return Field(default=default, ge=0, le=1, description=description)
+
+
+def _whole(default: int, most: int, description: str) -> Any:
+    return Field(default=default, ge=1, le=most, description=description)
 
 
 def policy_of_run(policy: Policy, context: object) -> Policy:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -10,18 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
-from langchain_core.embeddings import DeterministicFakeEmbedding
 from typer.testing import CliRunner, Result
 
 from app.cli import app as command
-from app.providers.qdrant_connection import client_maker
-from app.providers.qdrant_store import QdrantStore
 from app.search import assemble
-from app.settings import load_settings
 from graph.errors import InvalidInput
 from graph.state import Chunk
 from rag_service import RAGService
-from tests.failure_world import TEXTS, chunk_points
+from tests.failure_world import TEXTS, steady_store
 from tests.peers import CoherePeer, Fault
 from tests.peers.qdrant_peer import QdrantPeer
 
@@ -38,16 +33,9 @@ def cohere() -> Iterator[CoherePeer]:
 @pytest.fixture(scope="module")
 def qdrant() -> Iterator[QdrantPeer]:
     """A Qdrant with the document's collection, two chunks in it."""
-    with QdrantPeer() as peer:
-
-        async def fill() -> None:
-            unused = DeterministicFakeEmbedding(size=1)
-            store = QdrantStore(unused, client_maker(load_settings(qdrant_url=peer.url)), TEXTBOOK, seconds=30)
-            await store.aupsert(chunk_points())
-            await store.aclose()
-
-        asyncio.run(fill())
-        yield peer
+    peer = steady_store(TEXTBOOK)
+    yield peer
+    peer.__exit__()
 
 
 @pytest.fixture(autouse=True)
