@@ -1,24 +1,68 @@
-"""Door L: ``from rag_service import RAGService``."""
+"""Door L: ``from rag_service import RAGService``; and what documents L and S name for import beside it.
 
-from app.answer import Answer, AnswerCitation
-from app.library_errors import (
-    GenerationTimeout,
-    InvalidQuery,
-    NoCitationsFound,
-    OllamaUnavailable,
-    RAGServiceError,
-    VectorStoreUnavailable,
-)
-from app.rag_service import RAGService
+Each name is fetched when it is first asked for, so that importing this module costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from app.answer import Answer, AnswerCitation
+    from app.ingest.tasks import Task
+    from app.library_errors import (
+        GenerationTimeout,
+        InvalidQuery,
+        NoCitationsFound,
+        OllamaUnavailable,
+        RAGServiceError,
+        VectorStoreUnavailable,
+    )
+    from app.rag_service import RAGService
+    from app.search import SearchHit, SearchResults
+    from app.tasks.chat import LLMService
+    from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, estimate_tokens, truncate_to_budget
+    from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult, SemanticSearchResponse
 
 __all__ = [
+    "CONTEXT_BUDGET_ALLOCATION",
     "Answer",
     "AnswerCitation",
+    "ChatRequest",
     "GenerationTimeout",
     "InvalidQuery",
+    "LLMService",
     "NoCitationsFound",
     "OllamaUnavailable",
+    "RAGContextRequest",
     "RAGService",
     "RAGServiceError",
+    "SearchHit",
+    "SearchResult",
+    "SearchResults",
+    "SemanticSearchResponse",
+    "Task",
     "VectorStoreUnavailable",
+    "estimate_tokens",
+    "truncate_to_budget",
 ]
+
+_HOMES = {
+    "app.answer": ("Answer", "AnswerCitation"),
+    "app.ingest.tasks": ("Task",),
+    "app.library_errors": (
+        "GenerationTimeout", "InvalidQuery", "NoCitationsFound", "OllamaUnavailable", "RAGServiceError",
+        "VectorStoreUnavailable",
+    ),
+    "app.rag_service": ("RAGService",),
+    "app.search": ("SearchHit", "SearchResults"),
+    "app.tasks.chat": ("LLMService",),
+    "app.tasks.context": ("CONTEXT_BUDGET_ALLOCATION", "estimate_tokens", "truncate_to_budget"),
+    "app.tasks.models": ("ChatRequest", "RAGContextRequest", "SearchResult", "SemanticSearchResponse"),
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return globals().setdefault(name, getattr(import_module(home), name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

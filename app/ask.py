@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import orjson
 from rich.console import Console
+from rich.live import Live
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from app.doorway import error_of, open_doorway
+from app.search import clamped
 from app.settings import load_settings
 from graph.errors import CollectionMissing
 
@@ -35,41 +40,36 @@ def run_health(*, as_json: bool) -> int:
 
 async def _ask(fields: dict[str, Any], as_json: bool) -> int:
     out = Console(highlight=False)
-    streamed = ""
-    live = out.is_terminal and not as_json
+    streamed = Text()
+    live = Live(streamed, console=out, transient=True) if out.is_terminal and not as_json else nullcontext()
+    body: dict[str, Any] = {}
     async with open_doorway(load_settings()) as garden:
-        async for name, data in garden.ask(fields):
-            if name == "error":
-                if as_json:
-                    _print_json(data)
-                raise error_of(data)
-            if name == "token" and live:
-                streamed += data["text"]
-                out.print(escape(data["text"]), end="", soft_wrap=True)
-            if name == "answer":
-                if as_json:
-                    _print_json(data)
-                else:
-                    _print_answer(out, data, streamed)
+        with live:  # what it shows is provisional: the verified answer takes its place
+            async for name, data in garden.ask(fields):
+                if name == "token":
+                    streamed.append(data["text"])
+                elif name in ("answer", "error"):
+                    body = data
+    if as_json:
+        _print_json(body)
+    if "error" in body:
+        raise error_of(body)
+    if not as_json:
+        _print_answer(out, body)
     return OK
 
 
-def _print_answer(out: Console, body: dict[str, Any], streamed: str) -> None:
-    """The verified answer, unless the stream already showed exactly it, and its sources once each."""
-    if streamed.strip() != body["answer"].strip():
-        if streamed:
-            out.print("\n")
-        out.print(escape(body["answer"]), soft_wrap=True)
-    else:
-        out.print()
-    if not body["citedDocuments"]:
-        return
-    out.print()
+def _print_answer(out: Console, body: dict[str, Any]) -> None:
+    """The answer, then each source once with the sentences that are quoted from it."""
+    whole = not out.is_terminal  # in a pipe a line is what it is; on a screen it is broken between words
+    out.print(Text(body["answer"]), soft_wrap=whole)
     for marker, document in enumerate(body["citedDocuments"], 1):
-        place = f" [dim]{escape(document['url'] or document['id'])}[/dim]"
-        out.print(f"[bold]{escape(f'[{marker}]')}[/bold] {escape(document['title'])}{place}")
+        title, place = document["title"] or document["id"], document["url"] or document["id"]
+        where = f"  [dim]{escape(place)}[/dim]" if place != title else ""
+        out.print(f"\n[bold]{escape(f'[{marker}]')}[/bold] {escape(title)}{where}", soft_wrap=whole)
         for quote in dict.fromkeys(e["quote"] for e in body["evidence"] if e["marker"] == marker):
-            out.print(f"    “{escape(' '.join(quote.split()))}”", style="italic", soft_wrap=True)
+            said = Text(f"“{' '.join(quote.split())}”", style="italic")
+            out.print(Padding(said, (0, 0, 0, 4), expand=False) if not whole else Text("    ") + said, soft_wrap=whole)
 
 
 async def _search(query: str, k: int, as_json: bool) -> int:
@@ -78,7 +78,7 @@ async def _search(query: str, k: int, as_json: bool) -> int:
             found = await garden.search(query, k)
     except CollectionMissing as error:
         if as_json:
-            _print_json({"query": query, "k": max(3, min(8, k)), "results": [], "context": ""})
+            _print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
         raise error from None
     if as_json:
         _print_json(found)

@@ -108,6 +108,7 @@ def policy_of(settings: Settings) -> Policy:
         relevance_threshold=settings.relevance_threshold,
         min_confidence=settings.min_confidence_threshold,
         max_query_chars=settings.max_query_chars,
+        default_max_tokens=settings.ollama_max_tokens,
         request_timeout=settings.request_timeout_seconds,
         attribution=settings.attribution,
     )

@@ -9,24 +9,25 @@ from fastapi.responses import Response
 
 from app.errors_http import JSON, error_response
 from app.health import Health
+from app.health_schemas import HealthBody, LiveBody, ReadyBody
 
 
 def health_routes(health: Health) -> APIRouter:
     """The three routes over *health*."""
     router = APIRouter(prefix="/health", tags=["health"])
 
-    @router.get("")
+    @router.get("", responses={200: {"model": HealthBody}, 503: {"model": HealthBody}})
     async def report() -> Response:
         """Probe every part: 200 when `healthy` or `degraded`, 503 when `unhealthy`."""
         found = await health.check()
         return JSON(found, 503 if found["status"] == "unhealthy" else 200)
 
-    @router.get("/live")
+    @router.get("/live", responses={200: {"model": LiveBody}})
     async def live() -> Response:
         """The process runs."""
         return JSON({"status": "alive"})
 
-    @router.get("/ready")
+    @router.get("/ready", responses={200: {"model": ReadyBody}})
     async def ready() -> Response:
         """Models and store are loaded, and the service is not going down."""
         if reason := await health.not_ready():

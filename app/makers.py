@@ -27,9 +27,7 @@ def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesize
     """The synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
     if settings.chat == EXTRACTIVE:
         # Where the local relevance spoke at gate one, it speaks for each part of a compound question too.
-        return ExtractiveSynthesizer(
-            calibration, settings.relevance_threshold if settings.reranking == "local" else 0.0
-        )
+        return ExtractiveSynthesizer(calibration, each_part=settings.reranking == "local")
     from app.providers.chat_models import make_completion
     from app.synthesis.chat import ChatSynthesizer
 

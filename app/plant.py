@@ -123,7 +123,7 @@ def _summarise(report: IngestReport) -> None:
     out = Console(stderr=True, highlight=False)
     out.print(
         f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged, {report.removed} removed; "
-        f"{report.chunks} chunks written in {report.seconds:.1f} s"
+        f"{report.chunks} {'chunk' if report.chunks == 1 else 'chunks'} written in {report.seconds:.1f} s"
     )
     for skipped in report.skipped:
         out.print(f"  skipped [bold]{escape(skipped.path)}[/bold]: {escape(skipped.reason)}")

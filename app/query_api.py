@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -18,6 +19,8 @@ from app.service import GardenService
 from app.wire import answer_body, chunk_summary
 from graph.errors import InvalidInput
 from graph.steps import failure_of
+
+log = logging.getLogger("garden.query")
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorBody, "description": "`VALIDATION_ERROR`: the question or an option breaks a rule"},
@@ -37,7 +40,7 @@ def query_routes(service: GardenService) -> APIRouter:
         try:
             fields = await read_fields(request)
         except InvalidInput as error:
-            return failure_response(failure_of(error))
+            return _refused(error, request)
         result = await unless_gone(request, service.ask(fields, request.state.request_id))
         if result.failure:
             return failure_response(result.failure)
@@ -49,7 +52,7 @@ def query_routes(service: GardenService) -> APIRouter:
         try:
             fields = await read_fields(request)
         except InvalidInput as error:
-            return failure_response(failure_of(error))
+            return _refused(error, request)
         events = apart(service.stream(fields, request.state.request_id))
         first = await anext(events)
         if first.result is not None and first.result.failure:
@@ -61,6 +64,13 @@ def query_routes(service: GardenService) -> APIRouter:
         )
 
     return router
+
+
+def _refused(error: InvalidInput, request: Request) -> Response:
+    """The response to a body that never became a question; logged as a question's end is."""
+    failure = failure_of(error)
+    log.info("question", extra={"request_id": request.state.request_id, "outcome": failure.outcome, **error.details})
+    return failure_response(failure)
 
 
 async def read_fields(request: Request) -> dict[str, Any]:

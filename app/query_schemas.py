@@ -100,22 +100,7 @@ STREAM_DOC: dict[str, Any] = {
 }
 
 
-EXAMPLE = {"query": "What is Knowledge Garden?", "includeEvidence": True}
-
-
 def query_body() -> dict[str, Any]:
-    """OpenAPI's description of the body, with an example that runs."""
-    schema = QueryRequest.model_json_schema()
-    return {
-        "requestBody": {
-            "required": True,
-            "content": {
-                "application/json": {
-                    "schema": schema,
-                    "examples": {
-                        "question": {"value": {"query": "What is Knowledge Garden?", "includeEvidence": True}}
-                    },
-                }
-            },
-        }
-    }
+    """OpenAPI's description of the body, which the routes read by themselves."""
+    content = {"application/json": {"schema": QueryRequest.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from graph.errors import InvalidInput
+from graph.nodes.validate import query_text
 from graph.ports import Retriever
 from graph.state import Chunk, Question
 
@@ -42,18 +43,24 @@ class SearchResults(BaseModel):
 async def search(retriever: Retriever, query: str, k: int, *, seconds: float, most_chars: int) -> SearchResults:
     """The *k* best chunks for *query*, highest similarity first; no score is too low.
 
-    Which chunks are best is decided by both channels; a missing collection is an empty result.
-    Raises ``InvalidInput`` for an empty or over-long query, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
+    Which chunks are best is decided by both channels; no result is an empty collection.
+    Raises ``InvalidInput`` for an empty or over-long query, or a *k* that is no integer, and ``CollectionMissing``,
+    ``StoreUnavailable`` or ``EmbeddingUnavailable``.
     """
-    text = query.strip()
-    if not text or len(text) > most_chars:
-        raise InvalidInput(f"Query must be non-blank and at most {most_chars} characters.", "query")
-    k = max(LEAST_K, min(MOST_K, int(k)))
+    text = query_text(query, most_chars)
+    if type(k) is not int:
+        raise InvalidInput("k must be an integer.", "k")
+    k = clamped(k)
     now = time.monotonic()
     question = Question(text, (text,), k, None, None, now, now + seconds)
     found = await retriever.retrieve(question)
     chunks = sorted(found.readings[0].chunks[:k] if found.readings else (), key=lambda c: -c.similarity)
     return SearchResults(query=text, k=k, results=[_hit(chunk) for chunk in chunks], context=assemble(chunks))
+
+
+def clamped(k: int) -> int:
+    """*k*, or the nearest number of chunks that door R gives."""
+    return max(LEAST_K, min(MOST_K, k))
 
 
 def assemble(chunks: list[Chunk]) -> str:

@@ -21,8 +21,9 @@ def search_routes(garden: Garden) -> APIRouter:
     ) -> SearchResults:
         """The chunks nearest to a query, by similarity, and the context assembled from them."""
         settings = garden.settings
-        return await search(
-            garden.retriever, q, k, seconds=settings.request_timeout_seconds, most_chars=settings.max_query_chars
-        )
+        async with garden.service.place():
+            return await search(
+                garden.retriever, q, k, seconds=settings.request_timeout_seconds, most_chars=settings.max_query_chars
+            )
 
     return router

@@ -16,6 +16,7 @@ from app.client_gone import ClientGone
 from app.health_api import health_routes
 from app.ingest_api import ingest_routes
 from app.langserve_routes import AnswerFailed, add_rag_routes
+from app.openapi import describe
 from app.query_api import query_routes
 from app.search_api import search_routes
 from app.tasks_api import task_routes
@@ -44,9 +45,10 @@ def create_app(garden: Garden) -> FastAPI:
     app.include_router(query_routes(garden.service))
     app.include_router(health_routes(garden.health))
     app.include_router(search_routes(garden))
-    app.include_router(task_routes(garden.tasks))
+    app.include_router(task_routes(garden.tasks, garden.service.place))
     app.include_router(ingest_routes(garden.sink))
     add_rag_routes(app, garden.service)
+    describe(app)
 
     @app.get("/", include_in_schema=False)
     async def page() -> RedirectResponse:

@@ -44,7 +44,7 @@ class GardenService:
         request_id = request_id or current_request_id()
         begun = time.perf_counter()
         try:
-            async with self._place():
+            async with self.place():
                 state = await self._graph.ainvoke(_input(fields, request_id), _config(request_id))
         except GardenError as error:
             return self._done(_refused(error, request_id, begun), fields)
@@ -56,7 +56,7 @@ class GardenService:
         begun = time.perf_counter()
         state: dict[str, Any] = {}
         try:
-            async with self._place():
+            async with self.place():
                 steps: AsyncIterator[Any] = self._graph.astream(
                     _input(fields, request_id), _config(request_id), stream_mode=["custom", "values"]
                 )
@@ -73,8 +73,11 @@ class GardenService:
         yield Event("result", result=self._done(_result(state, request_id, begun), fields))
 
     @asynccontextmanager
-    async def _place(self) -> AsyncGenerator[None]:
-        """Hold one of the places; raise ``Overloaded`` when none is free in time."""
+    async def place(self) -> AsyncGenerator[None]:
+        """Hold one of the places; raise ``Overloaded`` when none is free in time.
+
+        Doors that do not ask the graph (task search, chat, door R's search) take theirs here too.
+        """
         if self._places.locked():
             try:
                 async with asyncio.timeout(WAIT_FOR_PLACE):

@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.errors import ConfigurationError
+from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 OLLAMA_DEFAULT = "llama3.2:1b"
 """Ollama's model where only Ollama is named (document Q, "LLM and Prompt Expectations")."""
@@ -41,18 +42,22 @@ class Settings(BaseSettings):
     ollama_model: str = Field("", description="alone it means `CHAT_MODEL=ollama:$OLLAMA_MODEL`")
     ollama_timeout_seconds: float = Field(10.0, gt=0, le=600, description="total time of one model call")
     ollama_context_tokens: int = Field(4096, ge=512, le=1_048_576, description="the chat model's context window")
+    ollama_temperature: float = Field(0.1, ge=0, le=2, description="the chat model's sampling temperature")
+    ollama_max_tokens: int = Field(500, ge=1, le=4096, description="longest answer where the question does not say")
     cohere_api_key: SecretStr = Field(SecretStr(""), description="key of Cohere, used only by parts chosen above")
     cohere_base_url: str = Field("", description="for a proxy; empty: Cohere's own")
 
-    vector_store_url: str = Field("http://localhost:8001", description="address of Chroma")
+    vector_store_url: str = Field("http://chromadb:8001", description="address of Chroma")
     vector_store_collection: str = Field("corporate_documents", min_length=1, description="the documents' collection")
     vector_store_timeout_seconds: float = Field(5.0, gt=0, le=120, description="time of one store call")
     tasks_collection: str = Field("tasks", min_length=1, description="the tasks' own collection (door S)")
     qdrant_url: str = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")
 
-    relevance_threshold: float = Field(0.8, ge=0, le=1, description="gate one: least relevance of a chunk")
-    min_confidence_threshold: float = Field(0.5, ge=0, le=1, description="least confidence of an answer")
+    relevance_threshold: float = Field(
+        RELEVANCE_THRESHOLD, ge=0, le=1, description="gate one: least relevance of a chunk"
+    )
+    min_confidence_threshold: float = Field(MIN_CONFIDENCE, ge=0, le=1, description="least confidence of an answer")
     max_retrieval_results: int = Field(5, ge=1, le=50, description="door L's default `max_results`")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
     attribution: Literal["model", "verified"] = Field("model", description="whose citations count")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -31,11 +31,14 @@ CHAT_DOC: dict[str, Any] = {
     "content": {"text/event-stream": {"schema": {"type": "string"}}},
 }
 
+Place = Callable[[], AbstractAsyncContextManager[None]]
+"""Takes one of the places of the service for as long as it is held. Raises ``Overloaded``."""
+
 log = logging.getLogger("garden.tasks")
 
 
-def task_routes(tasks: TaskService) -> APIRouter:
-    """The two routes over *tasks*."""
+def task_routes(tasks: TaskService, place: Place) -> APIRouter:
+    """The two routes over *tasks*; each request holds a *place*, the chat until its stream ends."""
     router = APIRouter(prefix="/api/v1", tags=["tasks"])
 
     @router.get("/search/semantic", responses={**ERRORS, **UNAVAILABLE})
@@ -49,23 +52,26 @@ def task_routes(tasks: TaskService) -> APIRouter:
         min_similarity: Annotated[float, Query(ge=0.0, le=1.0, description="least similarity of a result")] = 0.0,
     ) -> SemanticSearchResponse:
         """The tasks nearest in meaning, highest similarity first; filters run before the nearest are chosen."""
-        results = await tasks.search(q, n, status, priority, min_similarity)
+        async with place():
+            results = await tasks.search(q, n, status, priority, min_similarity)
         filters = {"status": status, "priority": priority}
         return SemanticSearchResponse(results=results, total=len(results), query=q, filters=dict(filters))
 
     @router.post("/chat", responses={**ERRORS, 200: CHAT_DOC}, response_class=StreamingResponse)
     async def chat(request: ChatRequest) -> StreamingResponse:
         """Chat about the tasks; the reply is streamed."""
-        pieces = tasks.chat(request.message, use_rag=request.use_rag is not False)
+        events = _events(tasks.chat(request.message, use_rag=request.use_rag is not False), place)
+        await anext(events)  # the place is taken, or refused, before the status is sent
         headers = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_events(pieces), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
     return router
 
 
-async def _events(pieces: AsyncGenerator[str]) -> AsyncGenerator[bytes]:
-    """The reply as events: text, then ``[DONE]``; a failure is an ``error`` event in its place."""
-    async with aclosing(pieces):
+async def _events(pieces: AsyncGenerator[str], place: Place) -> AsyncGenerator[bytes]:
+    """Nothing, once a place is held; then the reply as events: text, then ``[DONE]``, or an ``error`` event instead."""
+    async with place(), aclosing(pieces):
+        yield b""
         try:
             async for piece in pieces:
                 yield _data(piece)
@@ -77,7 +83,7 @@ async def _events(pieces: AsyncGenerator[str]) -> AsyncGenerator[bytes]:
             log.error("defect", exc_info=defect)
             yield b"event: error\n" + _data("Something went wrong on our side. The request id names it in the log.")
             return
-    yield _data(DONE, last=True)
+        yield _data(DONE, last=True)
 
 
 def _data(text: str, *, last: bool = False) -> bytes:

@@ -15,6 +15,7 @@ from graph import nodes, routes
 from graph.errors import RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy
 from graph.ports import Ports
+from graph.run_settings import form_of
 from graph.state import Input, Output, State
 from graph.steps import step
 
@@ -25,11 +26,11 @@ LATE_MODEL = partial(SynthesisTimeout, "The chat model did not finish in time.")
 
 def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Bind *ports* and *policy* into the state machine. *output* says which keys a run returns; ``State`` for all."""
-    plan = StateGraph(State, input_schema=Input, output_schema=output)
+    plan = StateGraph(State, context_schema=form_of(policy), input_schema=Input, output_schema=output)
 
     plan.add_node("validate", step("validate", partial(nodes.validate, policy=policy)))
     plan.add_node("retrieve", step("retrieve", partial(nodes.retrieve, retriever=ports.retriever), LATE_RETRIEVE))
-    plan.add_node("grade", step("grade", partial(nodes.grade, grader=ports.grader, policy=policy), LATE_GRADE))
+    plan.add_node("grade", step("grade", partial(nodes.grade, grader=ports.grader), LATE_GRADE))
     plan.add_node(
         "synthesize", step("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), LATE_MODEL)
     )

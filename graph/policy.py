@@ -11,14 +11,21 @@ MAX_SOURCES = 50
 MAX_TOKENS = 4096
 """Upper bound of ``maxTokens`` (contract, Door Q)."""
 
+RELEVANCE_THRESHOLD = 0.8
+"""Gate one: least relevance of a chunk that may answer (document Q, "Retrieval Strategy")."""
+
+MIN_CONFIDENCE = 0.5
+"""Least confidence of an answer that is given (document L, "Environment Variables")."""
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What a graph is built with. Times are in seconds, thresholds in [0, 1]."""
 
-    relevance_threshold: float = 0.8
-    min_confidence: float = 0.5
+    relevance_threshold: float = RELEVANCE_THRESHOLD
+    min_confidence: float = MIN_CONFIDENCE
     max_query_chars: int = 2000
     default_max_sources: int = 10
+    default_max_tokens: int = 500
     request_timeout: float = 30.0
     attribution: Literal["model", "verified"] = "model"

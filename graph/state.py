@@ -13,6 +13,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from graph.errors import Outcome
+from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Question:
     """A question that has passed every rule of door Q.
 
     ``parts`` are the questions it asks: itself, or the halves of a compound one. ``deadline`` is on the clock of
-    ``time.monotonic``, in seconds; every stage gets what is left of it.
+    ``time.monotonic``, in seconds; every stage gets what is left of it. The thresholds are those of the two gates.
     """
 
     text: str
@@ -30,6 +31,8 @@ class Question:
     source: str | None
     started: float
     deadline: float
+    relevance_threshold: float = RELEVANCE_THRESHOLD
+    min_confidence: float = MIN_CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,14 +53,14 @@ def chunk_points() -> list[Point]:
     return points
 
 
-def steady_store() -> QdrantPeer:
-    """A Qdrant that holds ``TEXTS``; running; its ``__exit__`` ends it."""
+def steady_store(collection: str = COLLECTION) -> QdrantPeer:
+    """A Qdrant that holds ``TEXTS`` in *collection*; running; its ``__exit__`` ends it."""
     peer = QdrantPeer()
     peer.__enter__()
 
     async def fill() -> None:
         unused = DeterministicFakeEmbedding(size=1)
-        store = QdrantStore(unused, client_maker(load_settings(qdrant_url=peer.url)), COLLECTION, seconds=30)
+        store = QdrantStore(unused, client_maker(load_settings(qdrant_url=peer.url)), collection, seconds=30)
         await store.aupsert(chunk_points())
         await store.aclose()
 

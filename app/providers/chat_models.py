@@ -15,7 +15,7 @@ from app.synthesis.completion import ChatCompletion
 from graph.errors import ConfigurationError
 
 EXTRACTIVE = "extractive"
-TEMPERATURE, TOP_P = 0.1, 0.9
+TOP_P = 0.9
 RETRY_ONCE = Retry(attempts=2)
 """A chat model is tried twice in all: its time is short, and a second full wait would not fit."""
 
@@ -52,7 +52,7 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
         model=name.partition(":")[2],
         base_url=settings.ollama_host,
         num_ctx=settings.ollama_context_tokens,
-        temperature=TEMPERATURE,
+        temperature=settings.ollama_temperature,
         top_p=TOP_P,
         reasoning=False,
         # Per read, as httpx counts; the total is kept by ChatCompletion. No idle connection is kept: a restarted
@@ -64,7 +64,7 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
     )
 
     def options(limit: int) -> Mapping[str, Any]:
-        sampling = {"temperature": TEMPERATURE, "top_p": TOP_P}
+        sampling = {"temperature": settings.ollama_temperature, "top_p": TOP_P}
         return {"options": {**sampling, "num_ctx": settings.ollama_context_tokens, "num_predict": limit}}
 
     async def probe() -> None:
@@ -78,7 +78,9 @@ def _cohere(settings: Settings, name: str) -> ChatModel:
     from app.providers.cohere_client import connect
 
     connection = connect(settings, "CHAT_MODEL", settings.ollama_timeout_seconds)
-    model = CohereChat(connection=connection, model=name.partition(":")[2], temperature=TEMPERATURE, p=TOP_P)
+    model = CohereChat(
+        connection=connection, model=name.partition(":")[2], temperature=settings.ollama_temperature, p=TOP_P
+    )
     return ChatModel(name, model, COHERE_CONTEXT, says_when_done=True, takes_documents=True, aclose=connection.aclose)
 
 
@@ -87,9 +89,11 @@ def _any_langchain(settings: Settings, name: str) -> ChatModel:
 
     provider, _, model = name.partition(":")
     try:
-        made = init_chat_model(model, model_provider=provider, temperature=TEMPERATURE)
+        made = init_chat_model(model, model_provider=provider, temperature=settings.ollama_temperature)
         if "max_retries" in type(made).model_fields:  # retries are ours: the vendor's would multiply them
-            made = init_chat_model(model, model_provider=provider, temperature=TEMPERATURE, max_retries=0)
+            made = init_chat_model(
+                model, model_provider=provider, temperature=settings.ollama_temperature, max_retries=0
+            )
     except ImportError as error:
         package = str(getattr(error.__cause__, "name", None) or f"langchain-{provider}").replace("_", "-")
         raise ConfigurationError(f"CHAT_MODEL={name!r} needs a package: pip install {package}") from error

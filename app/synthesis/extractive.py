@@ -18,13 +18,13 @@ from graph.state import Chunk, Draft, Question, Reading
 class ExtractiveSynthesizer:
     """Answers each part of a question with one to three sentences of one chunk, where gate two is cleared."""
 
-    def __init__(self, calibration: Calibration, threshold: float = 0.0) -> None:
-        """*threshold* is the least local relevance, in [0, 1], of a chunk to the very part it answers.
+    def __init__(self, calibration: Calibration, *, each_part: bool = False) -> None:
+        """With *each_part* a chunk must be relevant to the very part it answers, by the question's threshold.
 
-        Gate one has spoken for the question as a whole; where it used the local relevance, give its threshold here.
+        Gate one has spoken for the question as a whole; where it used the local relevance, this asks it once more.
         """
         self._calibration = calibration
-        self._threshold = threshold
+        self._each_part = each_part
 
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
@@ -33,7 +33,8 @@ class ExtractiveSynthesizer:
 
         ``confidence`` is that of the least certain part that is answered; when none is, of the one that came nearest.
         """
-        extracts = [self._answer(reading, chunks) for reading in retrieved.readings]
+        least = question.relevance_threshold if self._each_part else 0.0
+        extracts = [self._answer(reading, chunks, least) for reading in retrieved.readings]
         answered = [e for e in extracts if e.sentences and e.probability >= self._calibration.answer_threshold]
         if not answered:
             return Draft(text="", confidence=max((e.probability for e in extracts), default=0.0))
@@ -45,7 +46,7 @@ class ExtractiveSynthesizer:
             before = sentence
         return Draft(text=text, confidence=min(e.probability for e in answered) if text else 0.0)
 
-    def _answer(self, reading: Reading, chunks: Sequence[Chunk]) -> Extract:
+    def _answer(self, reading: Reading, chunks: Sequence[Chunk], least: float) -> Extract:
         """The answer to one part, from the chunk among *chunks* that most probably holds it.
 
         A chunk is weighed against the whole pool it was found in, as when the model was fitted; only those that passed
@@ -55,7 +56,7 @@ class ExtractiveSynthesizer:
         candidates = [
             assessed
             for assessed in assess(reading, english_idf, self._calibration)
-            if assessed.chunk.chunk_id in passed and assessed.matches and assessed.topical >= self._threshold
+            if assessed.chunk.chunk_id in passed and assessed.matches and assessed.topical >= least
         ]
         if not candidates:
             return Extract(reading.question, (), 0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -30,20 +29,6 @@ def text_of(value: Any, field: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{field} must be a non-blank string.", field)
     return value.strip()
-
-
-def whole(value: Any, field: str, most: int) -> int:
-    """A whole number from 1 to *most*; True is none."""
-    if type(value) is not int or not 1 <= value <= most:
-        raise InvalidInput(f"{field} must be an integer from 1 to {most}.", field)
-    return value
-
-
-def share(value: Any, field: str) -> float:
-    """A number in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
-        raise InvalidInput(f"{field} must be a number from 0 to 1.", field)
-    return float(value)
 
 
 def one_of(value: Any, allowed: Any, field: str) -> str | None:

@@ -20,9 +20,10 @@ from app.tasks.context import (
     format_context,
     truncate_to_budget,
 )
-from app.tasks.input import one_of, share, task_of, text_of, whole
+from app.tasks.input import one_of, task_of, text_of
 from app.tasks.models import SearchResult, found_task
 from app.tasks.reply import WITHOUT_TASKS, asked_for, reply_without_model
+from graph.bounds import share, whole
 from graph.errors import CollectionMissing, StoreUnavailable
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ async def cite(state: State, *, support: SupportScorer | None, policy: Policy) -
     }
     if not citations:
         return {**update, "outcome": "no_citations"}
-    if confidence < policy.min_confidence:
+    if confidence < question.min_confidence:
         return {**update, "outcome": "low_confidence"}
     return {**update, **answered(state, numbered(pieces, citations), citations)}
 

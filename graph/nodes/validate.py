@@ -6,16 +6,20 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from langgraph.runtime import get_runtime
+
+from graph.bounds import whole
 from graph.errors import InvalidInput
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy
 from graph.relevance.compound import question_parts
+from graph.run_settings import policy_of_run
 from graph.state import Question, State
 from graph.steps import Update
 
 
 async def validate(state: State, *, policy: Policy) -> Update:
-    """Turn the input into a ``Question``. Raises ``InvalidInput``, naming the field."""
-    return {"question": question_of(state, policy)}
+    """Turn the input, and the run's own settings, into a ``Question``. Raises ``InvalidInput``, naming the field."""
+    return {"question": question_of(state, policy_of_run(policy, get_runtime().context))}
 
 
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
@@ -23,7 +27,7 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
 
     ``None`` counts as absent. Lengths are Unicode code points after trimming (contract, Door Q).
     """
-    text = _query(raw.get("query"), policy.max_query_chars)
+    text = query_text(raw.get("query"), policy.max_query_chars)
     source = raw.get("source")
     if source is not None and (not isinstance(source, str) or not source.strip()):
         raise InvalidInput("source must be a non-blank string.", "source")
@@ -31,15 +35,18 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     return Question(
         text=text,
         parts=question_parts(text),
-        max_sources=_whole("maxSources", raw.get("maxSources"), MAX_SOURCES) or policy.default_max_sources,
-        max_tokens=_whole("maxTokens", raw.get("maxTokens"), MAX_TOKENS),
+        max_sources=_given(raw, "maxSources", MAX_SOURCES) or policy.default_max_sources,
+        max_tokens=_given(raw, "maxTokens", MAX_TOKENS) or policy.default_max_tokens,
         source=source,
         started=now,
         deadline=now + policy.request_timeout,
+        relevance_threshold=policy.relevance_threshold,
+        min_confidence=policy.min_confidence,
     )
 
 
-def _query(value: object, most: int) -> str:
+def query_text(value: object, most: int) -> str:
+    """*value* trimmed, when it is a string of 1 to *most* code points; else raises ``InvalidInput``."""
     message = f"Query must be non-blank and at most {most} characters."
     if not isinstance(value, str):
         raise InvalidInput(message if value is None else "Query must be a string.", "query")
@@ -51,10 +58,6 @@ def _query(value: object, most: int) -> str:
     return text
 
 
-def _whole(field: str, value: object, most: int) -> int | None:
-    """A strict integer in 1..*most*, or None when absent; ``True`` and ``5.0`` are no integers here."""
-    if value is None:
-        return None
-    if type(value) is not int or not 1 <= value <= most:
-        raise InvalidInput(f"{field} must be an integer from 1 to {most}.", field)
-    return value
+def _given(raw: Mapping[str, Any], field: str, most: int) -> int | None:
+    value = raw.get(field)
+    return None if value is None else whole(value, field, most)

@@ -65,18 +65,23 @@ def planted(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel)
 
 @contextmanager
 def serve(garden: Garden) -> Iterator[str]:
-    """A real server for *garden* on a free loopback port; yields its address and closes the garden at the end."""
+    """A real server for *garden*; yields its address and closes the garden at the end."""
+    with serve_app(create_app(garden)) as address:
+        garden.announce(address)
+        yield address
+
+
+@contextmanager
+def serve_app(app: Any) -> Iterator[str]:
+    """A real server for an ASGI application on a free loopback port; yields its address."""
     listening = socket.create_server(("127.0.0.1", 0))
-    port = listening.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(create_app(garden), log_config=None, timeout_graceful_shutdown=5))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=5))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    address = f"http://127.0.0.1:{port}"
-    garden.announce(address)
     try:
         wait_until(lambda: server.started or not thread.is_alive())
         assert server.started
-        yield address
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join(20)

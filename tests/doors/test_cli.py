@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -44,6 +47,37 @@ def test_ask_prints_answer_and_sources(data: Path) -> None:
     assert "[1] Safety Manual" in done.stdout
     body = json.loads(garden("ask", CHEMICALS, "--json", data=data).stdout)
     assert body["evidence"][0]["documentId"] == "safety_manual.pdf"
+
+
+def on_a_terminal(*arguments: str, data: Path) -> tuple[int, str]:
+    """Exit status of the command, and all that it wrote to the terminal it was run on."""
+    here, there = pty.openpty()
+    environment = {**os.environ, "DATA_DIR": str(data), "TERM": "xterm", "COLUMNS": "70", "LINES": "24"}
+    command = [sys.executable, "-m", "app.cli", *arguments]
+    with subprocess.Popen(command, stdin=there, stdout=there, stderr=there, env=environment) as process:
+        os.close(there)
+        written = b""
+        with suppress(OSError):  # Linux ends a terminal that nobody writes to any more in this way
+            while piece := os.read(here, 4096):
+                written += piece
+    os.close(here)
+    return process.returncode, written.decode()
+
+
+def test_ask_on_a_terminal_streams_and_then_shows_the_answer_once(data: Path) -> None:
+    """What streams is taken off the screen when the verified answer is there; sources follow, broken between words."""
+    status, written = on_a_terminal("ask", "What is the company vacation policy?", data=data)
+    streamed, _, screen = written.rpartition("\x1b[2K")
+    assert status == 0
+    assert "28 working" in streamed
+    lines = [re.sub(r"\x1b\[\d+m", "", line).rstrip() for line in screen.splitlines()]
+    text = " ".join(" ".join(lines).split())
+    assert text.startswith("The company vacation policy grants every full-time employee 28 working days of paid")
+    assert text.count("Vacation is not paid out in money, except when employment ends [1].") == 1
+    assert "[1] HR Policy  hr_policy.pdf" in lines
+    quotes = lines[lines.index("[1] HR Policy  hr_policy.pdf") + 1 :]
+    assert quotes[0].startswith("    “The company vacation policy")
+    assert all(line.startswith("    ") and len(line) <= 70 for line in quotes)
 
 
 def test_ask_declines_without_failing(data: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -43,6 +44,27 @@ def test_malformed_bodies_are_refused(http: httpx.Client, body: bytes) -> None:
     response = http.post("/rag/invoke", content=body, headers={"Content-Type": "application/json"})
     assert response.status_code == 400
     assert response.json()["error"] == "VALIDATION_ERROR"
+
+
+LOOSE = {"relevance_threshold": 0, "min_confidence_threshold": 0, "max_sources": 50, "max_tokens": 4096}
+
+
+@pytest.mark.parametrize("config", [{"configurable": LOOSE}, {"context": LOOSE}, {"configurable": {"context": LOOSE}}])
+def test_config_loosens_nothing(http: httpx.Client, config: dict[str, Any]) -> None:
+    """Whatever ``config`` a client sends, thresholds and bounds are the service's: the declined question stays so."""
+    plain = http.post("/query", json={"query": OFF_TOPIC}).json()
+    for body in ({"input": {"query": OFF_TOPIC}, "config": config}, {"input": {"query": OFF_TOPIC, **LOOSE}}):
+        assert untimed(http.post("/rag/invoke", json=body).json()["output"]) == untimed(plain)
+        streamed = http.post("/rag/stream", json=body).text
+        (last,) = [line for line in streamed.splitlines() if line.startswith("data: ") and '"answer"' in line]
+        assert untimed(json.loads(last.removeprefix("data: "))) == untimed(plain)
+    batch = http.post("/rag/batch", json={"inputs": [{"query": OFF_TOPIC}], "config": config}).json()["output"]
+    assert untimed(batch[0]) == untimed(plain)
+
+
+def test_config_offers_nothing_to_set(http: httpx.Client) -> None:
+    """The playground's form has no setting: the config schema is empty."""
+    assert http.get("/rag/config_schema").json().get("properties", {}) == {}
 
 
 def test_stream_brings_tokens_then_the_answer(http: httpx.Client) -> None:

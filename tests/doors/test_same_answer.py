@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -11,8 +12,12 @@ from typing import Any
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from app.cli import app as command
+from app.doorway import Doorway, Near
 from app.settings import load_settings
+from app.studio import forget_graph, make_graph
 from rag_service import RAGService
 
 from .conftest import KNOWLEDGE
@@ -49,19 +54,49 @@ def library(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield made
 
 
-def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService) -> None:
-    """/query, /query/stream, /rag/invoke, /rag/batch, /rag/stream and RAGService tell the same of thirty questions."""
+@pytest.fixture(scope="module")
+def studio(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Told]:
+    """What Studio's graph, made as ``langgraph.json`` has it made, tells of the thirty questions."""
+    folder = tmp_path_factory.mktemp("studio") / "data"
+    shutil.copytree(planted, folder)
+
+    async def ask_all() -> list[Told]:
+        graph = await make_graph()
+        told = [of_state(await graph.ainvoke({"query": question})) for question in sample_questions()]
+        await forget_graph()
+        return told
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DATA_DIR", str(folder))
+        return asyncio.run(ask_all())
+
+
+def of_state(state: dict[str, Any]) -> Told:
+    cited = [(citation.chunk_id, citation.quote) for citation in state["citations"]]
+    return state["outcome"], plain(state["answer"]) if cited else "", cited
+
+
+async def through(doorway: Doorway, fields: dict[str, Any]) -> dict[str, Any]:
+    """The last event of a question, which is what ``garden ask --json`` prints."""
+    return [data async for _, data in doorway.ask(fields)][-1]
+
+
+def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService, studio: list[Told]) -> None:
+    """/query, its stream, /rag/invoke, batch and stream, RAGService, Studio, the command line: the same of thirty."""
     questions = sample_questions()
     assert len(questions) == 30
+    near = Near(library._garden)
     asked = [{"query": question, "includeEvidence": True} for question in questions]
     batch = http.post("/rag/batch", json={"inputs": asked}).json()["output"]
     outcomes = set()
-    for fields, batched in zip(asked, batch, strict=True):
+    for fields, batched, in_studio in zip(asked, batch, studio, strict=True):
         expected = of_body(http.post("/query", json=fields).json())
         outcomes.add(expected[0])
         assert of_body(events(http.post("/query/stream", json=fields))[-1][1]) == expected
         assert of_body(http.post("/rag/invoke", json={"input": fields}).json()["output"]) == expected
         assert of_body(batched) == expected
+        assert in_studio == expected
+        assert of_body(library._loop.run(through(near, fields))) == expected
         last = [
             line for line in http.post("/rag/stream", json={"input": fields}).text.splitlines() if '"answer"' in line
         ]
@@ -72,3 +107,17 @@ def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGSer
         assert (answer.answer is None) == (expected[0] != "answered")
     assert "answered" in outcomes
     assert len(outcomes) > 1
+
+
+def test_the_command_line_tells_the_same(
+    http: httpx.Client, address: str, planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``garden ask --json`` prints what /query tells, over a garden of its own and beside the server that holds it."""
+    shutil.copytree(planted, tmp_path / "own")
+    questions = [sample_questions()[place] for place in (0, 7, -1)]
+    for folder, question in zip((tmp_path / "own", planted, tmp_path / "own"), questions, strict=True):
+        monkeypatch.setenv("DATA_DIR", str(folder))
+        asked = CliRunner().invoke(command, ["ask", question, "--json"])
+        assert asked.exit_code == 0, asked.output
+        expected = of_body(http.post("/query", json={"query": question, "includeEvidence": True}).json())
+        assert of_body(json.loads(asked.stdout)) == expected

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -486,6 +487,26 @@ def test_the_log_holds_the_decision_and_no_text(caplog: pytest.LogCaptureFixture
     said = vars(record)
     assert (said["request_id"], said["quality"], said["chunks"], said["relevant"]) == ("r-3", "Good", 3, 1)
     assert not any("ROS" in str(value) or "dough" in str(value) for value in said.values())
+
+
+def test_the_documents_first_example() -> None:
+    """Example 1: hits as a Qdrant client gives them become chunks, and the validated ones are found again."""
+    retrieved_chunks = [SimpleNamespace(id=chunk["chunk_id"], score=0.5, payload=chunk) for chunk in RELEVANT_AND_NOT]
+    chunks = [
+        {
+            "chunk_id": hit.id,
+            "text": hit.payload["text"],
+            "metadata": hit.payload.get("metadata", {}),
+            "score": hit.score,
+        }
+        for hit in retrieved_chunks
+    ]
+    result = validate_retrieval(query="What is ROS 2?", chunks=chunks)
+    assert result["answer_present"]
+    relevant_chunk_texts = [
+        chunk["text"] for chunk in chunks if chunk["chunk_id"] in [r["chunk_id"] for r in result["relevant_chunks"]]
+    ]
+    assert relevant_chunk_texts == [ANSWER["text"]]
 
 
 def test_the_documents_error_handling(cohere: CoherePeer) -> None:

@@ -1,0 +1,187 @@
+"""What the OpenAPI document says of each door beyond its types: a summary, and examples that run on the sample garden.
+
+``tests/doors/test_openapi.py`` sends every example to a running service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.openapi_samples import (
+    ANSWER,
+    BLANK,
+    DECLINED,
+    GRAPH,
+    HEALTH,
+    HIT,
+    INPUT,
+    PART,
+    QUESTION,
+    REFUSED_CHAT,
+    REFUSED_TASKS,
+    RUN,
+    RUNS,
+    SEARCH,
+    SHOWN,
+    STREAMED,
+    TASK,
+    WITH_EVIDENCE,
+    events,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One request, by ``body`` or ``params``, the status it gets, and what an answer to it looks like."""
+
+    status: int
+    answer: Any
+    body: Any = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One operation: its ``summary``, its ``examples`` by name, and the ``codes`` of 503 it may answer with."""
+
+    summary: str
+    examples: Mapping[str, Example]
+    codes: tuple[str, ...] = ()
+    open: bool = False
+    """Whether it needs no API key."""
+
+
+DOORS: dict[tuple[str, str], Door] = {
+    ("post", "/query"): Door(
+        "Answer a question",
+        {
+            "question": Example(200, ANSWER, QUESTION),
+            "evidence": Example(200, WITH_EVIDENCE, {**QUESTION, "maxSources": 5, "includeEvidence": True}),
+            "unanswerable": Example(200, DECLINED, {"query": "Which composer wrote the opera Tosca?"}),
+            "blank": Example(400, BLANK, {"query": "   "}),
+        },
+        GRAPH,
+    ),
+    ("post", "/query/stream"): Door(
+        "Answer a question, streamed",
+        {"question": Example(200, STREAMED, QUESTION), "blank": Example(400, BLANK, {"query": "   "})},
+        GRAPH,
+    ),
+    ("get", "/api/v1/search"): Door(
+        "Search the documents' chunks",
+        {
+            "nodes": Example(
+                200, {"query": "nodes", "k": 3, "results": [HIT], "context": "…"}, params={"q": "nodes", "k": 3}
+            ),
+            "blank": Example(400, BLANK, params={"q": " "}),
+        },
+        SEARCH,
+    ),
+    ("get", "/api/v1/search/semantic"): Door(
+        "Search the tasks",
+        {
+            "login": Example(
+                200,
+                {
+                    "results": [TASK],
+                    "total": 1,
+                    "query": "login issues",
+                    "filters": {"status": "pending", "priority": None},
+                },
+                params={"q": "login issues", "status": "pending", "n": 3, "min_similarity": 0.2},
+            ),
+            "too many": Example(400, REFUSED_TASKS, params={"q": "login issues", "n": 21}),
+        },
+        SEARCH,
+    ),
+    ("post", "/api/v1/chat"): Door(
+        "Chat about the tasks",
+        {
+            "tasks": Example(
+                200,
+                events(("", "This task fits best:"), ("", "[DONE]")),
+                {"message": "What authentication tasks do I have?", "use_rag": True},
+            ),
+            "nothing said": Example(400, REFUSED_CHAT, {"use_rag": True}),
+        },
+        ("OVERLOADED",),
+    ),
+    ("get", "/api/v1/ingest"): Door(
+        "List what is stored",
+        {"documents": Example(200, {"model": "all-MiniLM-L6-v2", "documents": {"notes.md": "9f2c"}})},
+        ("RETRIEVAL_FAILED",),
+    ),
+    ("post", "/api/v1/ingest"): Door(
+        "Store and remove documents",
+        {
+            "store": Example(200, {"chunks": 1, "removed": 0}, {"parts": [PART]}),
+            "remove": Example(200, {"chunks": 0, "removed": 1}, {"remove": ["notes.md"], "finish": True}),
+            "another collection": Example(
+                400,
+                {
+                    "error": "VALIDATION_ERROR",
+                    "message": "This server serves no collection of that name.",
+                    "details": {"field": "collection"},
+                },
+                {"collection": "nobodys"},
+            ),
+        },
+        ("RETRIEVAL_FAILED",),
+    ),
+    ("get", "/health"): Door("Probe every part", {"now": Example(200, HEALTH)}, open=True),
+    ("get", "/health/live"): Door("Say that the process runs", {"now": Example(200, {"status": "alive"})}, open=True),
+    ("get", "/health/ready"): Door(
+        "Say whether to send work here",
+        {"now": Example(200, {"status": "ready", "notes": []})},
+        ("OVERLOADED",),
+        open=True,
+    ),
+    ("post", "/rag/invoke"): Door(
+        "LangServe: answer a question",
+        {
+            "question": Example(200, {"output": ANSWER, "metadata": RUN}, INPUT),
+            "blank": Example(400, BLANK, {"input": {"query": " "}}),
+        },
+        GRAPH,
+    ),
+    ("post", "/rag/batch"): Door(
+        "LangServe: answer up to 32 questions",
+        {
+            "two": Example(
+                200, {"output": [ANSWER], "metadata": RUNS}, {"inputs": [QUESTION, {"query": "What is RAG?"}]}
+            )
+        },
+        GRAPH,
+    ),
+    ("post", "/rag/stream"): Door(
+        "LangServe: answer a question, streamed",
+        {"question": Example(200, events(("data", '{"token": "Knowledge"}'), ("data", SHOWN), ("end", "")), INPUT)},
+    ),
+    ("post", "/rag/stream_events"): Door(
+        "LangServe: the events of one answer",
+        {"question": Example(200, events(("data", '{"event": "on_chain_start", "name": "/rag"}'), ("end", "")), INPUT)},
+    ),
+    ("post", "/rag/stream_log"): Door(
+        "LangServe: the log of one answer, as the playground reads it",
+        {"question": Example(200, events(("data", '{"ops": []}'), ("end", "")), INPUT)},
+    ),
+    ("get", "/rag/input_schema"): Door(
+        "LangServe: JSON Schema of the question",
+        {"schema": Example(200, {"title": "Question", "type": "object", "properties": {"query": {"type": "string"}}})},
+    ),
+    ("get", "/rag/output_schema"): Door(
+        "LangServe: JSON Schema of the answer",
+        {
+            "schema": Example(
+                200, {"title": "QueryResponse", "type": "object", "properties": {"answer": {"type": "string"}}}
+            )
+        },
+    ),
+    ("get", "/rag/config_schema"): Door(
+        "LangServe: JSON Schema of what a client may set, which is nothing",
+        {"schema": Example(200, {"title": "knowledge_garden_config", "type": "object", "properties": {}})},
+    ),
+}
+"""Every operation by method and path. One that is missing here has no example, which the test does not let pass."""
