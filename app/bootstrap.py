@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, runtime_checkable
 
+from app.circuit import Circuit
 from app.garden import Garden
 from app.health import Health
 from app.makers import make_grader, make_synthesizer
@@ -89,6 +90,8 @@ def build_garden(
         version=_version(),
         make_tasks=make_tasks,
         closers=closers,
+        part_circuits=_circuits(parts),
+        tokens_spent=getattr(getattr(parts.ports.synthesizer, "completion", None), "spent", {}),
     )
 
 
@@ -152,6 +155,13 @@ def make_parts(
             await embedding.embeddings.aembed_query("ready?")
 
     return Parts(embedding, store, ports, probe_embedding, getattr(made, "aprobe", None))
+
+
+def _circuits(parts: Parts) -> list[Circuit]:
+    """Those of the parts that are remote."""
+    ports = parts.ports
+    holders = [parts.store, parts.embedding.embeddings, ports.grader, getattr(ports.synthesizer, "completion", None)]
+    return [holder.circuit for holder in holders if isinstance(getattr(holder, "circuit", None), Circuit)]
 
 
 def _calibrated(settings: Settings) -> dict[str, Calibration]:
