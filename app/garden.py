@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from app.providers.embeddings import EmbeddingModel
     from app.service import GardenService
     from app.settings import Settings
+    from app.spans import Spans
     from app.tasks.service import TaskService
     from graph.ports import Retriever
 
@@ -34,6 +35,7 @@ class Garden:
     version: str
     make_tasks: Callable[[], TaskService]
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    spans: Spans | None = None
     traffic: Traffic = field(default_factory=Traffic)
     part_circuits: list[Circuit] = field(default_factory=list)
     tokens_spent: dict[str, int] = field(default_factory=dict)

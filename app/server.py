@@ -79,6 +79,10 @@ def create_app(garden: Garden, keyring: Keyring | None = None) -> FastAPI:
     if settings.origins:
         app.add_middleware(CORSMiddleware, **cors(settings.origins))
     app.add_middleware(CountTraffic, traffic=garden.traffic)
+    if garden.spans:
+        from app.spans import RequestSpans
+
+        app.add_middleware(RequestSpans, spans=garden.spans)
     app.add_middleware(middleware.RequestId)
     return app
 

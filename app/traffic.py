@@ -101,9 +101,19 @@ class CountTraffic:
 
 
 def _passed(scope: Scope, status: int, seconds: float) -> Passed:
-    route = getattr(scope.get("route"), "path", "") or ""
+    route = template(scope)
     method = scope["method"] if scope["method"] in METHODS else "OTHER"
     return Passed(door_of(route), route, method, status, seconds)
+
+
+def template(scope: Scope) -> str:
+    """The template of the route that took the request, "" for none. Plain routes and mounts leave less behind."""
+    if path := getattr(scope.get("route"), "path", None):
+        return str(path)
+    if "endpoint" not in scope:
+        return ""
+    mounted = str(scope.get("root_path", "")).removeprefix(str(scope.get("app_root_path", "")))
+    return f"{mounted}/{{path}}" if mounted or scope.get("path_params") else str(scope["path"])
 
 
 def door_of(route: str) -> str:
