@@ -37,8 +37,12 @@ lint: $(VENV)/.installed-dev  ## format, lint, types, layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+.PHONY: audit
+audit: $(VENV)/.installed-dev  ## known holes in what is installed, secrets among the tracked files
+	@$(BIN)/python .ci/audit.py
+
 .PHONY: check
-check: lint test  ## all that CI runs: lint and test
+check: lint audit test  ## all that CI runs: lint, audit and test
 
 .PHONY: format
 format: $(VENV)/.installed-dev  ## write the code in the one style
