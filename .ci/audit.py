@@ -22,12 +22,13 @@ TOO_LARGE = 300_000
 """Files of more bytes are data: nobody pastes a key into one."""
 
 # Tokens and keys that have a form of their own. Entropy says little among hashes, and is left out.
-FORMS = (
-    "ArtifactoryDetector AWSKeyDetector AzureStorageKeyDetector BasicAuthDetector CloudantDetector "
-    "DiscordBotTokenDetector GitHubTokenDetector GitLabTokenDetector IbmCloudIamDetector IbmCosHmacDetector JwtTokenDetector MailchimpDetector "
-    "NpmDetector OpenAIDetector PrivateKeyDetector PypiTokenDetector SendGridDetector SlackDetector SoftlayerDetector "
-    "SquareOAuthDetector StripeDetector TelegramBotTokenDetector TwilioKeyDetector"
-).split()
+FORMS = """
+    ArtifactoryDetector AWSKeyDetector AzureStorageKeyDetector BasicAuthDetector CloudantDetector
+    DiscordBotTokenDetector GitHubTokenDetector GitLabTokenDetector IbmCloudIamDetector IbmCosHmacDetector
+    JwtTokenDetector MailchimpDetector NpmDetector OpenAIDetector PrivateKeyDetector PypiTokenDetector
+    SendGridDetector SlackDetector SoftlayerDetector SquareOAuthDetector StripeDetector TelegramBotTokenDetector
+    TwilioKeyDetector
+""".split()
 WORDS = ["KeywordDetector"]
 """``password = "..."`` and the like; tests are full of made-up ones, and are spared."""
 
