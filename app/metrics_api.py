@@ -39,6 +39,7 @@ def metrics_of(garden: Garden) -> Metrics:
     def read() -> Iterator[Metric]:
         yield gauge("garden_http_requests_in_flight", "Requests under way.", garden.traffic.in_flight)
         yield gauge("garden_questions_in_flight", "Questions that have a place.", garden.service.in_flight)
+        yield gauge("garden_tasks", "Tasks on the event loop.", _tasks())
         yield gauge("garden_draining", "1 while the service goes down.", garden.health.draining)
         yield circuit_states(garden.circuits)
         yield model_tokens(garden.tokens_spent)
@@ -75,6 +76,14 @@ def metrics_routes(garden: Garden, metrics: Metrics) -> APIRouter:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     return router
+
+
+def _tasks() -> int:
+    """How many tasks there are; 0 outside of a loop."""
+    try:
+        return len(asyncio.all_tasks())
+    except RuntimeError:
+        return 0
 
 
 async def _count(store: object) -> int | None:
