@@ -30,6 +30,14 @@ test: $(VENV)/.installed-dev  ## install what tests need and run them all
 long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of every provider, and a storm of them
 	@$(BIN)/python -m pytest -q -m long $(ARGS)
 
+.PHONY: fuzz
+fuzz: $(VENV)/.installed-dev  ## call the whole API with what it allows and with what it does not, at length
+	@$(BIN)/python -m pytest -q -m long tests/operation/test_fuzz.py $(ARGS)
+
+.PHONY: soak
+soak: $(VENV)/.installed-dev  ## mixed load and failing parts for minutes: is anything left behind? ARGS='--minutes 30'
+	@$(BIN)/python -m bench.soak $(ARGS)
+
 .PHONY: lint
 lint: $(VENV)/.installed-dev  ## format, lint, types, layers
 	@$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --check .; exit 1; }
@@ -37,8 +45,12 @@ lint: $(VENV)/.installed-dev  ## format, lint, types, layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+.PHONY: audit
+audit: $(VENV)/.installed-dev  ## known holes in what is installed, secrets among the tracked files
+	@$(BIN)/python .ci/audit.py
+
 .PHONY: check
-check: lint test  ## all that CI runs: lint and test
+check: lint audit test  ## all that CI runs: lint, audit and test
 
 .PHONY: format
 format: $(VENV)/.installed-dev  ## write the code in the one style

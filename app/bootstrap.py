@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, runtime_checkable
 
+from app.advice import advice_of
+from app.circuit import Circuit
 from app.garden import Garden
 from app.health import Health
 from app.makers import make_grader, make_synthesizer
@@ -22,6 +24,7 @@ from app.service import GardenService
 from app.settings import Settings, load_settings
 from app.support import EmbeddingSupport
 from app.tasks.service import TaskService
+from app.tracing import make_spans
 from graph.build import build_graph
 from graph.errors import ConfigurationError
 from graph.policy import Policy
@@ -55,10 +58,13 @@ def build_garden(
         name = settings.tasks_collection
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     parts = make_parts(settings, embedding, store, synthesizer, grader)
+    spans = make_spans(settings, _version())
     places = GardenService(
         build_graph(parts.ports, policy_of(settings), State),
         places=settings.places,
         log_questions=settings.log_questions,
+        advice=advice_of(settings),
+        **({"callbacks": spans.callbacks} if spans else {}),
     )
     health = Health(
         store=parts.store.aprobe,
@@ -66,6 +72,7 @@ def build_garden(
         ollama_host=settings.ollama_host,
         chat=parts.probe_chat,
         notes=lambda: getattr(parts.store, "notes", ()),
+        advice=advice_of(settings),
     )
 
     async def close_embedding() -> None:
@@ -75,6 +82,9 @@ def build_garden(
 
     closers = [parts.store.aclose, close_embedding]
     closers += [part.aclose for part in (parts.ports.synthesizer, parts.ports.grader) if isinstance(part, Closable)]
+
+    if spans:
+        closers.append(spans.aclose)
 
     def make_tasks() -> TaskService:
         return make_task_service(settings, parts.embedding, parts.ports.synthesizer)
@@ -89,6 +99,9 @@ def build_garden(
         version=_version(),
         make_tasks=make_tasks,
         closers=closers,
+        spans=spans,
+        part_circuits=_circuits(parts),
+        tokens_spent=getattr(getattr(parts.ports.synthesizer, "completion", None), "spent", {}),
     )
 
 
@@ -153,6 +166,13 @@ def make_parts(
             await embedding.embeddings.aembed_query("ready?")
 
     return Parts(embedding, store, ports, probe_embedding, getattr(made, "aprobe", None))
+
+
+def _circuits(parts: Parts) -> list[Circuit]:
+    """Those of the parts that are remote."""
+    ports = parts.ports
+    holders = [parts.store, parts.embedding.embeddings, ports.grader, getattr(ports.synthesizer, "completion", None)]
+    return [holder.circuit for holder in holders if isinstance(getattr(holder, "circuit", None), Circuit)]
 
 
 def _calibrated(settings: Settings) -> dict[str, Calibration]:

@@ -8,13 +8,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from app.ingest.sink import LocalSink
+from app.traffic import Traffic
 from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from app.circuit import Circuit
     from app.health import Health
     from app.providers.embeddings import EmbeddingModel
     from app.service import GardenService
     from app.settings import Settings
+    from app.spans import Spans
     from app.tasks.service import TaskService
     from graph.ports import Retriever
 
@@ -32,6 +35,10 @@ class Garden:
     version: str
     make_tasks: Callable[[], TaskService]
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    spans: Spans | None = None
+    traffic: Traffic = field(default_factory=Traffic)
+    part_circuits: list[Circuit] = field(default_factory=list)
+    tokens_spent: dict[str, int] = field(default_factory=dict)
     closed: bool = False
     _tasks: TaskService | None = None
     _making: Lock = field(default_factory=Lock)
@@ -46,6 +53,13 @@ class Garden:
             if self._tasks is None:
                 self._tasks = self.make_tasks()
             return self._tasks
+
+    @property
+    def circuits(self) -> dict[str, Circuit]:
+        """The circuit of every remote part, by the part's name."""
+        circuits = {circuit.name: circuit for circuit in self.part_circuits}
+        tasks = getattr(self._tasks.store, "circuit", None) if self._tasks else None
+        return circuits if tasks is None else {**circuits, f"tasks_{tasks.name}": tasks}
 
     async def start(self) -> None:
         """Nothing is left to load; here for what wants a running loop."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -23,6 +23,13 @@ NOTES = {
 Probe = Callable[[], Awaitable[None]]
 
 
+class NotReady(NamedTuple):
+    """Why no work should be sent here, and what a person should do, where that is known."""
+
+    reason: str
+    do: str | None = None
+
+
 class Health:
     """Probes of one service's parts. ``draining`` is set while it goes down."""
 
@@ -34,7 +41,9 @@ class Health:
         ollama_host: str,
         chat: Probe | None,
         notes: Callable[[], Sequence[str]] = tuple,
+        advice: Mapping[str, str] | None = None,
     ) -> None:
+        self._advice = advice or {}
         self._store = store
         self._embedding = embedding
         self._ollama_host = ollama_host
@@ -60,18 +69,20 @@ class Health:
         """What works with less than it could: a collection without sentence vectors, say."""
         return [NOTES.get(note, note) for note in self._notes()]
 
-    async def not_ready(self) -> str | None:
-        """Why no work should be sent here now, or None."""
+    async def not_ready(self) -> NotReady | None:
+        """Why no work should be sent here now, and what to do about it; None when it should."""
         if self.draining:
-            return "The service is going down."
+            return NotReady("The service is going down.")
         for name, probe in (("vector store", self._store), ("embedding model", self._embedding)):
             try:
                 async with asyncio.timeout(LIMIT):
                     await probe()
             except TimeoutError:
-                return f"The {name} did not answer in {LIMIT:g} s."
+                kind = "StoreUnavailable" if probe is self._store else "EmbeddingUnavailable"
+                return NotReady(f"The {name} did not answer in {LIMIT:g} s.", self._advice.get(kind))
             except GardenError as error:
-                return f"The {name} is not ready: {error.message}"
+                advice = self._advice.get(type(error).__name__)
+                return NotReady(f"The {name} is not ready: {error.message}", advice)
         return None
 
     async def _ask_ollama(self) -> None:

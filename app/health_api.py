@@ -30,8 +30,8 @@ def health_routes(health: Health) -> APIRouter:
     @router.get("/ready", responses={200: {"model": ReadyBody}})
     async def ready() -> Response:
         """Models and store are loaded, and the service is not going down."""
-        if reason := await health.not_ready():
-            return error_response(503, reason, {"Retry-After": "1"})
+        if why := await health.not_ready():
+            return error_response(503, why.reason, {"Retry-After": "1"}, **({"do": why.do} if why.do else {}))
         return JSON({"status": "ready", "notes": health.notes()})
 
     return router

@@ -16,14 +16,30 @@ class _RequestIdFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if not hasattr(record, "request_id") and (request_id := request_id_var.get()):
             record.request_id = request_id
+        vars(record).pop("color_message", None)  # uvicorn's line a second time, for terminals
         return True
 
 
-def set_up_logging(level: str) -> None:
-    """Send everything from *level* up to stderr as JSON. Called once, by the process that serves."""
+class _TextFormatter(logging.Formatter):
+    """The same line for people: time, level, logger, event, then what else the record holds as ``name=value``."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname:<7} {name} {message}", style="{")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's own name
+        more = {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD}
+        return " ".join([super().formatMessage(record), *(f"{name}={value}" for name, value in more.items())])
+
+
+_OF_EVERY_RECORD = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"})
+
+
+def set_up_logging(level: str, form: str = "json") -> None:
+    """Send everything from *level* up to stderr, as *form* says ("json", "text"). Called once, by who serves."""
     handler = logging.StreamHandler(sys.stderr)
     names = {"levelname": "level", "name": "logger", "message": "event"}
-    handler.setFormatter(JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields=names))
+    as_json = JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields=names)
+    handler.setFormatter(as_json if form == "json" else _TextFormatter())
     handler.addFilter(_RequestIdFilter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

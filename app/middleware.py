@@ -1,26 +1,30 @@
 """What every HTTP request passes, as pure ASGI so that a client's leaving stays visible to the handlers.
 
-Request id, API key, defects, body size: in this order.
+Request id, traffic (``app.traffic``), drain, host name, API key, defects, body size: in this order.
 """
 
 from __future__ import annotations
 
-import hmac
 import logging
 from collections.abc import Sequence
+from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors_http import defect_response, error_response
+from app.health import Health
+from app.keyring import Keyring
 from app.request_id import request_id_from, request_id_var
+from app.traffic import is_open
 
 MAX_BODY = 1024 * 1024
 """Largest request body in bytes (contract, Door Q: 413 past 1 MiB)."""
 
-log = logging.getLogger("garden.http")
+DRAIN_RETRY_SECONDS = 5
+"""When a client that is turned away by a service going down should come back: another one is there by then."""
 
-OPEN_PATHS = ("/health", "/metrics")
+log = logging.getLogger("garden.http")
 
 
 class RequestId:
@@ -74,28 +78,79 @@ class Defects:
 class ApiKeys:
     """Wants one of the keys on every path but health and metrics. With no keys, everything is open."""
 
-    def __init__(self, app: ASGIApp, keys: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
         self.app = app
-        self._keys = [key.encode() for key in keys]
+        self._keyring = keyring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._keys or scope["type"] not in ("http", "websocket") or self._is_open(scope["path"]):
+        if not self._keyring or scope["type"] not in ("http", "websocket") or is_open(scope["path"]):
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         given = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
-        # Every key is compared, in constant time each, so that the time tells nothing about any of them.
-        matches = [hmac.compare_digest(given.encode("utf-8", "replace"), key) for key in self._keys]
-        if any(matches):
+        if self._keyring.accepts(given):
             await self.app(scope, receive, send)
             return
         refused = error_response(401, "An API key is needed.", {"WWW-Authenticate": "Bearer"})
         await refused(scope, receive, send)
 
-    @staticmethod
-    def _is_open(path: str) -> bool:
-        return any(path == start or path.startswith(f"{start}/") for start in OPEN_PATHS)
+
+class Draining:
+    """While the service goes down, what comes anew is turned away; what is in flight goes on."""
+
+    def __init__(self, app: ASGIApp, health: Health) -> None:
+        self.app = app
+        self._health = health
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self._health.draining or scope["type"] != "http" or is_open(scope["path"]):
+            await self.app(scope, receive, send)
+            return
+        headers = {"Retry-After": str(DRAIN_RETRY_SECONDS), "Connection": "close"}
+        message = "The service is going down. Please ask again shortly."
+        refused = error_response(503, message, headers, retryAfterSeconds=DRAIN_RETRY_SECONDS)
+        await refused(scope, receive, send)
+
+
+class TrustedHosts:
+    """Refuses a request made to a name that nobody gave this service.
+
+    A page of a stranger can point a name of its own at 127.0.0.1 and so speak, in its reader's browser, to a service
+    that only listens there (DNS rebinding). So without keys, what arrives over loopback must be addressed to an IP
+    address, to ``localhost`` or to one of *hosts*; where *hosts* are given, that holds for every request.
+    """
+
+    def __init__(self, app: ASGIApp, keyring: Keyring, hosts: Sequence[str]) -> None:
+        self.app = app
+        self._keyring = keyring
+        self._hosts = frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "*" in self._hosts or is_open(scope["path"]) or self._known(scope):
+            await self.app(scope, receive, send)
+            return
+        refused = error_response(400, "This service does not go by that name: see TRUSTED_HOSTS.", field="Host")
+        await refused(scope, receive, send)
+
+    def _known(self, scope: Scope) -> bool:
+        if not self._hosts and (self._keyring or not _is_loopback((scope.get("server") or ("",))[0])):
+            return True
+        host = Headers(scope=scope).get("host", "")
+        name = (host.partition("]")[0][1:] if host.startswith("[") else host.partition(":")[0]).lower().rstrip(".")
+        return name in self._hosts or name == "localhost" or _is_address(name)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback(address: str) -> bool:
+    return _is_address(address) and ip_address(address).is_loopback
 
 
 class BodyLimit:

@@ -2,49 +2,93 @@
 
 from __future__ import annotations
 
-import logging
+import errno
+import socket
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.settings import load_settings
+from app.settings import Settings, load_settings
+from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from app.bootstrap import Garden
-
-DRAIN_SECONDS = 20
-"""Longest wait for requests in flight when the service is told to stop."""
-
-log = logging.getLogger("garden.serve")
 
 
 def run_server(*, host: str | None, port: int | None, plant: bool) -> None:
     """Serve on *host* and *port* (default: the settings). Raises ``ConfigurationError`` before anything listens."""
     given: dict[str, Any] = {k: v for k, v in (("host", host), ("port", port)) if v is not None}
     settings = load_settings(**given)  # first of all: a wrong setting is told at once
-
-    import uvicorn
+    refuse_strangers(settings)
+    listening = listen(settings)
 
     from app.bootstrap import build_garden
+    from app.draining import DrainingServer
+    from app.keyring import Keyring, reload_keys
     from app.log import set_up_logging
     from app.server import create_app
+    from app.server_config import server_config
 
-    set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level, settings.log_format)
     garden = build_garden(settings)
     if plant:
         plant_samples(garden)
-    config = uvicorn.Config(
-        create_app(garden),
-        host=settings.host,
-        port=settings.port,
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
-        server_header=False,
+    keyring = Keyring(settings.keys)
+    server = DrainingServer(
+        server_config(create_app(garden, keyring), settings),
+        garden,
+        seconds=settings.drain_timeout_seconds,
+        reload=lambda: reload_keys(keyring, lambda: load_settings(**given).keys),
     )
-    base = f"http://{settings.host}:{settings.port}"
+    base = address_of(settings.host, listening.getsockname()[1])
     garden.announce(base)
     greet(base)
-    uvicorn.Server(config).run()
+    server.run(sockets=[listening])
+
+
+def refuse_strangers(settings: Settings) -> None:
+    """Raise ``ConfigurationError`` if anybody on the network could ask, and nobody said that they may."""
+    if settings.keys or settings.allow_anonymous or only_here(settings.host):
+        return
+    raise ConfigurationError(
+        f"HOST={settings.host!r} is not allowed without a key, since others could read the documents: "
+        "set API_KEYS or API_KEYS_FILE, or ALLOW_ANONYMOUS=true if that is meant"
+    )
+
+
+def only_here(host: str) -> bool:
+    """Whether *host* is reached from this machine alone."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def listen(settings: Settings) -> socket.socket:
+    """The socket to serve on, bound already, so that a taken port is told before anything is loaded.
+
+    Raises ``ConfigurationError``.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            said = f"PORT={settings.port} is not allowed: it is taken on {settings.host}, so name another one"
+        elif error.errno == errno.EACCES:
+            said = f"PORT={settings.port} is not allowed: only root may serve there, so name one above 1023"
+        else:
+            said = f"HOST={settings.host!r} is not allowed: an address or a name of this machine"
+        raise ConfigurationError(said) from None
+    return listening
+
+
+def address_of(host: str, port: int) -> str:
+    """The address to open in a browser."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def samples() -> Path:

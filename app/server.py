@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
 
 from app import errors_http, middleware
 from app.bootstrap import Garden
 from app.client_gone import ClientGone
 from app.health_api import health_routes
 from app.ingest_api import ingest_routes
+from app.keyring import Keyring
 from app.langserve_routes import AnswerFailed, add_rag_routes
+from app.metrics_api import metrics_of, metrics_routes
 from app.openapi import describe
 from app.query_api import query_routes
 from app.search_api import search_routes
 from app.tasks_api import task_routes
+from app.traffic import CountTraffic
 from graph.errors import GardenError
 
 
-def create_app(garden: Garden) -> FastAPI:
-    """The ASGI application over *garden*, which it closes when it goes down."""
+def create_app(garden: Garden, keyring: Keyring | None = None) -> FastAPI:
+    """The ASGI application over *garden*, which it closes when it goes down.
+
+    *keyring* holds the keys it accepts, those of the settings unless given.
+    """
+    settings = garden.settings
+    keyring = Keyring(settings.keys) if keyring is None else keyring
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -44,6 +55,7 @@ def create_app(garden: Garden) -> FastAPI:
     )
     app.include_router(query_routes(garden.service))
     app.include_router(health_routes(garden.health))
+    app.include_router(metrics_routes(garden, metrics_of(garden)))
     app.include_router(search_routes(garden))
     app.include_router(task_routes(garden.tasks, garden.service.place))
     app.include_router(ingest_routes(garden.sink))
@@ -59,9 +71,29 @@ def create_app(garden: Garden) -> FastAPI:
     app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
     app.add_exception_handler(AnswerFailed, errors_http.on_answer_failed)
     app.add_exception_handler(ClientGone, errors_http.on_client_gone)
+    app.add_exception_handler(ClientDisconnect, errors_http.on_client_gone)
     app.add_exception_handler(GardenError, errors_http.on_garden_error)
     app.add_middleware(middleware.BodyLimit)
     app.add_middleware(middleware.Defects)
-    app.add_middleware(middleware.ApiKeys, keys=garden.settings.keys)
+    app.add_middleware(middleware.ApiKeys, keyring=keyring)
+    app.add_middleware(middleware.TrustedHosts, keyring=keyring, hosts=settings.hosts)
+    app.add_middleware(middleware.Draining, health=garden.health)
+    if settings.origins:
+        app.add_middleware(CORSMiddleware, **cors(settings.origins))
+    app.add_middleware(CountTraffic, traffic=garden.traffic)
+    if garden.spans:
+        from app.spans import RequestSpans
+
+        app.add_middleware(RequestSpans, spans=garden.spans)
     app.add_middleware(middleware.RequestId)
     return app
+
+
+def cors(origins: Sequence[str]) -> dict[str, Any]:
+    """What pages of *origins*, and of no other, may do: call every door, and read what they need of the answer."""
+    return {
+        "allow_origins": list(origins),
+        "allow_methods": ["GET", "POST"],
+        "allow_headers": ["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
+        "expose_headers": ["X-Request-ID", "Retry-After"],
+    }

@@ -12,11 +12,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from app.request_id import current_request_id
 from app.result import Event, Result
+from app.traffic import questions_var
 from graph.errors import GardenError, Overloaded
 from graph.steps import failure_of
 
@@ -31,9 +33,18 @@ class GardenService:
     """Asks the graph. Safe for concurrent use on one event loop; ``app/sync_bridge.py`` serves other callers."""
 
     def __init__(
-        self, graph: CompiledStateGraph[Any, Any, Any, Any], *, places: int, log_questions: bool = False
+        self,
+        graph: CompiledStateGraph[Any, Any, Any, Any],
+        *,
+        places: int,
+        log_questions: bool = False,
+        callbacks: Callable[[str], list[BaseCallbackHandler]] = lambda _: [],
+        advice: Mapping[str, str] | None = None,
     ) -> None:
+        """*callbacks* are told of one question's run; they get its request id. *advice* goes into a failure's line."""
+        self._advice = advice or {}
         self._graph = graph
+        self._callbacks = callbacks
         self._places = asyncio.Semaphore(places)
         self._log_questions = log_questions
         self.observers: list[Observer] = []
@@ -45,7 +56,7 @@ class GardenService:
         begun = time.perf_counter()
         try:
             async with self.place():
-                state = await self._graph.ainvoke(_input(fields, request_id), _config(request_id))
+                state = await self._graph.ainvoke(_input(fields, request_id), self._config(request_id))
         except GardenError as error:
             return self._done(_refused(error, request_id, begun), fields)
         return self._done(_result(state, request_id, begun), fields)
@@ -58,7 +69,7 @@ class GardenService:
         try:
             async with self.place():
                 steps: AsyncIterator[Any] = self._graph.astream(
-                    _input(fields, request_id), _config(request_id), stream_mode=["custom", "values"]
+                    _input(fields, request_id), self._config(request_id), stream_mode=["custom", "values"]
                 )
                 async for mode, content in steps:
                     if mode == "values":
@@ -93,6 +104,11 @@ class GardenService:
             self.in_flight -= 1
             self._places.release()
 
+    def _config(self, request_id: str) -> RunnableConfig:
+        """Callbacks are cut off here, so that a door's own tracing (LangServe's events) shows nothing of the nodes."""
+        metadata = {"request_id": request_id}
+        return {"callbacks": self._callbacks(request_id), "run_name": "question", "metadata": metadata}
+
     def _done(self, result: Result, fields: Mapping[str, Any]) -> Result:
         said: dict[str, Any] = {
             "request_id": result.request_id,
@@ -105,9 +121,15 @@ class GardenService:
         }
         if result.failure:
             said["error_type"] = result.failure.error_type
+            if advice := self._advice.get(result.failure.error_type):
+                said["do"] = advice
         if self._log_questions:
             said |= {"question": fields.get("query"), "answer": result.answer}
-        log.info("question", extra=said)
+        questions = questions_var.get()
+        if questions is None:
+            log.info("question", extra=said)
+        else:  # the door's one line will hold it
+            questions.append(said)
         for observe in self.observers:
             observe(result)
         return result
@@ -121,11 +143,6 @@ def _input(fields: Mapping[str, Any], request_id: str) -> Any:
         "source": fields.get("source"),
         "requestId": request_id,
     }
-
-
-def _config(request_id: str) -> RunnableConfig:
-    """Callbacks are cut off here, so that a door's own tracing (LangServe's events) does not show the nodes' work."""
-    return {"callbacks": [], "run_name": "question", "metadata": {"request_id": request_id}}
 
 
 def _elapsed(begun: float) -> int:

@@ -66,24 +66,50 @@ class Settings(BaseSettings):
     request_timeout_seconds: float = Field(30.0, gt=0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")
     api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
+    api_keys_file: Path | None = Field(None, description="more keys, one a line; SIGHUP reads it anew")
+    allow_anonymous: bool = Field(False, description="serve beyond this machine without a key")
+    trusted_hosts: str = Field("", description="comma-separated host names callers may use; `*`: any")
+    cors_origins: str = Field("", description="comma-separated origins whose pages may call; empty: none")
     host: str = Field("127.0.0.1", min_length=1, description="address to serve on")
     port: int = Field(8000, ge=0, le=65535, description="port to serve on")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
+    log_format: Literal["json", "text"] = Field("json", description="how a line of the log is written")
     log_questions: bool = Field(False, description="put questions and answers into the log")
+    drain_timeout_seconds: float = Field(20.0, ge=0, le=3600, description="time to finish what is in flight at the end")
+    read_timeout_seconds: float = Field(20.0, gt=0, le=3600, description="time a client has to send a request")
+    otel_exporter_otlp_endpoint: str = Field(
+        "", description="OpenTelemetry collector (OTLP over HTTP); empty: no spans"
+    )
+    otel_exporter_otlp_traces_endpoint: str = Field("", description="the same, for traces alone")
+    otel_service_name: str = Field("knowledge-garden", min_length=1, description="what spans call this service")
+    otel_sdk_disabled: bool = Field(False, description="make no spans, whatever else is set")
 
     @field_validator("log_level", mode="before")
     @classmethod
     def _upper(cls, value: Any) -> Any:
         return value.upper() if isinstance(value, str) else value
 
-    @field_validator("ollama_host", "vector_store_url", "qdrant_url", "cohere_base_url")
+    @field_validator("ollama_host", "vector_store_url", "qdrant_url", "cohere_base_url", "otel_exporter_otlp_endpoint")
     @classmethod
     def _address(cls, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):
             raise ValueError("an address that starts with http:// or https://")
         return value.rstrip("/")
 
-    @field_validator("request_timeout_seconds", "ollama_timeout_seconds", "vector_store_timeout_seconds")
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: str) -> str:
+        if any("://" not in origin or origin.endswith("/") for origin in _listed(value)):
+            raise ValueError("origins such as https://wiki.example.org, without a path and with no *")
+        return value
+
+    @field_validator(
+        "request_timeout_seconds",
+        "ollama_timeout_seconds",
+        "vector_store_timeout_seconds",
+        "drain_timeout_seconds",
+        "read_timeout_seconds",
+    )
     @classmethod
     def _finite(cls, value: float) -> float:
         if value != value or value == float("inf"):
@@ -119,8 +145,18 @@ class Settings(BaseSettings):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The API keys, in order."""
-        return tuple(key for key in (part.strip() for part in self.api_keys.get_secret_value().split(",")) if key)
+        """The API keys, in order: those of ``API_KEYS``, then those of ``API_KEYS_FILE``."""
+        return _listed(self.api_keys.get_secret_value())
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The origins of ``CORS_ORIGINS``."""
+        return _listed(self.cors_origins)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of ``TRUSTED_HOSTS``, in small letters."""
+        return _listed(self.trusted_hosts.lower())
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -129,9 +165,30 @@ def load_settings(**overrides: Any) -> Settings:
     Raises ``ConfigurationError`` with one line for the first wrong setting.
     """
     try:
-        return Settings(**overrides)
+        settings = Settings(**overrides)
     except ValidationError as error:
         raise ConfigurationError(_one_line(error)) from None
+    if settings.api_keys_file is None:
+        return settings
+    keys = ",".join((*settings.keys, *_keys_in(settings.api_keys_file)))
+    return settings.model_copy(update={"api_keys": SecretStr(keys)})
+
+
+def _keys_in(path: Path) -> list[str]:
+    """The keys of a file, one a line; empty lines and lines that begin with ``#`` are none."""
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError):
+        raise ConfigurationError(f"API_KEYS_FILE={str(path)!r} is not allowed: a file that can be read") from None
+    keys = [line for line in lines if line and not line.startswith("#")]
+    if not keys or any("," in key for key in keys):
+        raise ConfigurationError(f"API_KEYS_FILE={str(path)!r} is not allowed: a file of keys, one a line, no comma")
+    return keys
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    """The parts of a comma-separated value."""
+    return tuple(part for part in (part.strip() for part in value.split(",")) if part)
 
 
 def _one_line(error: ValidationError) -> str:

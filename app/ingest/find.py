@@ -55,10 +55,15 @@ def _name(path: Path) -> str:
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def _target(path: Path) -> Path:
+    """Where *path* leads; unlike ``Path.resolve``, no error for a link that leads to itself."""
+    return Path(os.path.realpath(path))
+
+
 def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
     """The files below one folder, folder by folder, by name; links to folders are not followed."""
     unlisted: list[OSError] = []
-    real_root = root.resolve()
+    real_root = _target(root)
     for folder, folders, files in os.walk(root, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
@@ -66,7 +71,7 @@ def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
             if name.startswith(".") or path.suffix.lower() not in LOADERS:
                 continue
             source = _name(path.relative_to(root))
-            if path.is_symlink() and not path.resolve().is_relative_to(real_root):
+            if path.is_symlink() and not _target(path).is_relative_to(real_root):
                 yield SkippedFile(path=source, reason="a symbolic link that leads out of the folder")
             elif not path.is_file():
                 yield SkippedFile(path=source, reason=NO_FILE)

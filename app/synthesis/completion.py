@@ -63,6 +63,8 @@ class ChatCompletion:
     def __init__(self, chat: ChatModel, *, seconds: float, retry: Retry, circuit: Circuit) -> None:
         self.chat = chat
         self.circuit = circuit
+        self.spent = {"input": 0, "output": 0}
+        """Tokens used since the start, as the model counts them."""
         self._seconds = seconds
         self._retry = retry
 
@@ -103,6 +105,9 @@ class ChatCompletion:
         thoughts = Thoughts()
         async with aclosing(self.chat.model.astream(list(messages), **keywords)) as stream:  # type: ignore[type-var]  # it is a generator
             while (piece := await self._next(stream, heard)) is not None:
+                if usage := piece.usage_metadata:
+                    self.spent["input"] += usage["input_tokens"]
+                    self.spent["output"] += usage["output_tokens"]
                 if shown := thoughts.feed(heard.add(piece)):
                     await emit(shown)
         if heard.reason.lower() in _BROKEN or (self.chat.says_when_done and not heard.reason):

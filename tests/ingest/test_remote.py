@@ -21,6 +21,7 @@ from app.ingest.pipeline import ingest_into
 from app.ingest.remote import PATH, remote_sink
 from app.ingest.sink import LocalSink
 from app.ingest_api import ingest_routes
+from app.keyring import Keyring
 from app.providers.edge_store import EdgeVectorStore
 from app.providers.minilm import MiniLMEmbeddings
 from graph.errors import ConfigurationError, GardenError, InvalidInput, StoreUnavailable
@@ -56,7 +57,7 @@ async def address(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> Async
     app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
     app.add_exception_handler(GardenError, errors_http.on_garden_error)
     app.add_middleware(middleware.BodyLimit)
-    app.add_middleware(middleware.ApiKeys, keys=("key",))
+    app.add_middleware(middleware.ApiKeys, keyring=Keyring(["key"]))
     async with served(app) as base:
         yield base
 
