@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.settings import load_settings
+from graph.errors import StoreDamaged
 
 if TYPE_CHECKING:
     from app.bootstrap import Garden
@@ -59,7 +60,10 @@ def plant_samples(garden: Garden) -> None:
     from app.plant import plant_if_empty
 
     if garden.settings.vector_store == "embedded":
-        asyncio.run(plant_if_empty(garden, samples()))
+        try:
+            asyncio.run(plant_if_empty(garden, samples()))
+        except StoreDamaged:
+            log.warning("not_planted")  # what is damaged is told by the log before this, and by readiness
 
 
 def greet(base: str) -> None:

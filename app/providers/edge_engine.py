@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from app.providers.edge_damage import damaged, inspect
 from app.providers.edge_folder import EdgeFolder
 from app.providers.edge_shard import Shard
+from app.providers.edge_sums import write_sums
 from app.providers.holder import CollectionLock, in_use
 from graph.errors import ConfigurationError, GardenError, StoreUnavailable
 
@@ -57,8 +59,8 @@ class EdgeEngine:
     def open(self) -> None:
         """Take the collection if nobody has it; a collection that does not exist yet is made by the first write.
 
-        Raises ``StoreUnavailable`` when another process has it, ``ConfigurationError`` when it was made with vectors of
-        another size or cannot be read. A second call does nothing.
+        Raises ``StoreUnavailable`` when another process has it, ``StoreDamaged`` when its files are not as they were
+        left, ``ConfigurationError`` when it was made with vectors of another size. A second call does nothing.
         """
         with self._opening:
             if self._opened:
@@ -67,6 +69,7 @@ class EdgeEngine:
                 raise StoreUnavailable(f'The collection "{self.collection}" has been closed.')
             try:
                 self._lock.acquire()
+                inspect(self.folder)
                 self.folder.sweep()
                 current = self.folder.current()
                 self._shard = self._load(current) if current else None
@@ -141,6 +144,7 @@ class EdgeEngine:
         try:
             if shard:
                 shard.close()
+                write_sums(shard.path)
         finally:
             self._lock.release()
 
@@ -176,9 +180,7 @@ class EdgeEngine:
         except Exception as error:
             if "WouldBlock" in str(error):
                 raise in_use(self.folder.path) from error
-            raise ConfigurationError(
-                f'The collection "{self.collection}" cannot be read. Restore its folder, or remove it and ingest again.'
-            ) from error
+            raise damaged(self.folder, f"{path.name} cannot be opened") from error
         try:
             self.check(shard, self.size)
         except ConfigurationError:
@@ -198,7 +200,7 @@ class EdgeEngine:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """The engine raises bare ``Exception``; only those become ours, everything else stays loud."""
+        """The engine raises bare ``Exception``, and panics; only those become ours, everything else stays loud."""
         try:
             yield
         except GardenError:
@@ -207,3 +209,7 @@ class EdgeEngine:
             if type(error) is not Exception:
                 raise
             raise StoreUnavailable(f'The embedded collection "{self.collection}" answered with an error.') from error
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            raise damaged(self.folder, "the engine broke down over it") from error

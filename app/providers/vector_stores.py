@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings
+from graph.errors import StoreDamaged
 
 if TYPE_CHECKING:
     from app.providers.embeddings import EmbeddingModel
+
+
+log = logging.getLogger("garden.store")
 
 
 def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
@@ -20,7 +25,10 @@ def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) ->
     from app.providers.edge_store import EdgeVectorStore
 
     store = EdgeVectorStore(embedding.embeddings, settings.data_dir, collection, embedding.dimension)
-    store.open()
+    try:
+        store.open()
+    except StoreDamaged as error:  # no reason not to start: readiness says it, and a rebuilt collection is opened
+        log.error("store_damaged", extra={"collection": collection, "reason": error.message})
     return store
 
 
