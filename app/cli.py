@@ -98,6 +98,18 @@ def ingest(
 
 
 @app.command()
+def rebuild(
+    collection: Annotated[str | None, typer.Option(help="collection to rebuild [VECTOR_STORE_COLLECTION]")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Set a damaged embedded collection aside, and make it anew from its documents."""
+    with _errors():
+        from app.rebuild import run_rebuild
+
+        raise typer.Exit(run_rebuild(collection=collection, as_json=as_json))
+
+
+@app.command()
 def health(as_json: JsonFlag = False) -> None:
     """Probe every part."""
     with _errors():
