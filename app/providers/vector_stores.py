@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 log = logging.getLogger("garden.store")
 
 
-def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
-    """The store that ``VECTOR_STORE`` names, opened on *collection*. Raises ``ConfigurationError``."""
-    return MAKERS[settings.vector_store](settings, collection, embedding)
+def make_store(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
+    """The store that ``VECTOR_STORE`` names, opened on *collection*. Raises ``ConfigurationError``.
+
+    A server's store takes *options*: ``seconds``, the time of one try of one request, and ``retry``.
+    """
+    return MAKERS[settings.vector_store](settings, collection, embedding, **options)
 
 
 def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
@@ -32,7 +35,7 @@ def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) ->
     return store
 
 
-def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
+def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
     from app.providers.chroma_store import ChromaStore
 
     store = ChromaStore(
@@ -40,13 +43,13 @@ def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel) -> A
         settings.vector_store_url,
         collection,
         embedding.dimension,
-        seconds=settings.vector_store_timeout_seconds,
+        **{"seconds": settings.vector_store_timeout_seconds, **options},
     )
     store.open()
     return store
 
 
-def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
+def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
     from app.providers.qdrant_connection import client_maker
     from app.providers.qdrant_store import QdrantStore
 
@@ -55,13 +58,13 @@ def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel) -> A
         client_maker(settings),
         collection,
         embedding.dimension,
-        seconds=settings.vector_store_timeout_seconds,
+        **{"seconds": settings.vector_store_timeout_seconds, **options},
     )
     store.open()
     return store
 
 
-MAKERS: dict[str, Callable[[Settings, str, EmbeddingModel], Any]] = {
+MAKERS: dict[str, Callable[..., Any]] = {
     "embedded": _embedded,
     "chroma": _chroma,
     "qdrant": _qdrant,
