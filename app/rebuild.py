@@ -20,6 +20,7 @@ from app.ingest.sources import read_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.plant import progress
 from app.providers.edge_folder import EdgeFolder
+from app.providers.embeddings import EmbeddingModel
 from app.providers.holder import CollectionLock
 from app.settings import load_settings
 from graph.errors import ConfigurationError
@@ -41,7 +42,7 @@ class RebuildReport(BaseModel):
     skipped: list[SkippedFile] = []
 
 
-def run_rebuild(*, collection: str | None, as_json: bool) -> int:
+def run_rebuild(*, collection: str | None, as_json: bool, embedding: EmbeddingModel | None = None) -> int:
     """Rebuild *collection* (default: the documents'). Returns 1 when something is known not to have come back."""
     settings = load_settings()
     if settings.vector_store != "embedded":
@@ -60,7 +61,7 @@ def run_rebuild(*, collection: str | None, as_json: bool) -> int:
     finally:
         lock.release()
     report = RebuildReport(collection=name, set_aside=str(aside) if aside else None)
-    asyncio.run(_refill(build_garden(settings), folder, report, tasks=tasks))
+    asyncio.run(_refill(build_garden(settings, embedding=embedding), folder, report, tasks=tasks))
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
     else:

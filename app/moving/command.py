@@ -28,17 +28,17 @@ PATIENT_SECONDS = 30.0
 """Time of one try of one request of a copy."""
 
 
-def run_export(file: Path, *, collection: str | None, as_json: bool) -> int:
+def run_export(file: Path, *, collection: str | None, as_json: bool, embedding: EmbeddingModel | None = None) -> int:
     """Write a collection, wherever the settings have it, into *file*."""
-    return _run("exported", _export(_settings(collection), file), as_json)
+    return _run("exported", _export(_Opened(_settings(collection), embedding), file), as_json)
 
 
-def run_import(file: Path, *, collection: str | None, as_json: bool) -> int:
+def run_import(file: Path, *, collection: str | None, as_json: bool, embedding: EmbeddingModel | None = None) -> int:
     """Read *file* into a collection, wherever the settings have it."""
-    return _run("imported", _import(_settings(collection), file), as_json)
+    return _run("imported", _import(_Opened(_settings(collection), embedding), file), as_json)
 
 
-def run_push(to: str, *, collection: str | None, as_json: bool) -> int:
+def run_push(to: str, *, collection: str | None, as_json: bool, embedding: EmbeddingModel | None = None) -> int:
     """Copy an embedded collection to the server that the settings name for *to*."""
     settings = _settings(collection)
     if settings.vector_store != "embedded":
@@ -46,11 +46,11 @@ def run_push(to: str, *, collection: str | None, as_json: bool) -> int:
     if to not in ("qdrant", "chroma"):
         raise InvalidInput(f"--to {to} is not allowed: qdrant or chroma", field="to")
     target = settings.model_copy(update={"vector_store": to})
-    return _run("pushed", _push(settings, target), as_json)
+    return _run("pushed", _push(_Opened(settings, embedding), target), as_json)
 
 
-async def _export(settings: Settings, file: Path) -> dict[str, Any]:
-    async with _Opened(settings) as (store, embedding, name):
+async def _export(opened: _Opened, file: Path) -> dict[str, Any]:
+    async with opened as (store, embedding, name):
         if not await store.acount():
             raise ConfigurationError(f'The collection "{name}" is empty: there is nothing to export')
         dimension = 0
@@ -72,22 +72,22 @@ async def _export(settings: Settings, file: Path) -> dict[str, Any]:
         }
 
 
-async def _import(settings: Settings, file: Path) -> dict[str, Any]:
+async def _import(opened: _Opened, file: Path) -> dict[str, Any]:
     archive = await asyncio.to_thread(Archive, file)
-    async with _Opened(settings) as (store, embedding, name):
+    async with opened as (store, embedding, name):
         if archive.head.embedding_model != embedding.name:
             raise ConfigurationError(
                 f"{file} holds vectors of {archive.head.embedding_model}, and EMBEDDING_MODEL is {embedding.name}: "
                 "set EMBEDDING_MODEL to the first, or ingest the documents again"
             )
         with _bar("importing", archive.count) as told:
-            keeps = settings.vector_store != "chroma"
+            keeps = opened.settings.vector_store != "chroma"
             done = await copy(archive, archive.documents, store, embedding, sentences=keeps, told=told)
         return {"file": str(file), "collection": name, **_counts(done)}
 
 
-async def _push(settings: Settings, target: Settings) -> dict[str, Any]:
-    async with _Opened(settings) as (store, embedding, name):
+async def _push(opened: _Opened, target: Settings) -> dict[str, Any]:
+    async with opened as (store, embedding, name):
         remote = make_store(target, name, embedding, retry=PATIENT, seconds=PATIENT_SECONDS)
         try:
             with _bar("pushing", await store.acount()) as told:
@@ -101,21 +101,23 @@ async def _push(settings: Settings, target: Settings) -> dict[str, Any]:
 class _Opened:
     """A collection as the settings have it, its embedding model and its name; closed again at the end."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._store: Any = None
-        self._embedding: EmbeddingModel | None = None
+    def __init__(self, settings: Settings, embedding: EmbeddingModel | None = None) -> None:
+        """An *embedding* that is given stays open."""
+        self.settings = settings
+        self._given = embedding
+        self._closers: list[Callable[[], Any]] = []
 
     async def __aenter__(self) -> tuple[Any, EmbeddingModel, str]:
-        self._embedding = make_embeddings(self._settings)
-        name = self._settings.vector_store_collection
-        self._store = make_store(self._settings, name, self._embedding)
-        return self._store, self._embedding, name
+        embedding = self._given or make_embeddings(self.settings)
+        if embedding is not self._given and (close := getattr(embedding.embeddings, "close", None)):
+            self._closers.append(close)
+        name = self.settings.vector_store_collection
+        self._store = make_store(self.settings, name, embedding)
+        return self._store, embedding, name
 
     async def __aexit__(self, *_: object) -> None:
         await self._store.aclose()
-        close = getattr(self._embedding.embeddings, "close", None) if self._embedding else None
-        if close:
+        for close in self._closers:
             close()
 
 

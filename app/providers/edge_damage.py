@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from app.providers import edge_trial
@@ -13,7 +15,32 @@ from app.providers.edge_sums import SUMS_FILE, take_sums
 from app.providers.holder import in_use
 from graph.errors import StoreDamaged
 
+AGAIN_AFTER = 60.0
 _SHARD = re.compile(r"shard-\d+")
+
+
+class Inspection:
+    """``inspect``, asked again and again: damage that was found is told anew without reading everything anew.
+
+    Until the collection is another one (rebuilt, restored whole), or ``AGAIN_AFTER`` seconds have gone.
+    """
+
+    def __init__(self, folder: EdgeFolder, clock: Callable[[], float] = time.monotonic) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._found: tuple[StoreDamaged, object, float] | None = None
+
+    def again(self) -> None:
+        """Raise what ``inspect`` raises."""
+        known = self._found
+        if known and known[1] == self._folder.mark() and self._clock() < known[2]:
+            raise known[0]
+        try:
+            inspect(self._folder)
+        except StoreDamaged as error:
+            self._found = error, self._folder.mark(), self._clock() + AGAIN_AFTER
+            raise
+        self._found = None
 
 
 def inspect(folder: EdgeFolder) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from app.providers.edge_damage import damaged, inspect
+from app.providers.edge_damage import Inspection, damaged
 from app.providers.edge_folder import EdgeFolder
 from app.providers.edge_shard import Shard
 from app.providers.edge_sums import write_sums
@@ -47,6 +47,7 @@ class EdgeEngine:
         self.size = size
         self.writes = 0
         self.folder = EdgeFolder(data_dir / collection)
+        self._inspection = Inspection(self.folder)
         self._lock = CollectionLock(self.folder.path)
         self._shard: Shard | None = None
         self._opened = self._closed = False
@@ -69,7 +70,7 @@ class EdgeEngine:
                 raise StoreUnavailable(f'The collection "{self.collection}" has been closed.')
             try:
                 self._lock.acquire()
-                inspect(self.folder)
+                self._inspection.again()
                 self.folder.sweep()
                 current = self.folder.current()
                 self._shard = self._load(current) if current else None

@@ -33,6 +33,14 @@ class EdgeFolder:
         except FileNotFoundError:
             return None
 
+    def mark(self) -> object:
+        """Something that is another one when the collection was made or put in place anew."""
+        try:
+            status = (self.path / _POINTER).stat()
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
     def next(self) -> Path:
         """Where the shard that follows the current one is to be made; what lies there unfinished is removed."""
         current = self.current()
