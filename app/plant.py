@@ -21,7 +21,7 @@ from app.ingest.sink import LocalSink, Sink
 from app.ingest.sources import note_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.settings import Settings, load_settings
-from graph.errors import StoreUnavailable
+from graph.errors import InvalidInput, StoreUnavailable
 
 if TYPE_CHECKING:
     from app.bootstrap import Garden
@@ -32,11 +32,18 @@ SAMPLES = (".md", ".html", ".txt", ".rst", ".pdf")
 SAMPLE_TASKS = "tasks.jsonl"
 
 
-def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool) -> int:
-    """Plant *paths*; returns 0 when at least one document is now in the garden or nothing had to be done."""
+def run_ingest(
+    paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool, ray: str | None = None
+) -> int:
+    """Plant *paths*; returns 0 when at least one document is now in the garden or nothing had to be done.
+
+    With *ray*, the address of a cluster, the work is done there.
+    """
+    if ray and tasks:
+        raise InvalidInput("--ray and --tasks do not go together: tasks are small.", field="ray")
     name = "tasks_collection" if tasks else "vector_store_collection"
     settings = load_settings(**({name: collection} if collection else {}))
-    report = asyncio.run(_plant_tasks(settings, paths, prune) if tasks else _plant(settings, paths, prune))
+    report = asyncio.run(_plant_tasks(settings, paths, prune) if tasks else _plant(settings, paths, prune, ray))
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
     else:
@@ -65,14 +72,39 @@ async def plant_if_empty(garden: Garden, folder: Path) -> None:
     _summarise(report)
 
 
-async def _plant(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
+async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: str | None) -> IngestReport:
     with progress() as on_progress:
+        if ray:
+            return await _plant_on_ray(settings, paths, prune, ray, on_progress)
         async with _open_sink(settings, tasks=False) as sink:
             _note(settings, paths)
             report = await ingest_into(sink, paths, prune=prune, on_progress=on_progress)
             if prune and not report.note:
                 _note(settings, paths, only=True)
             return report
+
+
+async def _plant_on_ray(
+    settings: Settings, paths: Sequence[Path], prune: bool, address: str, on_progress: Callable[[Done], None]
+) -> IngestReport:
+    """The workers embed; the collection must be free, or on a server of its own."""
+    from app.bootstrap import build_garden
+    from app.ingest.ray_data import ingest_on_ray
+
+    garden = build_garden(settings)
+    try:
+        _note(settings, paths)
+        return await ingest_on_ray(
+            paths,
+            address=address,
+            settings=settings,
+            store=garden.store,
+            model_name=garden.embedding.name,
+            prune=prune,
+            on_progress=on_progress,
+        )
+    finally:
+        await garden.aclose()
 
 
 async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
