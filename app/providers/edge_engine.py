@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -145,7 +145,8 @@ class EdgeEngine:
         try:
             if shard:
                 shard.close()
-                write_sums(shard.path)
+                with suppress(OSError):  # a full disk: then the next opening tries the shard instead
+                    write_sums(shard.path)
         finally:
             self._lock.release()
 

@@ -7,7 +7,7 @@ is none (then ``edge_trial`` has to do).
 
 ::
 
-    <collection>/sums.json    {"shard": "shard-1", "files": {"segments/…/page_0.dat": [size, sum], …}}
+    <collection>/sums.json    {"shard": "shard-1", "files": {"segments/…/page_0.dat": [size, sum], …}, "sum": of the files}
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 SUMS_FILE = "sums.json"
 BLOCK = 1 << 16
@@ -37,7 +37,7 @@ def write_sums(shard: Path) -> None:
         files[path.relative_to(shard).as_posix()] = sizes[path], checksum(path) if left >= 0 else None
     draft = shard.parent / f"{SUMS_FILE}.new"
     with draft.open("w", encoding="utf-8") as file:
-        json.dump({"shard": shard.name, "files": files}, file)
+        json.dump({"shard": shard.name, "files": files, "sum": _own_sum(files)}, file)
     draft.replace(shard.parent / SUMS_FILE)
 
 
@@ -49,7 +49,8 @@ def take_sums(shard: Path) -> bool:
     note = shard.parent / SUMS_FILE
     try:
         said = json.loads(note.read_text(encoding="utf-8"))
-        files = dict(said["files"]) if said["shard"] == shard.name else None
+        true = said["shard"] == shard.name and said["sum"] == _own_sum(said["files"])
+        files = said["files"] if true else None
     except FileNotFoundError:
         return False
     except (OSError, ValueError, KeyError, TypeError):
@@ -76,6 +77,10 @@ def checksum(path: Path) -> int:
             if block.strip(b"\0"):
                 sum_ = zlib.crc32(block, zlib.crc32(at.to_bytes(8, "little"), sum_))
     return sum_
+
+
+def _own_sum(files: Any) -> int:
+    return zlib.crc32(json.dumps(files).encode())
 
 
 def _blocks(file: BinaryIO) -> Iterator[int]:
