@@ -13,6 +13,8 @@ from typing import Annotated
 
 import typer
 
+from app.cli_collections import add_commands
+
 app = typer.Typer(
     name="garden",
     help="Answers from your own documents, every citation verified.",
@@ -99,60 +101,6 @@ def ingest(
         raise typer.Exit(done)
 
 
-CollectionOption = Annotated[str | None, typer.Option(help="another collection than VECTOR_STORE_COLLECTION")]
-
-
-@app.command()
-def export(
-    file: Annotated[Path, typer.Argument(help="file to write", dir_okay=False)],
-    collection: CollectionOption = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Write a whole collection into one file: documents, chunks, vectors."""
-    with _errors():
-        from app.moving.command import run_export
-
-        raise typer.Exit(run_export(file, collection=collection, as_json=as_json))
-
-
-@app.command(name="import")
-def import_(
-    file: Annotated[Path, typer.Argument(help="file that garden export wrote", dir_okay=False)],
-    collection: CollectionOption = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Read a file of garden export into a collection; nothing of it is embedded again."""
-    with _errors():
-        from app.moving.command import run_import
-
-        raise typer.Exit(run_import(file, collection=collection, as_json=as_json))
-
-
-@app.command()
-def push(
-    to: Annotated[str, typer.Option(help="qdrant or chroma: QDRANT_URL or VECTOR_STORE_URL says where")],
-    collection: CollectionOption = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Copy an embedded collection to a server; a second run goes on where the first one ended."""
-    with _errors():
-        from app.moving.command import run_push
-
-        raise typer.Exit(run_push(to, collection=collection, as_json=as_json))
-
-
-@app.command()
-def rebuild(
-    collection: Annotated[str | None, typer.Option(help="collection to rebuild [VECTOR_STORE_COLLECTION]")] = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Set a damaged embedded collection aside, and make it anew from its documents."""
-    with _errors():
-        from app.rebuild import run_rebuild
-
-        raise typer.Exit(run_rebuild(collection=collection, as_json=as_json))
-
-
 @app.command()
 def health(as_json: JsonFlag = False) -> None:
     """Probe every part."""
@@ -207,6 +155,9 @@ def _errors() -> Iterator[None]:
     except BrokenPipeError:
         sys.stderr.close()
         raise typer.Exit(EXIT_FAILED) from None
+
+
+add_commands(app, _errors)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ is none (then ``edge_trial`` has to do).
 
 ::
 
-    <collection>/sums.json    {"shard": "shard-1", "files": {"segments/…/page_0.dat": [size, sum], …}, "sum": of the files}
+    <collection>/sums.json    {"shard": "shard-1", "files": {"segments/…/page_0.dat": [size, sum], …}, "sum": of these}
 """
 
 from __future__ import annotations
