@@ -49,8 +49,18 @@ lint: $(VENV)/.installed-dev  ## format, lint, types, layers
 audit: $(VENV)/.installed-dev  ## known holes in what is installed, secrets among the tracked files
 	@$(BIN)/python .ci/audit.py
 
+.PHONY: manifests
+manifests: $(VENV)-deploy/.installed  ## lint the Dockerfile, validate the compose file and the Kubernetes manifests
+	@$(DEPLOY)/hadolint --failure-threshold info deploy/Dockerfile
+	@$(DEPLOY)/yamllint --config-file deploy/.yamllint.yaml --strict deploy
+	@$(DEPLOY)/check-jsonschema --quiet --builtin-schema vendor.compose-spec deploy/compose.yaml
+	@$(DEPLOY)/kubernetes-validate --strict --quiet deploy/kubernetes/secret.example.yaml \
+		$(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml))
+
+DEPLOY = $(VENV)-deploy/bin
+
 .PHONY: check
-check: lint audit test  ## all that CI runs: lint, audit and test
+check: lint audit manifests test  ## what CI runs: lint, audit, manifests and test
 
 .PHONY: format
 format: $(VENV)/.installed-dev  ## write the code in the one style
@@ -78,6 +88,7 @@ docs: $(VENV)/.installed-dev  ## write into README.md what the code itself knows
 lock: $(VENV)/.installed-dev  ## pin the dependencies anew (UPGRADE=--upgrade: to their newest)
 	@$(LOCK) --extra dev $(UPGRADE) --output-file requirements/dev.txt pyproject.toml requirements/run.in
 	@$(LOCK) --constraint requirements/dev.txt --output-file requirements/run.txt pyproject.toml requirements/run.in
+	@$(LOCK) $(UPGRADE) --output-file requirements/deploy.txt requirements/deploy.in
 
 # Hashes and no addresses; one file for every platform and every Python from 3.11 on. What runs is pinned as the
 # tests had it.
@@ -107,6 +118,14 @@ $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what runs and what tests need (about 360 MB to fetch, once) ..."
 	@$(call install,requirements/dev.txt)
 	@touch $@ $(VENV)/.installed-run
+
+# The validators of deploy/ carry the schemas of every Kubernetes there was (130 MB), so they have an environment of
+# their own, that only `make manifests` makes.
+$(VENV)-deploy/.installed: requirements/deploy.txt $(VENV)/.installed-dev
+	@$(BIN)/python -m venv --clear --without-pip $(VENV)-deploy
+	@$(BIN)/uv pip install --quiet --python $(VENV)-deploy/bin/python --no-deps --require-hashes \
+		--requirement requirements/deploy.txt
+	@touch $@
 
 install = if $(BIN)/python -m pip --version >/dev/null 2>&1; then pip="$(BIN)/python -m pip"; \
 	else pip="$(PYTHON) -m pip --python $(BIN)/python"; fi; \

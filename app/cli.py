@@ -13,6 +13,8 @@ from typing import Annotated
 
 import typer
 
+from app.cli_collections import add_commands
+
 app = typer.Typer(
     name="garden",
     help="Answers from your own documents, every citation verified.",
@@ -88,13 +90,15 @@ def ingest(
     collection: Annotated[str | None, typer.Option(help="collection to fill [VECTOR_STORE_COLLECTION]")] = None,
     prune: Annotated[bool, typer.Option(help="remove documents whose files are gone")] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
+    ray: Annotated[str | None, typer.Option(help="address of a Ray cluster that does the work, or local")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Plant documents: Markdown, text, reStructuredText, HTML, PDF, JSON Lines."""
     with _errors():
         from app.plant import run_ingest
 
-        raise typer.Exit(run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json))
+        done = run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json, ray=ray)
+        raise typer.Exit(done)
 
 
 @app.command()
@@ -151,6 +155,9 @@ def _errors() -> Iterator[None]:
     except BrokenPipeError:
         sys.stderr.close()
         raise typer.Exit(EXIT_FAILED) from None
+
+
+add_commands(app, _errors)
 
 
 def main() -> None:

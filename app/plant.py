@@ -18,9 +18,10 @@ from app.ingest.documents import IngestReport
 from app.ingest.pipeline import ingest, ingest_documents, ingest_into
 from app.ingest.run import Progress as Done
 from app.ingest.sink import LocalSink, Sink
+from app.ingest.sources import note_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.settings import Settings, load_settings
-from graph.errors import StoreUnavailable
+from graph.errors import InvalidInput, StoreUnavailable
 
 if TYPE_CHECKING:
     from app.bootstrap import Garden
@@ -31,11 +32,18 @@ SAMPLES = (".md", ".html", ".txt", ".rst", ".pdf")
 SAMPLE_TASKS = "tasks.jsonl"
 
 
-def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool) -> int:
-    """Plant *paths*; returns 0 when at least one document is now in the garden or nothing had to be done."""
+def run_ingest(
+    paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool, ray: str | None = None
+) -> int:
+    """Plant *paths*; returns 0 when at least one document is now in the garden or nothing had to be done.
+
+    With *ray*, the address of a cluster, the work is done there.
+    """
+    if ray and tasks:
+        raise InvalidInput("--ray and --tasks do not go together: tasks are small.", field="ray")
     name = "tasks_collection" if tasks else "vector_store_collection"
     settings = load_settings(**({name: collection} if collection else {}))
-    report = asyncio.run(_plant_tasks(settings, paths, prune) if tasks else _plant(settings, paths, prune))
+    report = asyncio.run(_plant_tasks(settings, paths, prune) if tasks else _plant(settings, paths, prune, ray))
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
     else:
@@ -47,11 +55,13 @@ def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, ta
 async def plant_if_empty(garden: Garden, folder: Path) -> None:
     """Plant the sample documents of *folder*, and its tasks, each unless its collection already holds anything."""
     if not await garden.tasks.store.acount():
+        _note(garden.settings, [folder / SAMPLE_TASKS], tasks=True)
         await ingest_documents(garden.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
     if await garden.store.acount():
         return
     paths = await asyncio.to_thread(lambda: sorted(path for path in folder.iterdir() if path.suffix in SAMPLES))
-    with _progress() as on_progress:
+    _note(garden.settings, paths)
+    with progress() as on_progress:
         report = await ingest(
             paths,
             store=garden.store,
@@ -62,17 +72,54 @@ async def plant_if_empty(garden: Garden, folder: Path) -> None:
     _summarise(report)
 
 
-async def _plant(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
-    with _progress() as on_progress:
+async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: str | None) -> IngestReport:
+    with progress() as on_progress:
+        if ray:
+            return await _plant_on_ray(settings, paths, prune, ray, on_progress)
         async with _open_sink(settings, tasks=False) as sink:
-            return await ingest_into(sink, paths, prune=prune, on_progress=on_progress)
+            _note(settings, paths)
+            report = await ingest_into(sink, paths, prune=prune, on_progress=on_progress)
+            if prune and not report.note:
+                _note(settings, paths, only=True)
+            return report
+
+
+async def _plant_on_ray(
+    settings: Settings, paths: Sequence[Path], prune: bool, address: str, on_progress: Callable[[Done], None]
+) -> IngestReport:
+    """The workers embed; the collection must be free, or on a server of its own."""
+    from app.bootstrap import build_garden
+    from app.ingest.ray_data import ingest_on_ray
+
+    garden = build_garden(settings)
+    try:
+        _note(settings, paths)
+        return await ingest_on_ray(
+            paths,
+            address=address,
+            settings=settings,
+            store=garden.store,
+            model_name=garden.embedding.name,
+            prune=prune,
+            on_progress=on_progress,
+        )
+    finally:
+        await garden.aclose()
 
 
 async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
     """All files are read before any task is stored: a line that is wrong stops the whole."""
     documents = list(task_documents(task for path in paths for task in read_tasks(path)))
     async with _open_sink(settings, tasks=True) as sink:
+        _note(settings, paths, tasks=True, only=prune)
         return await ingest_documents(sink, documents, prune=prune)
+
+
+def _note(settings: Settings, paths: Sequence[Path], *, tasks: bool = False, only: bool = False) -> None:
+    """Keep where the documents of an embedded collection came from; a server keeps its own backups."""
+    if settings.vector_store == "embedded":
+        name = settings.tasks_collection if tasks else settings.vector_store_collection
+        note_sources(settings.data_dir / name, paths, tasks=tasks, only=only)
 
 
 @asynccontextmanager
@@ -100,18 +147,18 @@ async def _open_sink(settings: Settings, *, tasks: bool) -> AsyncIterator[Sink]:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Done], None]]:
+def progress(doing: str = "planting") -> Iterator[Callable[[Done], None]]:
     """A bar on stderr, on a terminal only."""
     console = Console(stderr=True)
     columns = (
-        TextColumn("planting"),
+        TextColumn(doing),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("files, {task.fields[chunks]} chunks"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("planting", total=None, chunks=0)
+        task = bar.add_task(doing, total=None, chunks=0)
 
         def show(done: Done) -> None:
             bar.update(task, completed=done.files_read, total=done.files, chunks=done.chunks)

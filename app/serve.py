@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings, load_settings
-from graph.errors import ConfigurationError
+from graph.errors import ConfigurationError, StoreDamaged
 
 if TYPE_CHECKING:
     from app.bootstrap import Garden
@@ -103,7 +103,10 @@ def plant_samples(garden: Garden) -> None:
     from app.plant import plant_if_empty
 
     if garden.settings.vector_store == "embedded":
-        asyncio.run(plant_if_empty(garden, samples()))
+        try:
+            asyncio.run(plant_if_empty(garden, samples()))
+        except StoreDamaged:
+            log.warning("not_planted")  # what is damaged is told by the log before this, and by readiness
 
 
 def greet(base: str) -> None:

@@ -6,6 +6,7 @@
     ├── Overloaded                  no place was free in time (says when to come back)
     ├── RetrievalFailed             the search for chunks did not happen
     │   ├── StoreUnavailable        the vector store cannot be reached, or answered with an error
+    │   │   └── StoreDamaged        its files are not as they were left (names what, and the command that mends it)
     │   ├── CollectionMissing       the store is there, the collection is not
     │   └── EmbeddingUnavailable    the question could not be embedded
     ├── RerankFailed                the reranker did not answer
@@ -78,6 +79,10 @@ class RetrievalFailed(GardenError):
 
 class StoreUnavailable(RetrievalFailed):
     """The vector store cannot be reached or answered with an error."""
+
+
+class StoreDamaged(StoreUnavailable):
+    """The embedded store's files are not as they were left; the message names the damage and the command."""
 
 
 class CollectionMissing(RetrievalFailed):

@@ -7,7 +7,7 @@ are right whatever space (cosine, l2, ip) the collection was made with.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from app.providers.chroma_http import ChromaHTTP
 from app.providers.chroma_rows import chroma_where, flat, own_id, payload
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
-from app.providers.layout import Point
+from app.providers.layout import Point, point_of
 from app.providers.payloads import chunk_from_payload
 from app.providers.remote_chunks import Near, Where
 from app.providers.remote_store import RemoteStore
@@ -102,6 +102,18 @@ class ChromaStore(RemoteStore):
         except CollectionMissing:
             return 0
 
+    async def apoints(self) -> AsyncIterator[list[Point]]:
+        """Every stored chunk with its one vector, page by page."""
+        at = 0
+        while True:
+            body = {"limit": BATCH, "offset": at, "include": ["documents", "metadatas", "embeddings"]}
+            page = await self._http.ask("get", _points, body)
+            if page:
+                yield page
+            at += len(page)
+            if len(page) < BATCH:
+                return
+
     async def _size(self) -> int | None:
         return (await self._http.describe()).size
 
@@ -166,6 +178,11 @@ def _rows(found: Any) -> list[tuple[str, dict[str, Any]]]:
 def _payloads(found: Any) -> list[tuple[str, dict[str, Any]]]:
     rows = zip(found["ids"], found["documents"], found["metadatas"], strict=True)
     return [(str(own), payload(document, row)) for own, document, row in rows]
+
+
+def _points(found: Any) -> list[Point]:
+    parts = zip(found["ids"], found["documents"], found["metadatas"], found["embeddings"], strict=True)
+    return [point_of(str(own), payload(document, row), unit(vector)) for own, document, row, vector in parts]
 
 
 def _hits(found: Any) -> list[list[Row]]:

@@ -7,7 +7,7 @@ loop. After an ``aupsert`` returns, a kill of the process loses none of it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -101,6 +101,17 @@ class EdgeChunks:
     async def aprobe(self) -> None:
         """Return if a search would work now; a collection nothing was ever put into counts as an empty one."""
         await self.acount()
+
+    async def apoints(self) -> AsyncIterator[list[Point]]:
+        """Every stored chunk with its vectors, page by page."""
+        offset: Any = None
+        nothing: tuple[list[Point], Any] = [], None
+        while True:
+            points, offset = await asyncio.wrap_future(self.engine.read(partial(Shard.page, offset=offset), nothing))
+            if points:
+                yield points
+            if offset is None:
+                return
 
     async def aflush(self) -> None:
         """Return when everything acknowledged so far is in the segments' files."""

@@ -11,12 +11,14 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from app.providers.edge_damage import Inspection, damaged
 from app.providers.edge_folder import EdgeFolder
 from app.providers.edge_shard import Shard
+from app.providers.edge_sums import write_sums
 from app.providers.holder import CollectionLock, in_use
 from graph.errors import ConfigurationError, GardenError, StoreUnavailable
 
@@ -45,6 +47,7 @@ class EdgeEngine:
         self.size = size
         self.writes = 0
         self.folder = EdgeFolder(data_dir / collection)
+        self._inspection = Inspection(self.folder)
         self._lock = CollectionLock(self.folder.path)
         self._shard: Shard | None = None
         self._opened = self._closed = False
@@ -57,8 +60,8 @@ class EdgeEngine:
     def open(self) -> None:
         """Take the collection if nobody has it; a collection that does not exist yet is made by the first write.
 
-        Raises ``StoreUnavailable`` when another process has it, ``ConfigurationError`` when it was made with vectors of
-        another size or cannot be read. A second call does nothing.
+        Raises ``StoreUnavailable`` when another process has it, ``StoreDamaged`` when its files are not as they were
+        left, ``ConfigurationError`` when it was made with vectors of another size. A second call does nothing.
         """
         with self._opening:
             if self._opened:
@@ -67,6 +70,7 @@ class EdgeEngine:
                 raise StoreUnavailable(f'The collection "{self.collection}" has been closed.')
             try:
                 self._lock.acquire()
+                self._inspection.again()
                 self.folder.sweep()
                 current = self.folder.current()
                 self._shard = self._load(current) if current else None
@@ -141,6 +145,8 @@ class EdgeEngine:
         try:
             if shard:
                 shard.close()
+                with suppress(OSError):  # a full disk: then the next opening tries the shard instead
+                    write_sums(shard.path)
         finally:
             self._lock.release()
 
@@ -176,9 +182,7 @@ class EdgeEngine:
         except Exception as error:
             if "WouldBlock" in str(error):
                 raise in_use(self.folder.path) from error
-            raise ConfigurationError(
-                f'The collection "{self.collection}" cannot be read. Restore its folder, or remove it and ingest again.'
-            ) from error
+            raise damaged(self.folder, f"{path.name} cannot be opened") from error
         try:
             self.check(shard, self.size)
         except ConfigurationError:
@@ -198,7 +202,7 @@ class EdgeEngine:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """The engine raises bare ``Exception``; only those become ours, everything else stays loud."""
+        """The engine raises bare ``Exception``, and panics; only those become ours, everything else stays loud."""
         try:
             yield
         except GardenError:
@@ -207,3 +211,7 @@ class EdgeEngine:
             if type(error) is not Exception:
                 raise
             raise StoreUnavailable(f'The embedded collection "{self.collection}" answered with an error.') from error
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            raise damaged(self.folder, "the engine broke down over it") from error

@@ -5,6 +5,8 @@
     <collection>/holder.json      the lock, and who holds it
     <collection>/current          the name of the current shard; replaced in one step
     <collection>/shard-1          that shard; any other shard-* is an unfinished copy and goes at the next opening
+    <collection>/sums.json        how the current shard was left (``edge_sums``); only while nobody has it open
+    <collection>/damaged-1        what a rebuild has set aside; nothing here ever removes it
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+
+from app.providers.edge_sums import SUMS_FILE
 
 _POINTER = "current"
 
@@ -28,6 +32,14 @@ class EdgeFolder:
             return self.path / (self.path / _POINTER).read_text(encoding="utf-8").strip()
         except FileNotFoundError:
             return None
+
+    def mark(self) -> object:
+        """Something that is another one when the collection was made or put in place anew."""
+        try:
+            status = (self.path / _POINTER).stat()
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_mtime_ns
 
     def next(self) -> Path:
         """Where the shard that follows the current one is to be made; what lies there unfinished is removed."""
@@ -46,9 +58,33 @@ class EdgeFolder:
             os.fsync(file.fileno())
         draft.replace(self.path / _POINTER)
 
+    def shards(self) -> list[Path]:
+        """Every shard there is, the current one, unfinished and lost ones alike."""
+        return sorted(self.path.glob("shard-*"))
+
     def sweep(self) -> None:
         """Remove every shard but the current one."""
         current = self.current()
-        for path in self.path.glob("shard-*"):
+        for path in self.shards():
             if path != current:
                 shutil.rmtree(path, ignore_errors=True)
+
+    def set_aside(self) -> Path | None:
+        """Move all that is stored into a folder of its own, and return that; None when there was nothing."""
+        there = [*self.shards(), *(self.path / name for name in (_POINTER, SUMS_FILE) if (self.path / name).exists())]
+        if not there:
+            return None
+        aside = self.path / f"damaged-{1 + max(map(_number, self.set_asides()), default=0)}"
+        aside.mkdir()
+        for path in there:
+            path.rename(aside / path.name)
+        return aside
+
+    def set_asides(self) -> list[Path]:
+        """What has been set aside, oldest first."""
+        return sorted(self.path.glob("damaged-*"), key=_number)
+
+
+def _number(path: Path) -> int:
+    tail = path.name.rpartition("-")[2]
+    return int(tail) if tail.isdecimal() else 0

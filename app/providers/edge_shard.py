@@ -28,6 +28,7 @@ from app.providers.layout import (
     indexed_text,
     payload_of,
     point_id,
+    point_of,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ BATCH = 64
 """Points per engine call: about 6 ms during which nothing else runs."""
 PAGE = 500
 """Points read at once when the whole collection is walked."""
+FULL_PAGE = 64
+"""The same with all their vectors, which are some 10 KB a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,20 @@ class Shard:
             if offset is None:
                 return
 
+    def page(self, offset: Any) -> tuple[list[Point], Any]:
+        """Some points with all they hold, and where the next are (None: there are none); ``offset`` None begins."""
+        wanted = self._edge.ScrollRequest(offset=offset, limit=FULL_PAGE, with_payload=True, with_vector=True)
+        found, after = self._shard.scroll(wanted)
+        points = []
+        for record in found:
+            vectors: Any = record.vector or {}
+            points.append(
+                point_of(
+                    str(record.id), record.payload, vectors[DENSE], vectors.get(SENTENCES, ()), vectors.get(SPARSE)
+                )
+            )
+        return points, after
+
     def search(
         self, dense: Sequence[NDArray[np.float32]], sparse: Sequence[Sequence[int]], limit: int, where: Where | None
     ) -> list[list[Hit]]:
@@ -157,7 +174,9 @@ class Shard:
     def _point(self, point: Point) -> edge.Point:
         vector: dict[str, Any] = {DENSE: point.dense.tolist()}
         if self.has_sparse:
-            weights = document_weights(indexed_text(point.metadata.get("title"), point.text))
+            weights = point.sparse
+            if weights is None:
+                weights = document_weights(indexed_text(point.metadata.get("title"), point.text))
             vector[SPARSE] = self._edge.SparseVector(list(weights), list(weights.values()))
         if self.has_sentences and len(point.sentences):
             vector[SENTENCES] = point.sentences.tolist()

@@ -8,12 +8,14 @@ vector per sentence. Its payload has the shape langchain-qdrant writes: ``{"page
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from app.providers.payloads import metadata_of, text_of
 
 DENSE = "dense"
 SPARSE = "bm25"
@@ -32,7 +34,9 @@ class Point:
 
     ``metadata`` holds chunk_id, document_id, title, url, chapter, section, page, chunk_index, source, content_hash and
     ``spans``, the sentences of ``text`` as [start, end] in Unicode code points; any other JSON value may join.
-    ``dense`` is float32 [d], the vector of ``indexed_text(title, text)``; ``sentences`` is float32 [n_spans, d].
+    ``dense`` is float32 [d], the vector of ``indexed_text(title, text)``; ``sentences`` is float32 [n_spans, d], or
+    [0, d] where a store keeps none. ``sparse`` holds the BM25 weights by dimension where they came from a store; None
+    has the store that takes the point compute them.
     """
 
     chunk_id: str
@@ -40,6 +44,7 @@ class Point:
     metadata: dict[str, Any]
     dense: NDArray[np.float32]
     sentences: NDArray[np.float32]
+    sparse: Mapping[int, float] | None = None
 
 
 class ChunkStore(Protocol):
@@ -70,6 +75,10 @@ class ChunkStore(Protocol):
 
     async def acount(self) -> int:
         """Return the number of stored chunks; 0 for a collection not made yet."""
+        ...
+
+    def apoints(self) -> AsyncIterator[list[Point]]:
+        """Yield every stored chunk with its vectors, page by page, each once; in no order that means anything."""
         ...
 
     async def aflush(self) -> None:
@@ -107,3 +116,17 @@ def payload_of(text: str, metadata: dict[str, Any]) -> dict[str, Any]:
 def sentence_texts(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
     """What is embedded of each sentence of a chunk: the sentence alone, so that it is measured by its own words."""
     return [text[start:end] for start, end in spans]
+
+
+def point_of(own: str, payload: Mapping[str, Any] | None, dense: Any, sentences: Any = (), sparse: Any = None) -> Point:
+    """A stored point as a ``Point``, whoever wrote it; ``own`` is its id there, for chunks that carry none."""
+    row = np.asarray(dense, np.float32)
+    metadata = metadata_of(payload)
+    return Point(
+        chunk_id=str(metadata.get("chunk_id") or own),
+        text=text_of(payload),
+        metadata=metadata,
+        dense=row,
+        sentences=np.asarray(sentences, np.float32).reshape(-1, len(row)),
+        sparse=None if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True)),
+    )

@@ -21,6 +21,7 @@ from app.providers.layout import (
     indexed_text,
     payload_of,
     point_id,
+    point_of,
 )
 from app.providers.payloads import chunk_from_payload
 from app.providers.vectors import Vectors, unit
@@ -102,7 +103,9 @@ def point_struct(point: Point, layout: Layout) -> models.PointStruct:
 
     vector: dict[str, Any] = {layout.dense: point.dense.tolist()}
     if layout.sparse:
-        weights = document_weights(indexed_text(point.metadata.get("title"), point.text))
+        weights = point.sparse
+        if weights is None:
+            weights = document_weights(indexed_text(point.metadata.get("title"), point.text))
         vector[layout.sparse] = models.SparseVector(indices=list(weights), values=list(weights.values()))
     if layout.sentences and len(point.sentences):
         vector[layout.sentences] = point.sentences.tolist()
@@ -112,6 +115,14 @@ def point_struct(point: Point, layout: Layout) -> models.PointStruct:
         vector=vector[""] if unnamed else vector,
         payload=payload_of(point.text, point.metadata),
     )
+
+
+def stored_point(record: Any, layout: Layout) -> Point:
+    """A record of the server, fetched with all its vectors, as a point."""
+    vectors = vectors_of(record)
+    sentences = vectors.get(layout.sentences, ()) if layout.sentences else ()
+    sparse = vectors.get(layout.sparse) if layout.sparse else None
+    return point_of(str(record.id), record.payload, dense_of(record, layout), sentences, sparse)
 
 
 def candidate(found: Any, layout: Layout) -> Candidate:

@@ -6,7 +6,7 @@ of those candidates that count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
-from app.providers.qdrant_points import candidate, dense_of, point_struct, qdrant_filter, vectors_of
+from app.providers.qdrant_points import candidate, dense_of, point_struct, qdrant_filter, stored_point, vectors_of
 from app.providers.qdrant_requests import heaviest_request, idf_of, search_requests, wire_id
 from app.providers.qdrant_server import QdrantServer
 from app.providers.qdrant_statistics import Statistics, idf_nowhere
@@ -136,6 +136,20 @@ class QdrantStore(RemoteStore):
             return (await self._server.ask(lambda client: client.count(self.collection, exact=True))).count
         except CollectionMissing:
             return 0
+
+    async def apoints(self) -> AsyncIterator[list[Point]]:
+        """Every stored chunk with its vectors, page by page."""
+        known = await self._server.known()
+        offset: Any = None
+        while True:
+
+            async def read(client: AsyncQdrantClient, offset: Any = offset) -> tuple[list[Any], Any]:
+                return await client.scroll(self.collection, limit=BATCH, offset=offset, with_vectors=True)
+
+            page, offset = await self._server.ask(read)
+            yield [stored_point(one, known) for one in page]
+            if offset is None:
+                return
 
     async def _size(self) -> int | None:
         return (await self._server.describe()).size

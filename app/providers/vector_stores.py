@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings
+from graph.errors import StoreDamaged
 
 if TYPE_CHECKING:
     from app.providers.embeddings import EmbeddingModel
 
 
-def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
-    """The store that ``VECTOR_STORE`` names, opened on *collection*. Raises ``ConfigurationError``."""
-    return MAKERS[settings.vector_store](settings, collection, embedding)
+log = logging.getLogger("garden.store")
+
+
+def make_store(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
+    """The store that ``VECTOR_STORE`` names, opened on *collection*. Raises ``ConfigurationError``.
+
+    A server's store takes *options*: ``seconds``, the time of one try of one request, and ``retry``.
+    """
+    return MAKERS[settings.vector_store](settings, collection, embedding, **options)
 
 
 def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
     from app.providers.edge_store import EdgeVectorStore
 
     store = EdgeVectorStore(embedding.embeddings, settings.data_dir, collection, embedding.dimension)
-    store.open()
+    try:
+        store.open()
+    except StoreDamaged as error:  # no reason not to start: readiness says it, and a rebuilt collection is opened
+        log.error("store_damaged", extra={"collection": collection, "reason": error.message})
     return store
 
 
-def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
+def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
     from app.providers.chroma_store import ChromaStore
 
     store = ChromaStore(
@@ -32,13 +43,13 @@ def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel) -> A
         settings.vector_store_url,
         collection,
         embedding.dimension,
-        seconds=settings.vector_store_timeout_seconds,
+        **{"seconds": settings.vector_store_timeout_seconds, **options},
     )
     store.open()
     return store
 
 
-def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
+def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
     from app.providers.qdrant_connection import client_maker
     from app.providers.qdrant_store import QdrantStore
 
@@ -47,13 +58,13 @@ def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel) -> A
         client_maker(settings),
         collection,
         embedding.dimension,
-        seconds=settings.vector_store_timeout_seconds,
+        **{"seconds": settings.vector_store_timeout_seconds, **options},
     )
     store.open()
     return store
 
 
-MAKERS: dict[str, Callable[[Settings, str, EmbeddingModel], Any]] = {
+MAKERS: dict[str, Callable[..., Any]] = {
     "embedded": _embedded,
     "chroma": _chroma,
     "qdrant": _qdrant,

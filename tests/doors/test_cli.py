@@ -162,3 +162,15 @@ def test_ingest_again_changes_nothing(data: Path, tmp_path: Path) -> None:
     second = json.loads(garden("ingest", str(source), "--json", data=tmp_path / "g").stdout)
     assert (first["added"], first["skipped"][0]["path"]) == (1, "broken.pdf")
     assert (second["added"], second["unchanged"]) == (0, 1)
+
+
+def test_sources_are_noted_for_a_rebuild(tmp_path: Path) -> None:
+    """``garden ingest`` keeps absolute paths beside the collection; a file that is no export is one line, status 2."""
+    source = tmp_path / "notes.md"
+    source.write_text("# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n")
+    assert garden("ingest", str(source), data=tmp_path / "g").returncode == 0
+    noted = json.loads((tmp_path / "g" / "corporate_documents" / "sources.json").read_text())
+    assert noted["paths"] == [str(source)]
+    broken = garden("import", str(source), data=tmp_path / "g")
+    assert (broken.returncode, broken.stderr.count("\n")) == (2, 1)
+    assert "Nothing was imported" in broken.stderr

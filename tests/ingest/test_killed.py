@@ -83,16 +83,19 @@ async def finished(data: Path, corpus: Path) -> IngestReport:
     return report
 
 
-@pytest.mark.timeout(600)
-async def test_kill_at_any_moment(tmp_path: Path) -> None:
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("seed", "versions", "kills"), [(7, 2, KILLS // 2), pytest.param(11, 5, 12, marks=pytest.mark.long)]
+)
+async def test_kill_at_any_moment(tmp_path: Path, seed: int, versions: int, kills: int) -> None:
     """Killed while it adds, and while it replaces: no document is gone, and the next run makes all as it should be."""
     data, corpus = tmp_path / "data", tmp_path / "corpus.jsonl"
-    moments = random.Random(7)
+    moments = random.Random(seed)
     before: dict[str, set[str]] = {}
-    for version in range(2):
+    for version in range(versions):
         expected = write_corpus(corpus, version)
-        for _ in range(KILLS // 2):
-            kill_after(moments.uniform(0.2, 1.5), data, corpus)
+        for _ in range(kills):
+            kill_after(moments.uniform(0.0, 1.5), data, corpus)
             left = await stored(data)
             missing = {document for document in before.keys() & expected.keys() if not left.get(document)}
             assert not missing

@@ -198,6 +198,22 @@ class VectorStoreKit:
         assert await store.adelete_documents([f"d{n}" for n in range(600)]) == 1200
         assert await store.acount() == 100
 
+    async def test_every_chunk_can_be_had_again_with_its_vectors(self, store: Any) -> None:
+        """What is walked is all that was stored: texts, metadata and vectors, each chunk once."""
+        given = {one.chunk_id: one for one in (point(f"d{n}", 0, f"h{n}", f"{FRUIT[n % 5]} {n}.") for n in range(150))}
+        await store.aupsert(list(given.values()))
+        found = [one async for page in store.apoints() for one in page]
+        assert sorted(one.chunk_id for one in found) == sorted(given)
+        for one in found:
+            known = given[one.chunk_id]
+            assert one.text == known.text
+            assert {name: value for name, value in known.metadata.items() if value is not None} == {
+                name: value for name, value in one.metadata.items() if value is not None
+            }
+            np.testing.assert_allclose(one.dense, known.dense, atol=1e-6)
+            if len(one.sentences):
+                np.testing.assert_allclose(one.sentences, known.sentences, atol=1e-3)
+
 
 class RemoteStoreKit(VectorStoreKit):
     """For every store behind a wire."""

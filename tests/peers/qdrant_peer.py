@@ -69,7 +69,12 @@ class QdrantPeer(HttpPeer):
             case "POST", "/points/scroll":
                 scroll = models.ScrollRequest.model_validate(body)
                 page, after = self.engine.scroll(
-                    name, scroll.filter, scroll.limit or 10, offset=scroll.offset, with_payload=scroll.with_payload
+                    name,
+                    scroll.filter,
+                    scroll.limit or 10,
+                    offset=scroll.offset,
+                    with_payload=True if scroll.with_payload is None else scroll.with_payload,
+                    with_vectors=scroll.with_vector or False,
                 )
                 return _result({"points": [_plain(one) for one in page], "next_page_offset": after})
             case "POST", "/points/count":

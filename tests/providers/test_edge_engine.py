@@ -23,7 +23,7 @@ from app.providers.edge_engine import EdgeEngine
 from app.providers.edge_shard import BATCH, Shard
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point
-from graph.errors import ConfigurationError, StoreUnavailable
+from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
 SIZE = 16
 ROOT = Path(__file__).parents[2]
@@ -157,11 +157,15 @@ async def test_a_damaged_collection_is_a_clear_error_not_an_empty_one(
     await store.aclose()
     for file in (tmp_path / "garden" / "shard-1").rglob("segment.json"):
         file.write_text("{")
-    with pytest.raises(ConfigurationError, match="cannot be read"):
+    with pytest.raises(StoreDamaged, match=r"segment\.json has 1 bytes.*garden rebuild --collection garden"):
         opened(tmp_path, "garden", SIZE).open()
     (tmp_path / "garden" / "current").write_text("shard-9")
-    with pytest.raises(ConfigurationError, match="cannot be read"):
+    with pytest.raises(StoreDamaged, match="shard-9 is gone"):
         opened(tmp_path, "garden", SIZE).open()
+    (tmp_path / "garden" / "current").unlink()
+    with pytest.raises(StoreDamaged, match=r"current.*is gone"):
+        opened(tmp_path, "garden", SIZE).open()
+    assert (tmp_path / "garden" / "shard-1").is_dir()
 
 
 @pytest.mark.parametrize("name", ["../elsewhere", "a/b", "", ".", "..", ".hidden", "a\0b"])

@@ -1,0 +1,127 @@
+"""Replicas keep nothing of their own: over one store, one may die and nobody who asks notices."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.ingest.pipeline import ingest_into
+from app.ingest.remote import remote_sink
+from tests.peers.chroma_server import ChromaServer
+
+PLACES = ["quay", "pier", "lock", "weir", "mole", "dock"]
+ROUNDS = 5
+
+
+class Replica:
+    """``garden serve`` over a Chroma server, in a process of its own."""
+
+    def __init__(self, chroma: str, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        settings = {"VECTOR_STORE": "chroma", "VECTOR_STORE_URL": chroma, "DATA_DIR": str(folder), "LOG_LEVEL": "ERROR"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "app.cli", "serve", "--port", str(self.port)],
+            env={**os.environ, **settings},
+            stdout=subprocess.DEVNULL,
+        )
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def wait(self) -> None:
+        """Until it listens."""
+        for _ in range(600):
+            assert self.process.poll() is None, "garden serve ended by itself"
+            try:
+                httpx.get(f"{self.url}/health/live", timeout=2).raise_for_status()
+            except httpx.HTTPError:
+                time.sleep(0.1)
+            else:
+                return
+        raise AssertionError("garden serve did not answer")
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def replicas(tmp_path: Path) -> Iterator[list[Replica]]:
+    """Two replicas over one Chroma server."""
+    with ChromaServer(tmp_path / "chroma") as server:
+        started = [Replica(server.url, tmp_path / f"replica-{n}") for n in range(2)]
+        try:
+            for one in started:
+                one.wait()
+            yield started
+        finally:
+            for one in started:
+                one.kill()
+
+
+class Balancer:
+    """A client that takes the replicas in turn, and the next one where one does not answer."""
+
+    def __init__(self, replicas: list[Replica]) -> None:
+        self._urls = [one.url for one in replicas]
+        self._turns = cycle(range(len(replicas)))
+        self.failed_over = 0
+
+    def ask(self, question: str) -> Any:
+        first = next(self._turns)
+        for url in self._urls[first:] + self._urls[:first]:
+            try:
+                answer = httpx.post(f"{url}/query", json={"query": question, "includeEvidence": True}, timeout=30)
+            except httpx.TransportError:
+                self.failed_over += 1
+                continue
+            assert answer.status_code == httpx.codes.OK, answer.text
+            return answer.json()
+        raise AssertionError("no replica answered")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_replica_may_die(replicas: list[Replica], tmp_path: Path) -> None:
+    """What one ingests the other answers from; one is killed amid questions and every one is answered rightly."""
+    corpus = tmp_path / "places.jsonl"
+    rows = [
+        {"document_id": place, "title": f"The {place}", "text": f"The {place} of Larkfield was built in {1800 + n}."}
+        for n, place in enumerate(PLACES)
+    ]
+    corpus.write_text("\n".join(map(json.dumps, rows)))
+
+    async def fill(url: str) -> None:
+        async with remote_sink(url, None) as sink:
+            await ingest_into(sink, [corpus])
+
+    asyncio.run(fill(replicas[0].url))
+    balancer = Balancer(replicas)
+    asked = [(f"When was the {place} of Larkfield built?", str(1800 + n)) for n, place in enumerate(PLACES)] * ROUNDS
+    through_other = httpx.post(f"{replicas[1].url}/query", json={"query": asked[0][0]}, timeout=30).json()
+    assert asked[0][1] in through_other["answer"]
+    with ThreadPoolExecutor(4) as pool:
+        told = [pool.submit(balancer.ask, question) for question, _ in asked]
+        told[len(told) // 3].result()
+        replicas[0].kill()
+        answers = [one.result() for one in told]
+    assert balancer.failed_over > 0
+    for (_, year), answer in zip(asked, answers, strict=True):
+        assert answer["metadata"]["outcome"] == "answered"
+        assert year in answer["answer"]
+    assert httpx.get(f"{replicas[1].url}/health/ready", timeout=10).status_code == httpx.codes.OK
