@@ -16,7 +16,9 @@ import pytest
 from app.bootstrap import build_garden
 from app.ingest.pipeline import ingest_into
 from app.ingest.sources import note_sources, read_sources
+from app.moving.archive import write_archive
 from app.moving.command import run_export, run_import, run_push
+from app.moving.read_archive import Archive
 from app.providers.embeddings import EmbeddingModel
 from app.rebuild import run_rebuild
 from app.settings import load_settings
@@ -105,9 +107,11 @@ def test_export_and_import_keep_the_answers(
     assert imported["chunks"] == exported["chunks"] > 100
     assert imported["documents"] == exported["documents"]
     assert asyncio.run(answers(embedding)) == before
-    file.write_bytes(file.read_bytes().replace(b"all-MiniLM-L6-v2", b"all-MiniLM-L6-v3"))
-    with pytest.raises(Exception, match="Nothing was imported"):
-        run_import(file, collection="other", as_json=True, embedding=embedding)
+    archive, other = Archive(file), tmp_path / "other.tar"
+    head = archive.head.model_copy(update={"embedding_model": "nomic-embed-text"})
+    asyncio.run(write_archive(other, head, archive.apoints()))
+    with pytest.raises(ConfigurationError, match="nomic-embed-text, and EMBEDDING_MODEL is all-MiniLM-L6-v2"):
+        run_import(other, collection="other", as_json=True, embedding=embedding)
 
 
 def test_push_copies_everything_and_goes_on_where_it_ended(
