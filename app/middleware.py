@@ -20,7 +20,8 @@ MAX_BODY = 1024 * 1024
 
 log = logging.getLogger("garden.http")
 
-OPEN_PATHS = ("/health", "/metrics")
+OPEN_PATHS = ("/health", "/metrics", "/page")
+"""Open with all below them. ``/page`` holds the page's style and scripts, which tell nothing; so does ``/`` itself."""
 
 
 class RequestId:
@@ -72,7 +73,7 @@ class Defects:
 
 
 class ApiKeys:
-    """Wants one of the keys on every path but health and metrics. With no keys, everything is open."""
+    """Wants one of the keys on every path but health, metrics and the empty page. With no keys, everything is open."""
 
     def __init__(self, app: ASGIApp, keys: Sequence[str]) -> None:
         self.app = app
@@ -95,7 +96,7 @@ class ApiKeys:
 
     @staticmethod
     def _is_open(path: str) -> bool:
-        return any(path == start or path.startswith(f"{start}/") for start in OPEN_PATHS)
+        return path == "/" or any(path == start or path.startswith(f"{start}/") for start in OPEN_PATHS)
 
 
 class BodyLimit:

@@ -44,13 +44,23 @@ def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, ta
     return FAILED if report.skipped and not kept else OK
 
 
+def samples() -> Path:
+    """The folder of the sample garden, beside ``app`` in a checkout and in an installed wheel alike."""
+    return Path(__file__).resolve().parents[1] / "knowledge"
+
+
+def sample_paths(folder: Path) -> list[Path]:
+    """The sample documents of *folder*, by name."""
+    return sorted(path for path in folder.iterdir() if path.suffix in SAMPLES)
+
+
 async def plant_if_empty(garden: Garden, folder: Path) -> None:
     """Plant the sample documents of *folder*, and its tasks, each unless its collection already holds anything."""
     if not await garden.tasks.store.acount():
         await ingest_documents(garden.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
     if await garden.store.acount():
         return
-    paths = await asyncio.to_thread(lambda: sorted(path for path in folder.iterdir() if path.suffix in SAMPLES))
+    paths = await asyncio.to_thread(sample_paths, folder)
     with _progress() as on_progress:
         report = await ingest(
             paths,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.settings import load_settings
@@ -47,16 +46,11 @@ def run_server(*, host: str | None, port: int | None, plant: bool) -> None:
     uvicorn.Server(config).run()
 
 
-def samples() -> Path:
-    """The folder of the sample garden."""
-    return Path(__file__).resolve().parents[1] / "knowledge"
-
-
 def plant_samples(garden: Garden) -> None:
     """Plant the sample garden, only into an embedded collection that is empty (contract, Settings)."""
     import asyncio
 
-    from app.plant import plant_if_empty
+    from app.plant import plant_if_empty, samples
 
     if garden.settings.vector_store == "embedded":
         asyncio.run(plant_if_empty(garden, samples()))
@@ -66,7 +60,7 @@ def greet(base: str) -> None:
     """Print the addresses to open."""
     print(  # noqa: T201  # for the person who started it; logs go to stderr
         f"\nKnowledge Garden is growing at {base}\n"
-        f"  ask in the browser   {base}/rag/playground/\n"
+        f"  ask in the browser   {base}/\n"
         f"  API and its docs     {base}/docs\n"
         f"  from the shell       curl -s {base}/query -H 'Content-Type: application/json' "
         '-d \'{"query": "What is Knowledge Garden?"}\'\n',

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
 from app import errors_http, middleware
 from app.bootstrap import Garden
+from app.chunks_api import chunk_routes
 from app.client_gone import ClientGone
 from app.health_api import health_routes
 from app.ingest_api import ingest_routes
 from app.langserve_routes import AnswerFailed, add_rag_routes
+from app.page_api import page_routes
+from app.plant import samples
 from app.query_api import query_routes
 from app.search_api import search_routes
 from app.tasks_api import task_routes
+from app.upload_api import upload_routes
+from app.upload_rules import MAX_UPLOAD
+from app.upload_rules import PATH as UPLOAD
 from graph.errors import GardenError
 
 
@@ -45,20 +51,19 @@ def create_app(garden: Garden) -> FastAPI:
     app.include_router(health_routes(garden.health))
     app.include_router(search_routes(garden))
     app.include_router(task_routes(garden.tasks))
-    app.include_router(ingest_routes(garden.sink))
+    writing = asyncio.Lock()
+    app.include_router(ingest_routes(garden.sink, writing))
+    app.include_router(upload_routes(garden.sink, garden.settings.keys, writing))
+    app.include_router(chunk_routes(garden.store))
+    app.include_router(page_routes(garden.store, samples(), garden.settings.keys))
     add_rag_routes(app, garden.service)
-
-    @app.get("/", include_in_schema=False)
-    async def page() -> RedirectResponse:
-        """People land on the playground."""
-        return RedirectResponse("/rag/playground/")
 
     app.add_exception_handler(HTTPException, errors_http.on_http_exception)
     app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
     app.add_exception_handler(AnswerFailed, errors_http.on_answer_failed)
     app.add_exception_handler(ClientGone, errors_http.on_client_gone)
     app.add_exception_handler(GardenError, errors_http.on_garden_error)
-    app.add_middleware(middleware.BodyLimit)
+    app.add_middleware(middleware.BodyLimit, larger={UPLOAD: MAX_UPLOAD})
     app.add_middleware(middleware.Defects)
     app.add_middleware(middleware.ApiKeys, keys=garden.settings.keys)
     app.add_middleware(middleware.RequestId)
