@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from app.advice import EMPTY
 from app.doorway import error_of, open_doorway
 from app.settings import load_settings
 from graph.errors import CollectionMissing
@@ -38,19 +39,21 @@ async def _ask(fields: dict[str, Any], as_json: bool) -> int:
     streamed = ""
     live = out.is_terminal and not as_json
     async with open_doorway(load_settings()) as garden:
-        async for name, data in garden.ask(fields):
-            if name == "error":
-                if as_json:
-                    _print_json(data)
-                raise error_of(data)
-            if name == "token" and live:
-                streamed += data["text"]
-                out.print(escape(data["text"]), end="", soft_wrap=True)
-            if name == "answer":
-                if as_json:
-                    _print_json(data)
-                else:
-                    _print_answer(out, data, streamed)
+        with Console(stderr=True).status("searching the documents …") as waiting:  # shows on a terminal only
+            async for name, data in garden.ask(fields):
+                waiting.stop()
+                if name == "error":
+                    if as_json:
+                        _print_json(data)
+                    raise error_of(data)
+                if name == "token" and live:
+                    streamed += data["text"]
+                    out.print(escape(data["text"]), end="", soft_wrap=True)
+                if name == "answer":
+                    if as_json:
+                        _print_json(data)
+                    else:
+                        _print_answer(out, data, streamed)
     return OK
 
 
@@ -63,6 +66,8 @@ def _print_answer(out: Console, body: dict[str, Any], streamed: str) -> None:
     else:
         out.print()
     if not body["citedDocuments"]:
+        if not body["metadata"]["chunksRetrieved"]:
+            Console(stderr=True).print(f"The collection is empty. {EMPTY}", soft_wrap=True)
         return
     out.print()
     for marker, document in enumerate(body["citedDocuments"], 1):
@@ -83,7 +88,7 @@ async def _search(query: str, k: int, as_json: bool) -> int:
     if as_json:
         _print_json(found)
     if not found["results"]:
-        print("garden: nothing found: the collection is empty.", file=sys.stderr)  # noqa: T201  # a command's words
+        print(f"garden: nothing found: the collection is empty. {EMPTY}", file=sys.stderr)  # noqa: T201  # a command's words
         return FAILED
     if not as_json:
         _print_results(found)

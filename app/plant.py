@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import orjson
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.ingest.documents import IngestReport
 from app.ingest.pipeline import ingest, ingest_documents, ingest_into
 from app.ingest.run import Progress as Done
 from app.ingest.sink import LocalSink, Sink
 from app.ingest.tasks import read_tasks, task_documents
+from app.progress import progress
 from app.settings import Settings, load_settings
 from graph.errors import StoreUnavailable
 
@@ -81,8 +81,11 @@ async def _plant(settings: Settings, paths: Sequence[Path], prune: bool) -> Inge
 async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
     """All files are read before any task is stored: a line that is wrong stops the whole."""
     documents = list(task_documents(task for path in paths for task in read_tasks(path)))
-    async with _open_sink(settings, tasks=True) as sink:
-        return await ingest_documents(sink, documents, prune=prune)
+    with progress("planting", "tasks") as show:
+        async with _open_sink(settings, tasks=True) as sink:
+            return await ingest_documents(
+                sink, documents, prune=prune, on_progress=lambda done: show(done.documents, len(documents), "")
+            )
 
 
 @asynccontextmanager
@@ -111,26 +114,13 @@ async def _open_sink(settings: Settings, *, tasks: bool) -> AsyncIterator[Sink]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Done], None]]:
-    """A bar on stderr, on a terminal only."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("planting"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("files, {task.fields[chunks]} chunks"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("planting", total=None, chunks=0)
-
-        def show(done: Done) -> None:
-            bar.update(task, completed=done.files_read, total=done.files, chunks=done.chunks)
-
-        yield show
+    """A bar of the files, with the chunks written so far."""
+    with progress("planting", "files") as show:
+        yield lambda done: show(done.files_read, done.files, f", {done.chunks} chunks")
 
 
 def _summarise(report: IngestReport) -> None:
-    out = Console(stderr=True, highlight=False)
+    out = Console(stderr=True, highlight=False, soft_wrap=True)
     out.print(
         f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged, {report.removed} removed; "
         f"{report.chunks} chunks written in {report.seconds:.1f} s"

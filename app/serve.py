@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ DRAIN_SECONDS = 20
 log = logging.getLogger("garden.serve")
 
 
-def run_server(*, host: str | None, port: int | None, plant: bool) -> None:
+def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool = False) -> None:
     """Serve on *host* and *port* (default: the settings). Raises ``ConfigurationError`` before anything listens."""
     given: dict[str, Any] = {k: v for k, v in (("host", host), ("port", port)) if v is not None}
     settings = load_settings(**given)  # first of all: a wrong setting is told at once
@@ -42,7 +43,7 @@ def run_server(*, host: str | None, port: int | None, plant: bool) -> None:
     )
     base = f"http://{settings.host}:{settings.port}"
     garden.announce(base)
-    greet(base)
+    greet(base, as_json=as_json)
     uvicorn.Server(config).run()
 
 
@@ -56,8 +57,12 @@ def plant_samples(garden: Garden) -> None:
         asyncio.run(plant_if_empty(garden, samples()))
 
 
-def greet(base: str) -> None:
+def greet(base: str, *, as_json: bool = False) -> None:
     """Print the addresses to open."""
+    if as_json:
+        addresses = {"address": base, "page": f"{base}/", "query": f"{base}/query", "docs": f"{base}/docs"}
+        print(json.dumps(addresses), flush=True)  # noqa: T201  # for the program that started it
+        return
     print(  # noqa: T201  # for the person who started it; logs go to stderr
         f"\nKnowledge Garden is growing at {base}\n"
         f"  ask in the browser   {base}/\n"
