@@ -1,4 +1,4 @@
-"""Every block of README.md and docs/*.md is run as it stands there, or says beside itself why it is not.
+"""Every block of README.md, CONTRIBUTING.md and docs/*.md is run as it stands there, or says beside itself why it is not.
 
 A block runs in a folder of its own where a server over the sample garden is at the address the documents name. Comments
 above a block say what it is: ``not run: REASON``, ``file: PATH`` (it is written there), ``change: PATH`` (a diff of the
@@ -31,7 +31,7 @@ from app.settings import Settings, load_settings
 from .conftest import KNOWLEDGE, serve
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:^<!-- ([^\n]*) -->\n)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MADE_BY_US = ("mermaid",)
 """Languages that ``docs/render.py`` writes; tests/test_readme.py compares them with the code."""
