@@ -3,7 +3,7 @@ import { byId, el, show } from "./dom.js";
 
 const KEY = "garden.history";
 const MOST = 20;
-const MOST_CHARS = 500;
+const MOST_CHARS = 2000;
 
 /** Remember a question and how it ended. */
 export function remember(question, outcome) {

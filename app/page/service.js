@@ -20,7 +20,7 @@ export function useKey(secret) {
 /** The headers that show the key, if there is one. */
 export function keyHeaders() {
   const secret = sessionStorage.getItem(KEY);
-  return secret ? { "X-API-Key": secret } : {};
+  return secret && /^[\x21-\x7e]+$/.test(secret) ? { "X-API-Key": secret } : {}; // no header holds other signs
 }
 
 /** Ask for JSON. Throws `Failed`; an abort passes through as it is. */

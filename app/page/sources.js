@@ -3,6 +3,7 @@ import { bringIntoView, byId, el, safeUrl, show } from "./dom.js";
 import { json } from "./service.js";
 
 const AROUND = 220; // characters shown on either side of the quotes before "Whole passage" is pressed
+const TO_A_SPACE = 30; // and so many more at most, to end between words
 
 /** Write the list; the passages come as they arrive. `relevance`: chunk id to relevance, from the retrieval event. */
 export function writeSources(body, relevance) {
@@ -68,9 +69,18 @@ function fill(box, chunkId, rows, relevance) {
   });
   box.replaceChildren(quotes(rows), measures);
   json(`/api/v1/chunks/${encodeURIComponent(chunkId)}`).then(
-    (chunk) => { paint(chunk, false); box.classList.add("arrived"); },
-    () => {}, // the chunk is gone or cannot be had: the quote itself stands there
+    (chunk) => {
+      if (holds(chunk.text, rows)) paint(chunk, false); // else it was replaced since: the quotes are what was verified
+      box.classList.add("arrived");
+    },
+    () => {}, // the chunk is gone or cannot be had: the quotes stand there
   );
+}
+
+/** Whether every quote stands at its place in the text. */
+function holds(text, rows) {
+  const points = Array.from(text);
+  return rows.every((one) => points.slice(one.start, one.end).join("") === one.quote);
 }
 
 function measure(name, value, hint) {
@@ -116,7 +126,7 @@ function shown(text, rows, whole) {
   if (whole) return [0, points.length];
   let from = Math.max(0, Math.min(...rows.map((one) => one.start)) - AROUND);
   let to = Math.min(points.length, Math.max(...rows.map((one) => one.end)) + AROUND);
-  while (from > 0 && !/\s/.test(points[from - 1])) from -= 1;
-  while (to < points.length && !/\s/.test(points[to])) to += 1;
+  for (let i = 0; i < TO_A_SPACE && from > 0 && !/\s/.test(points[from - 1]); i += 1) from -= 1;
+  for (let i = 0; i < TO_A_SPACE && to < points.length && !/\s/.test(points[to]); i += 1) to += 1;
   return [from, to];
 }

@@ -1,4 +1,4 @@
-"""Every block of README.md, CONTRIBUTING.md and docs/*.md is run as it stands there, or says beside itself why it is not.
+"""Every block of README.md, CONTRIBUTING.md and docs/*.md is run as it stands, or says beside itself why it is not.
 
 A block runs in a folder of its own where a server over the sample garden is at the address the documents name. Comments
 above a block say what it is: ``not run: REASON``, ``file: PATH`` (it is written there), ``change: PATH`` (a diff of the

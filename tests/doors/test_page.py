@@ -27,6 +27,7 @@ TWO_QUOTES = "How many unused vacation days can be carried over, and what traini
 KEY = "sesame"
 HOSTILE = """# <img src=x onerror="window.pwned=1"> Lighthouse
 
+🐚🐚🐚 Shells lie on the shore.
 The lighthouse of Larkfield was painted by `<script>window.pwned=1</script>` and <b onclick="window.pwned=1">Ada</b>
 in 1931, and its lamp is called `javascript:window.pwned=1`.
 """
@@ -118,6 +119,17 @@ def test_a_question_its_answer_and_the_sentence_that_carries_it(visitor: Visitor
     shown = len(page.locator(".quote").first.inner_text())
     whole.click()
     assert len(page.locator(".quote").first.inner_text()) > shown
+
+
+def test_a_chunk_that_was_replaced_since_is_not_shown(visitor: Visitor, address: str) -> None:
+    """Where the stored chunk no longer holds the quote at its place, the verified quote stands alone."""
+    page = visitor.open(address)
+    changed = {"text": "Something else altogether.", "page": 3}
+    page.route("**/api/v1/chunks/**", lambda route: route.fulfill(json=changed))
+    ask(page, CHEMICALS)
+    answered(page)
+    expect(page.locator("mark")).to_contain_text("goggles")
+    expect(page.locator(".sources")).not_to_contain_text("Something else")
 
 
 def test_times_and_history(visitor: Visitor, address: str) -> None:
@@ -272,6 +284,7 @@ def test_uploaded_documents_are_answered_from_at_once(visitor: Visitor, own: Pla
     expect(page.locator("#answer")).to_contain_text("<script>window.pwned=1</script>")
     page.locator(".marker").first.hover()
     expect(page.locator("mark.lit")).to_contain_text("<script>window.pwned=1</script>")
+    assert page.locator("mark.lit").inner_text().startswith("The lighthouse")  # offsets count code points
     expect(page.locator("main img, main script, main b")).to_have_count(0)
     assert page.evaluate("window.pwned") is None
 
@@ -327,6 +340,7 @@ def test_light_dark_phone_and_zoom(visitor: Visitor, address: str) -> None:
     assert violations(page) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pictures_for_the_readme(
     visitor: Visitor, address: str, scheme: Literal["light", "dark"], tmp_path: Path, pytestconfig: pytest.Config

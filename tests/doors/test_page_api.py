@@ -191,10 +191,10 @@ async def test_without_keys_only_this_machine_uploads(garden: Garden, host: str,
     """From elsewhere, or under a foreign name that leads here, an upload is 403 and is not offered."""
     async with caller(garden, host, base) as client:
         assert (await client.get("/api/v1/page")).json()["mayUpload"] is allowed
-        response = await upload(client)
-    assert response.status_code == (200 if allowed else 403)
-    if not allowed:
-        assert response.json()["error"] == "FORBIDDEN"
+        response = await upload(client, "a/b.md")  # what is allowed is refused for its name, and need not be planted
+    assert (response.status_code, response.json()["error"]) == (
+        (400, "VALIDATION_ERROR") if allowed else (403, "FORBIDDEN")
+    )
 
 
 async def test_with_keys_a_key_uploads_from_anywhere(tmp_path: Path, embedding: EmbeddingModel) -> None:
