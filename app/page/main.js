@@ -4,7 +4,7 @@ import { bringIntoView, byId, el, say, show } from "./dom.js";
 import { watch } from "./health.js";
 import { drawHistory, forget, remember } from "./history.js";
 import { clearNotice, declined, failed, stopped } from "./notice.js";
-import { ask, Failed, json, useKey } from "./service.js";
+import { ask, Failed, hasKey, json, useKey } from "./service.js";
 import { lightQuotes, writeSources } from "./sources.js";
 import { drawTimings } from "./timings.js";
 import { offerUploads, startUploads } from "./upload.js";
@@ -128,6 +128,7 @@ function busy(yes) {
 
 function wantKey(then) {
   afterKey = then;
+  byId("key-title").textContent = hasKey() ? "That key was not accepted" : "This garden wants a key";
   show(byId("key"));
   byId("secret").focus();
 }

@@ -17,6 +17,9 @@ export function useKey(secret) {
   else sessionStorage.removeItem(KEY);
 }
 
+/** Whether a key was given in this tab. */
+export const hasKey = () => sessionStorage.getItem(KEY) !== null;
+
 /** The headers that show the key, if there is one. */
 export function keyHeaders() {
   const secret = sessionStorage.getItem(KEY);

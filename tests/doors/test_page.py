@@ -205,7 +205,7 @@ def test_key_failure_and_recovery(visitor: Visitor, chat: Place, peer: OllamaPee
     page = visitor.open(chat.address)
     page.get_by_label("API key").fill("wrong")
     page.get_by_role("button", name="Use it").click()
-    expect(page.locator("#key")).to_be_visible()
+    expect(page.get_by_role("heading", name="That key was not accepted")).to_be_visible()
     let_in(page)
     expect(page.locator(".example").first).to_be_visible()
     assert page.evaluate("[JSON.stringify(localStorage), sessionStorage['garden.key']]") == ["{}", KEY]
