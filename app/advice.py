@@ -28,6 +28,12 @@ ADVICE: dict[type[GardenError], str] = {
 }
 """Kinds that are not here (a wrong setting, a broken rule) say what is allowed in their own message."""
 
+HEALTH = {
+    "degraded": "The chat model is down, search works: check that its server runs, OLLAMA_HOST and CHAT_MODEL.",
+    "unhealthy": "Nothing can be answered: check VECTOR_STORE and EMBEDDING_MODEL, and that their servers run.",
+}
+"""What to do about a status of ``garden health`` that is not well."""
+
 
 def advised(error: GardenError) -> str:
     """The message of *error* and, in the same line, what to do next."""

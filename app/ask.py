@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.advice import EMPTY
+from app.advice import EMPTY, HEALTH
 from app.doorway import error_of, open_doorway
 from app.settings import load_settings
 from graph.errors import CollectionMissing
@@ -118,7 +118,7 @@ async def _health(as_json: bool) -> int:
                 table.add_row(part, str(state))
         out = Console(highlight=False)
         out.print(table)
-        for note in found["notes"]:
+        for note in [*found["notes"], *filter(None, [HEALTH.get(found["status"])])]:
             out.print(escape(note), soft_wrap=True)
     return FAILED if found["status"] == "unhealthy" else OK
 

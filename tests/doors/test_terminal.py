@@ -18,6 +18,8 @@ from app.cli import app
 from graph import errors
 from graph.errors import GardenError
 
+from .conftest import free_port
+
 GARDEN = str(Path(sys.executable).with_name("garden"))
 runner = CliRunner()
 
@@ -78,6 +80,17 @@ def test_an_empty_garden_says_how_to_plant(tmp_path: Path, monkeypatch: pytest.M
     assert asked.exit_code == 0
     assert "garden ingest" in asked.stderr
     assert json.loads(runner.invoke(app, ["ask", "anything at all?", "--json"]).stdout)["citedDocuments"] == []
+
+
+def test_bad_health_says_what_to_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chat model that is down is named with what to check, and search still works: status 0."""
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("CHAT_MODEL", "ollama:llama3.2:1b")
+    monkeypatch.setenv("OLLAMA_HOST", f"http://127.0.0.1:{free_port()}")
+    found = runner.invoke(app, ["health"])
+    assert found.exit_code == 0, found.output
+    assert "degraded" in found.stdout
+    assert "OLLAMA_HOST" in found.stdout
 
 
 def test_colour_only_where_it_is_wanted() -> None:
