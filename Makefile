@@ -84,6 +84,10 @@ eval: $(VENV)/.installed-dev  ## measure quality on the sample questions; EVAL=D
 docs: $(VENV)/.installed-dev  ## write into README.md what the code itself knows
 	@$(BIN)/python docs/render.py
 
+.PHONY: pictures
+pictures: $(VENV)/.installed-dev  ## take the README's pictures of the page anew
+	@$(BIN)/python -m pytest -q tests/doors/test_page.py -k pictures --pictures docs
+
 .PHONY: lock
 lock: $(VENV)/.installed-dev  ## pin the dependencies anew (UPGRADE=--upgrade: to their newest)
 	@$(LOCK) --extra dev $(UPGRADE) --output-file requirements/dev.txt pyproject.toml requirements/run.in

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import nullcontext
 from typing import Any
 
 import orjson
@@ -18,6 +17,7 @@ from rich.text import Text
 from app.doorway import error_of, open_doorway
 from app.search import clamped
 from app.settings import load_settings
+from app.terminal_advice import EMPTY, HEALTH
 from graph.errors import CollectionMissing
 
 OK, FAILED = 0, 1
@@ -41,15 +41,21 @@ def run_health(*, as_json: bool) -> int:
 async def _ask(fields: dict[str, Any], as_json: bool) -> int:
     out = Console(highlight=False)
     streamed = Text()
-    live = Live(streamed, console=out, transient=True) if out.is_terminal and not as_json else nullcontext()
+    live = Live(streamed, console=out, transient=True) if out.is_terminal and not as_json else None
     body: dict[str, Any] = {}
     async with open_doorway(load_settings()) as garden:
-        with live:  # what it shows is provisional: the verified answer takes its place
-            async for name, data in garden.ask(fields):
-                if name == "token":
-                    streamed.append(data["text"])
-                elif name in ("answer", "error"):
-                    body = data
+        with Console(stderr=True).status("searching the documents …") as waiting:  # shows on a terminal only
+            try:
+                async for name, data in garden.ask(fields):
+                    waiting.stop()
+                    if name == "token" and live:  # what it shows is provisional: the verified answer takes its place
+                        streamed.append(data["text"])
+                        live.start(refresh=True)
+                    elif name in ("answer", "error"):
+                        body = data
+            finally:
+                if live:
+                    live.stop()
     if as_json:
         _print_json(body)
     if "error" in body:
@@ -63,6 +69,8 @@ def _print_answer(out: Console, body: dict[str, Any]) -> None:
     """The answer, then each source once with the sentences that are quoted from it."""
     whole = not out.is_terminal  # in a pipe a line is what it is; on a screen it is broken between words
     out.print(Text(body["answer"]), soft_wrap=whole)
+    if not body["citedDocuments"] and not body["metadata"]["chunksRetrieved"]:
+        Console(stderr=True).print(f"The collection is empty. {EMPTY}", soft_wrap=True)
     for marker, document in enumerate(body["citedDocuments"], 1):
         title, place = document["title"] or document["id"], document["url"] or document["id"]
         where = f"  [dim]{escape(place)}[/dim]" if place != title else ""
@@ -83,7 +91,7 @@ async def _search(query: str, k: int, as_json: bool) -> int:
     if as_json:
         _print_json(found)
     if not found["results"]:
-        print("garden: nothing found: the collection is empty.", file=sys.stderr)  # noqa: T201  # a command's words
+        print(f"garden: nothing found: the collection is empty. {EMPTY}", file=sys.stderr)  # noqa: T201  # a command's words
         return FAILED
     if not as_json:
         _print_results(found)
@@ -113,7 +121,7 @@ async def _health(as_json: bool) -> int:
                 table.add_row(part, str(state))
         out = Console(highlight=False)
         out.print(table)
-        for note in found["notes"]:
+        for note in [*found["notes"], *filter(None, [HEALTH.get(found["status"])])]:
             out.print(escape(note), soft_wrap=True)
     return FAILED if found["status"] == "unhealthy" else OK
 

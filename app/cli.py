@@ -9,11 +9,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli_collections import add_commands
+
+if TYPE_CHECKING:
+    from graph.errors import GardenError
 
 app = typer.Typer(
     name="garden",
@@ -50,12 +53,13 @@ def serve(
     host: Annotated[str | None, typer.Option(help="address to serve on [HOST]")] = None,
     port: Annotated[int | None, typer.Option(help="port to serve on [PORT]", min=0, max=65535)] = None,
     plant: Annotated[bool, typer.Option(help="plant the sample garden if the collection is empty")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Serve every HTTP door."""
     with _errors():
         from app.serve import run_server
 
-        run_server(host=host, port=port, plant=plant)
+        run_server(host=host, port=port, plant=plant, as_json=as_json)
 
 
 @app.command()
@@ -129,12 +133,13 @@ def evaluate(
 @app.command()
 def calibrate(
     questions: Annotated[list[Path], typer.Argument(help="questions about your garden, as for garden eval")],
+    as_json: JsonFlag = False,
 ) -> None:
     """Fit relevance to your own garden, embedding model and questions."""
     with _errors():
         from app.evaluation.calibrate import run_calibrate
 
-        raise typer.Exit(run_calibrate(questions))
+        raise typer.Exit(run_calibrate(questions, as_json=as_json))
 
 
 @contextmanager
@@ -145,16 +150,26 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except (ConfigurationError, InvalidInput) as error:
-        typer.secho(f"garden: {error.message}", err=True, fg="red")
+        _complain(error)
         raise typer.Exit(EXIT_USAGE) from None
     except GardenError as error:
-        typer.secho(f"garden: {error.message}", err=True, fg="red")
+        _complain(error)
         raise typer.Exit(EXIT_FAILED) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except BrokenPipeError:
         sys.stderr.close()
         raise typer.Exit(EXIT_FAILED) from None
+
+
+def _complain(error: GardenError) -> None:
+    """One line on stderr: what went wrong and what to do; red on a terminal that wants colour (``NO_COLOR``)."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from app.terminal_advice import advised
+
+    Console(stderr=True, soft_wrap=True).print(Text(f"garden: {advised(error)}", style="red"))
 
 
 add_commands(app, _errors)

@@ -48,10 +48,9 @@ class IngestResponse(BaseModel):
     removed: int
 
 
-def ingest_routes(open_sink: OpenSink) -> APIRouter:
-    """``GET`` and ``POST /api/v1/ingest``. Requests that write are served one at a time."""
+def ingest_routes(open_sink: OpenSink, writing: asyncio.Lock) -> APIRouter:
+    """``GET`` and ``POST /api/v1/ingest``. Requests that write are served one at a time, each holding ``writing``."""
     router = APIRouter(prefix="/api/v1/ingest", tags=["ingest"])
-    writing = asyncio.Lock()
 
     @router.get("")
     async def stored(collection: Annotated[CollectionName, Query()] = None) -> Stored:

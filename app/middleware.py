@@ -26,6 +26,9 @@ DRAIN_RETRY_SECONDS = 5
 
 log = logging.getLogger("garden.http")
 
+PAGE = "/page"
+"""Below it, and at ``/``, lie the page and its style and scripts, which tell nothing and so want no key."""
+
 
 class RequestId:
     """Gives every request its id: the client's own ``X-Request-ID`` if it is printable and not long, else a new one."""
@@ -76,14 +79,14 @@ class Defects:
 
 
 class ApiKeys:
-    """Wants one of the keys on every path but health and metrics. With no keys, everything is open."""
+    """Wants one of the keys on every path but health, metrics and the empty page. With no keys, everything is open."""
 
     def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
         self.app = app
         self._keyring = keyring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._keyring or scope["type"] not in ("http", "websocket") or is_open(scope["path"]):
+        if not self._keyring or scope["type"] not in ("http", "websocket") or self._wants_none(scope["path"]):
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
@@ -94,6 +97,10 @@ class ApiKeys:
             return
         refused = error_response(401, "An API key is needed.", {"WWW-Authenticate": "Bearer"})
         await refused(scope, receive, send)
+
+    @staticmethod
+    def _wants_none(path: str) -> bool:
+        return is_open(path) or path == "/" or path.startswith(f"{PAGE}/")
 
 
 class Draining:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import orjson
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.ingest.documents import IngestReport
 from app.ingest.pipeline import ingest, ingest_documents, ingest_into
@@ -20,6 +19,7 @@ from app.ingest.run import Progress as Done
 from app.ingest.sink import LocalSink, Sink
 from app.ingest.sources import note_sources
 from app.ingest.tasks import read_tasks, task_documents
+from app.progress import progress
 from app.settings import Settings, load_settings
 from graph.errors import InvalidInput, StoreUnavailable
 
@@ -52,6 +52,16 @@ def run_ingest(
     return FAILED if report.skipped and not kept else OK
 
 
+def samples() -> Path:
+    """The folder of the sample garden, beside ``app`` in a checkout and in an installed wheel alike."""
+    return Path(__file__).resolve().parents[1] / "knowledge"
+
+
+def sample_paths(folder: Path) -> list[Path]:
+    """The sample documents of *folder*, by name."""
+    return sorted(path for path in folder.iterdir() if path.suffix in SAMPLES)
+
+
 async def plant_if_empty(garden: Garden, folder: Path) -> None:
     """Plant the sample documents of *folder*, and its tasks, each unless its collection already holds anything."""
     if not await garden.tasks.store.acount():
@@ -59,9 +69,9 @@ async def plant_if_empty(garden: Garden, folder: Path) -> None:
         await ingest_documents(garden.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
     if await garden.store.acount():
         return
-    paths = await asyncio.to_thread(lambda: sorted(path for path in folder.iterdir() if path.suffix in SAMPLES))
+    paths = await asyncio.to_thread(sample_paths, folder)
     _note(garden.settings, paths)
-    with progress() as on_progress:
+    with planting() as on_progress:
         report = await ingest(
             paths,
             store=garden.store,
@@ -73,7 +83,7 @@ async def plant_if_empty(garden: Garden, folder: Path) -> None:
 
 
 async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: str | None) -> IngestReport:
-    with progress() as on_progress:
+    with planting() as on_progress:
         if ray:
             return await _plant_on_ray(settings, paths, prune, ray, on_progress)
         async with _open_sink(settings, tasks=False) as sink:
@@ -110,9 +120,12 @@ async def _plant_on_ray(
 async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
     """All files are read before any task is stored: a line that is wrong stops the whole."""
     documents = list(task_documents(task for path in paths for task in read_tasks(path)))
-    async with _open_sink(settings, tasks=True) as sink:
-        _note(settings, paths, tasks=True, only=prune)
-        return await ingest_documents(sink, documents, prune=prune)
+    with progress("planting", "tasks") as show:
+        async with _open_sink(settings, tasks=True) as sink:
+            _note(settings, paths, tasks=True, only=prune)
+            return await ingest_documents(
+                sink, documents, prune=prune, on_progress=lambda done: show(done.documents, len(documents), "")
+            )
 
 
 def _note(settings: Settings, paths: Sequence[Path], *, tasks: bool = False, only: bool = False) -> None:
@@ -147,27 +160,14 @@ async def _open_sink(settings: Settings, *, tasks: bool) -> AsyncIterator[Sink]:
 
 
 @contextmanager
-def progress(doing: str = "planting") -> Iterator[Callable[[Done], None]]:
-    """A bar on stderr, on a terminal only."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn(doing),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("files, {task.fields[chunks]} chunks"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(doing, total=None, chunks=0)
-
-        def show(done: Done) -> None:
-            bar.update(task, completed=done.files_read, total=done.files, chunks=done.chunks)
-
-        yield show
+def planting(doing: str = "planting") -> Iterator[Callable[[Done], None]]:
+    """A bar of the files, with the chunks written so far."""
+    with progress(doing, "files") as show:
+        yield lambda done: show(done.files_read, done.files, f", {done.chunks} chunks")
 
 
 def _summarise(report: IngestReport) -> None:
-    out = Console(stderr=True, highlight=False)
+    out = Console(stderr=True, highlight=False, soft_wrap=True)
     out.print(
         f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged, {report.removed} removed; "
         f"{report.chunks} {'chunk' if report.chunks == 1 else 'chunks'} written in {report.seconds:.1f} s"

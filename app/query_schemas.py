@@ -76,6 +76,7 @@ class QueryResponse(Lean):
 ErrorCode = Literal[
     "VALIDATION_ERROR",
     "UNAUTHORIZED",
+    "FORBIDDEN",
     "NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "PAYLOAD_TOO_LARGE",

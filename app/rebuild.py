@@ -18,7 +18,7 @@ from app.ingest.salvage import salvage
 from app.ingest.sink import LocalSink
 from app.ingest.sources import read_sources
 from app.ingest.tasks import read_tasks, task_documents
-from app.plant import progress
+from app.plant import planting
 from app.providers.edge_folder import EdgeFolder
 from app.providers.embeddings import EmbeddingModel
 from app.providers.holder import CollectionLock
@@ -81,7 +81,7 @@ async def _refill(garden: Garden, folder: EdgeFolder, report: RebuildReport, *, 
             last = {task.id: task for path in there for task in read_tasks(path)}
             done = await ingest_documents(sink, task_documents(last.values()))
         else:
-            with progress("rebuilding") as on_progress:
+            with planting("rebuilding") as on_progress:
                 done = await ingest_into(sink, there, on_progress=on_progress)
         report.skipped = list(done.skipped)
         old = [path for path in folder.set_asides() if not (path / DONE_FILE).exists()]

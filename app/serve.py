@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
+import logging
 import socket
 from ipaddress import ip_address
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings, load_settings
@@ -14,8 +15,10 @@ from graph.errors import ConfigurationError, StoreDamaged
 if TYPE_CHECKING:
     from app.bootstrap import Garden
 
+log = logging.getLogger("garden.serve")
 
-def run_server(*, host: str | None, port: int | None, plant: bool) -> None:
+
+def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool = False) -> None:
     """Serve on *host* and *port* (default: the settings). Raises ``ConfigurationError`` before anything listens."""
     given: dict[str, Any] = {k: v for k, v in (("host", host), ("port", port)) if v is not None}
     settings = load_settings(**given)  # first of all: a wrong setting is told at once
@@ -42,7 +45,7 @@ def run_server(*, host: str | None, port: int | None, plant: bool) -> None:
     )
     base = address_of(settings.host, listening.getsockname()[1])
     garden.announce(base)
-    greet(base)
+    greet(base, as_json=as_json)
     server.run(sockets=[listening])
 
 
@@ -91,16 +94,11 @@ def address_of(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def samples() -> Path:
-    """The folder of the sample garden."""
-    return Path(__file__).resolve().parents[1] / "knowledge"
-
-
 def plant_samples(garden: Garden) -> None:
     """Plant the sample garden, only into an embedded collection that is empty (contract, Settings)."""
     import asyncio
 
-    from app.plant import plant_if_empty
+    from app.plant import plant_if_empty, samples
 
     if garden.settings.vector_store == "embedded":
         try:
@@ -109,11 +107,15 @@ def plant_samples(garden: Garden) -> None:
             log.warning("not_planted")  # what is damaged is told by the log before this, and by readiness
 
 
-def greet(base: str) -> None:
+def greet(base: str, *, as_json: bool = False) -> None:
     """Print the addresses to open."""
+    if as_json:
+        addresses = {"address": base, "page": f"{base}/", "query": f"{base}/query", "docs": f"{base}/docs"}
+        print(json.dumps(addresses), flush=True)  # noqa: T201  # for the program that started it
+        return
     print(  # noqa: T201  # for the person who started it; logs go to stderr
         f"\nKnowledge Garden is growing at {base}\n"
-        f"  ask in the browser   {base}/rag/playground/\n"
+        f"  ask in the browser   {base}/\n"
         f"  API and its docs     {base}/docs\n"
         f"  from the shell       curl -s {base}/query -H 'Content-Type: application/json' "
         '-d \'{"query": "What is Knowledge Garden?"}\'\n',

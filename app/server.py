@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 
 from app import errors_http, middleware
 from app.bootstrap import Garden
+from app.chunks_api import chunk_routes
 from app.client_gone import ClientGone
 from app.health_api import health_routes
 from app.ingest_api import ingest_routes
@@ -22,10 +23,15 @@ from app.keyring import Keyring
 from app.langserve_routes import AnswerFailed, add_rag_routes
 from app.metrics_api import metrics_of, metrics_routes
 from app.openapi import describe
+from app.page_api import page_routes
+from app.plant import samples
 from app.query_api import query_routes
 from app.search_api import search_routes
 from app.tasks_api import task_routes
 from app.traffic import CountTraffic
+from app.upload_api import upload_routes
+from app.upload_rules import MAX_UPLOAD
+from app.upload_rules import PATH as UPLOAD
 from graph.errors import GardenError
 
 
@@ -58,14 +64,13 @@ def create_app(garden: Garden, keyring: Keyring | None = None) -> FastAPI:
     app.include_router(metrics_routes(garden, metrics_of(garden)))
     app.include_router(search_routes(garden))
     app.include_router(task_routes(garden.tasks, garden.service.place))
-    app.include_router(ingest_routes(garden.sink))
+    writing = asyncio.Lock()
+    app.include_router(ingest_routes(garden.sink, writing))
+    app.include_router(upload_routes(garden.sink, keyring, writing))
+    app.include_router(chunk_routes(garden.store))
+    app.include_router(page_routes(garden.store, samples(), keyring))
     add_rag_routes(app, garden.service)
     describe(app)
-
-    @app.get("/", include_in_schema=False)
-    async def page() -> RedirectResponse:
-        """People land on the playground."""
-        return RedirectResponse("/rag/playground/")
 
     app.add_exception_handler(HTTPException, errors_http.on_http_exception)
     app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
@@ -73,7 +78,7 @@ def create_app(garden: Garden, keyring: Keyring | None = None) -> FastAPI:
     app.add_exception_handler(ClientGone, errors_http.on_client_gone)
     app.add_exception_handler(ClientDisconnect, errors_http.on_client_gone)
     app.add_exception_handler(GardenError, errors_http.on_garden_error)
-    app.add_middleware(middleware.BodyLimit)
+    app.add_middleware(middleware.BodyLimit, larger={UPLOAD: MAX_UPLOAD})
     app.add_middleware(middleware.Defects)
     app.add_middleware(middleware.ApiKeys, keyring=keyring)
     app.add_middleware(middleware.TrustedHosts, keyring=keyring, hosts=settings.hosts)

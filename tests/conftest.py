@@ -119,3 +119,8 @@ def embeddings() -> Iterator[MiniLMEmbeddings]:
     model = MiniLMEmbeddings(find_weights())
     yield model
     model.close()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--pictures DIR`` keeps the pictures that the tests of the page take (``make pictures``)."""
+    parser.addoption("--pictures", type=Path, default=None, help="folder to keep pictures of the page in")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from app.evaluation.measures import folded, is_gold
 from app.evaluation.questions import EvalQuestion, read_questions
 from app.evaluation.samples import Samples, collect
 from app.garden import Garden
+from app.progress import progress
 from app.settings import load_settings
 from graph.errors import InvalidInput
 from graph.state import Question
@@ -28,7 +30,7 @@ LEAST_QUESTIONS = 50
 """Fewer questions than this are too few to fit a handful of weights to, five folds held out in turn."""
 
 
-def run_calibrate(paths: list[Path]) -> int:
+def run_calibrate(paths: list[Path], *, as_json: bool = False) -> int:
     """Fit to the questions of *paths*, asked of the garden as it is; print how well it holds, and keep it.
 
     Raises ``InvalidInput`` when there are too few questions, or too few whose right chunk the garden holds.
@@ -47,8 +49,12 @@ def run_calibrate(paths: list[Path]) -> int:
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
     known["models"][model] = entry
     path.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
-    out = Console(highlight=False)
-    for name, value in rates(samples, *held_out, entry["answer_threshold"]).items():
+    found = rates(samples, *held_out, entry["answer_threshold"])
+    if as_json:
+        sys.stdout.write(json.dumps({"rates": found, "kept": str(path)}, indent=2) + "\n")
+        return 0
+    out = Console(highlight=False, soft_wrap=True)
+    for name, value in found.items():
         out.print(f"{name}: {value:.3f}")
     out.print(f"kept in {path}; the next start reads it")
     return 0
@@ -57,7 +63,11 @@ def run_calibrate(paths: list[Path]) -> int:
 async def _samples(questions: list[EvalQuestion]) -> tuple[Samples, str]:
     garden = build_garden()
     try:
-        rows = [await _row(garden, question) for question in questions]
+        rows = []
+        with progress("asking", "questions") as show:
+            for done, question in enumerate(questions, 1):
+                rows.append(await _row(garden, question))
+                show(done, len(questions), "")
         known = [row for row in rows if row["gold_chunk"] or not row["answerable"]]
         if len(known) < LEAST_QUESTIONS:
             raise InvalidInput("The garden holds the right chunks of too few of these questions.", "questions")

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from rich.console import Console
-from rich.progress import Progress
 
 from app.bootstrap import build_garden
 from app.evaluation.questions import EvalQuestion, read_questions
 from app.evaluation.report import print_report, write_picture
 from app.evaluation.run import ask_all, summarise
 from app.ingest.pipeline import ingest
+from app.progress import progress
 from app.settings import Settings, load_settings
 
 
@@ -48,24 +47,22 @@ async def _ask(
     settings: Settings, questions: list[EvalQuestion], corpus: list[Path], max_sources: int | None
 ) -> dict[str, Any]:
     garden = build_garden(settings)
-    console = Console(stderr=True)
     try:
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            if corpus:
-                planting = bar.add_task("planting", total=None)
+        if corpus:
+            with progress("planting", "files") as show:
                 await ingest(
                     corpus,
                     store=garden.store,
                     embeddings=garden.embedding.embeddings,
                     model_name=garden.embedding.name,
-                    on_progress=lambda done: bar.update(planting, completed=done.chunks),
+                    on_progress=lambda done: show(done.files_read, done.files, f", {done.chunks} chunks"),
                 )
-            asking = bar.add_task("asking", total=len(questions))
+        with progress("asking", "questions") as show:
             asked = await ask_all(
                 garden.service,
                 questions,
                 max_sources=max_sources,
-                on_progress=lambda done: bar.update(asking, completed=done),
+                on_progress=lambda done: show(done, len(questions), ""),
             )
         return summarise(asked, settings.relevance_threshold)
     finally:

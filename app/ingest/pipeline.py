@@ -51,9 +51,11 @@ async def ingest_into(
         return await run.all(_read(reader, files, run), prune)
 
 
-async def ingest_documents(sink: Sink, documents: Iterable[_Item], *, prune: bool = False) -> IngestReport:
+async def ingest_documents(
+    sink: Sink, documents: Iterable[_Item], *, prune: bool = False, on_progress: OnProgress | None = None
+) -> IngestReport:
     """``ingest`` for documents that are split already."""
-    return await IngestRun(sink).all(iter(documents), prune)
+    return await IngestRun(sink, on_progress=on_progress).all(iter(documents), prune)
 
 
 def _read(reader: Reader, files: Iterable[FoundFile | SkippedFile], run: IngestRun) -> Iterator[_Item]:

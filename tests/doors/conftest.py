@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 import uvicorn
+from playwright.sync_api import Browser, sync_playwright
 
 from app.bootstrap import Garden, build_garden
 from app.ingest.pipeline import ingest
@@ -23,6 +25,9 @@ from app.settings import load_settings
 
 if TYPE_CHECKING:
     from app.providers.minilm import MiniLMEmbeddings
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 KNOWLEDGE = Path(__file__).parents[2] / "knowledge"
 
@@ -117,3 +122,14 @@ def http(address: str) -> Iterator[httpx.Client]:
     """A client of that server."""
     with httpx.Client(base_url=address, timeout=30) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def browser(planted: Path) -> Iterator[Browser]:
+    """Headless Chromium; a machine without one says so. Planting comes first: no loop runs beside the browser's."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        chromium.close()

@@ -53,7 +53,7 @@ async def address(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> Async
         return LocalSink(store, embeddings, MODEL)
 
     app = FastAPI()
-    app.include_router(ingest_routes(open_sink))
+    app.include_router(ingest_routes(open_sink, asyncio.Lock()))
     app.add_exception_handler(RequestValidationError, errors_http.on_validation_error)
     app.add_exception_handler(GardenError, errors_http.on_garden_error)
     app.add_middleware(middleware.BodyLimit)

@@ -1,0 +1,105 @@
+// The answer with its markers. Each [k] becomes a button that lights its quote; the words it stands for light with it.
+import { el } from "./dom.js";
+
+const BRACKETED = /\[(\d+)\]/g;
+
+/**
+ * Write the answer into `into`. `pick(row numbers, k)` is called when a marker is hovered, focused or pressed.
+ */
+export function writeAnswer(into, body, pick) {
+  const places = placesOf(body);
+  const claims = claimsOf(body, places);
+  const spots = places.map((place) => ({ ...place, rows: rowsAt(place, body, claims) }));
+  let at = 0;
+  const made = [];
+  for (const spot of spots) {
+    made.push(...textWithClaims(body.answer, at, spot.start, claims));
+    made.push(marker(spot, body, pick));
+    at = spot.end;
+  }
+  made.push(...textWithClaims(body.answer, at, body.answer.length, claims));
+  into.replaceChildren(...made);
+}
+
+/** Light the claims of these evidence rows, and the marker they belong to. */
+export function lightClaims(into, rows) {
+  const has = (node) => (node.dataset.rows ?? "").split(" ").some((row) => row !== "" && rows.includes(Number(row)));
+  for (const node of into.querySelectorAll(".claim")) node.classList.toggle("lit", has(node));
+  for (const node of into.querySelectorAll(".marker")) node.setAttribute("aria-pressed", String(has(node)));
+}
+
+/** Where the citations stand: a bracketed number that names a source and follows a space or another marker. */
+function placesOf(body) {
+  const places = [];
+  for (const found of body.answer.matchAll(BRACKETED)) {
+    const k = Number(found[1]);
+    const before = body.answer.slice(0, found.index);
+    if (k >= 1 && k <= body.citedDocuments.length && /(^|[\s\]])$/.test(before)) {
+      places.push({ k, gap: before.trimEnd().length, start: found.index, end: found.index + found[0].length });
+    }
+  }
+  return places;
+}
+
+/** Where each cited sentence stands in the answer: found in the answer without its markers, then mapped back. */
+function claimsOf(body, places) {
+  const back = []; // place in the answer without markers -> place in the answer
+  let at = 0;
+  for (const { gap, end } of [...places, { gap: body.answer.length, end: body.answer.length }]) {
+    for (; at < gap; at += 1) back.push(at);
+    at = end;
+  }
+  const plain = back.map((place) => body.answer[place]).join("");
+  const claims = [];
+  for (const [row, one] of (body.evidence ?? []).entries()) {
+    const from = plain.indexOf(one.sentence);
+    if (from < 0 || !one.sentence) continue;
+    const last = from + one.sentence.length - 1;
+    // A marker may stand behind the last character, too: it belongs to the sentence up to the next word.
+    claims.push({ row, k: one.marker, start: back[from], end: back[last] + 1, reach: back[last + 1] ?? body.answer.length });
+  }
+  return claims;
+}
+
+/** The evidence rows a marker stands for: those of its sentence, or all of its source where that cannot be told. */
+function rowsAt(place, body, claims) {
+  const near = claims.filter((one) => one.k === place.k && one.start < place.start && place.end <= one.reach);
+  if (near.length) return near.map((one) => one.row);
+  return (body.evidence ?? []).flatMap((one, row) => (one.marker === place.k ? [row] : []));
+}
+
+/** The text between two places, cut where a claim begins or ends. */
+function textWithClaims(text, start, end, claims) {
+  const cuts = new Set([start, end]);
+  for (const claim of claims) {
+    for (const cut of [claim.start, claim.end]) if (start < cut && cut < end) cuts.add(cut);
+  }
+  const places = [...cuts].sort((a, b) => a - b);
+  const made = [];
+  for (let i = 0; i + 1 < places.length; i += 1) {
+    const words = text.slice(places[i], places[i + 1]);
+    const rows = claims.filter((claim) => claim.start <= places[i] && places[i + 1] <= claim.end).map((claim) => claim.row);
+    made.push(rows.length ? el("span", { class: "claim", "data-rows": rows.join(" ") }, words) : words);
+  }
+  return made;
+}
+
+function marker(spot, body, pick) {
+  const title = body.citedDocuments[spot.k - 1].title || body.citedDocuments[spot.k - 1].id;
+  const choose = () => pick(spot.rows, spot.k);
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "marker",
+      "data-rows": spot.rows.join(" "),
+      "aria-label": `Source ${spot.k}: ${title}`,
+      "aria-pressed": "false",
+      "aria-controls": `source-${spot.k}`,
+      onpointerenter: (event) => event.pointerType === "mouse" && choose(),
+      onfocus: choose,
+      onclick: () => pick(spot.rows, spot.k, true),
+    },
+    String(spot.k),
+  );
+}

@@ -1,0 +1,46 @@
+// Elements from plain values. Text goes in as text and nothing else does, whatever a document holds.
+
+/** The element with that id. */
+export const byId = (id) => document.getElementById(id);
+
+/**
+ * Make an element. `attributes`: names starting with "on" are listeners, true is an empty attribute, null and false
+ * leave it out. `children` are nodes or strings; strings become text nodes.
+ */
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== null && value !== false && value !== undefined) made.setAttribute(name, String(value));
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return made;
+}
+
+/** Show or hide. */
+export function show(element, visible = true) {
+  element.hidden = !visible;
+}
+
+/** Say something to screen readers, politely and once. */
+export function say(words) {
+  const region = byId("said");
+  region.textContent = "";
+  requestAnimationFrame(() => { region.textContent = words; });
+}
+
+/** Scroll to an element, gently unless the reader asked for stillness. */
+export function bringIntoView(element) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
+}
+
+/** The address, if it is one a reader may follow: never `javascript:` or `data:`. */
+export function safeUrl(url) {
+  try {
+    return ["http:", "https:"].includes(new URL(url).protocol) ? url : null;
+  } catch {
+    return null;
+  }
+}

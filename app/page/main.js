@@ -1,0 +1,201 @@
+// The page put together: a question goes out, what comes back is shown as it comes.
+import { lightClaims, writeAnswer } from "./answer.js";
+import { bringIntoView, byId, el, say, show } from "./dom.js";
+import { watch } from "./health.js";
+import { drawHistory, forget, remember } from "./history.js";
+import { clearNotice, declined, failed, stopped } from "./notice.js";
+import { ask, Failed, hasKey, json, useKey } from "./service.js";
+import { lightQuotes, writeSources } from "./sources.js";
+import { drawTimings } from "./timings.js";
+import { offerUploads, startUploads } from "./upload.js";
+
+const question = byId("question");
+let running = null; // the AbortController of the question on its way
+let afterKey = null; // what to do once a key was given
+let offer = { examples: [], mayUpload: false };
+
+async function start(text) {
+  const query = text.trim();
+  if (!query) {
+    question.focus();
+    return;
+  }
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  question.value = query;
+  begin(query);
+  try {
+    await follow(query, mine.signal);
+  } catch (error) {
+    if (running !== mine) return; // another question has taken its place
+    if (error.name === "AbortError") stop();
+    else fail(error, query);
+  } finally {
+    if (running === mine) {
+      running = null;
+      busy(false);
+    }
+  }
+}
+
+async function follow(query, signal) {
+  const relevance = new Map();
+  for await (const { name, data } of ask(query, signal)) {
+    if (name === "retrieval") {
+      for (const chunk of data.chunks) relevance.set(chunk.chunkId, chunk.relevance);
+      stage(data.chunks.length ? `Found ${data.chunks.length} passages. Writing…` : "Nothing found.");
+    } else if (name === "token") {
+      byId("answer").append(data.text);
+    } else if (name === "answer") {
+      finish(query, data, relevance);
+    }
+  }
+}
+
+function begin(query) {
+  clearNotice();
+  show(byId("examples"), false);
+  show(byId("sources"), false);
+  show(byId("timings"), false);
+  byId("answer-title").textContent = query;
+  show(byId("answer-title"));
+  byId("answer").replaceChildren();
+  byId("answer").classList.add("coming");
+  byId("result").setAttribute("aria-busy", "true");
+  show(byId("result"));
+  stage("Searching the documents…");
+  say("Searching the documents");
+  busy(true);
+}
+
+function finish(query, body, relevance) {
+  const outcome = body.metadata.outcome;
+  settle();
+  drawTimings(body.metadata.stageTimingsMs, body.metadata.processingTimeMs);
+  if (body.metadata.answerSynthesized) {
+    const pick = (rows, k, follow = false) => {
+      lightClaims(byId("answer"), rows);
+      lightQuotes(rows, k, follow);
+    };
+    writeAnswer(byId("answer"), body, pick);
+    writeSources(body, relevance);
+    const count = body.citedDocuments.length;
+    say(`Answer: ${body.answer} ${count} ${count === 1 ? "source" : "sources"}.`);
+  } else {
+    show(byId("answer-title"), false);
+    byId("answer").replaceChildren();
+    declined(outcome, body.answer, offer.mayUpload);
+  }
+  remember(query, outcome);
+  drawHistory(start);
+}
+
+function fail(error, query) {
+  settle();
+  show(byId("result"), false);
+  if (error.code === "UNAUTHORIZED") {
+    wantKey(() => start(query));
+    return;
+  }
+  if (error.code === "UNREACHABLE") watch(refresh);
+  failed(error instanceof Failed ? error : new Failed("INTERNAL_ERROR", "The page could not show the answer."), () => start(query));
+  remember(query, "failed");
+  drawHistory(start);
+}
+
+function stop() {
+  settle();
+  show(byId("result"), false);
+  stopped();
+}
+
+function settle() {
+  byId("answer").classList.remove("coming");
+  byId("result").removeAttribute("aria-busy");
+  show(byId("stage"), false);
+}
+
+function stage(words) {
+  byId("stage").textContent = words;
+  show(byId("stage"));
+}
+
+function busy(yes) {
+  show(byId("stop"), yes);
+  byId("go").textContent = yes ? "Ask anew" : "Ask";
+}
+
+function wantKey(then) {
+  afterKey = then;
+  byId("key-title").textContent = hasKey() ? "That key was not accepted" : "This garden wants a key";
+  show(byId("key"));
+  byId("secret").focus();
+}
+
+/** What the service offers here: examples while the sample garden is planted, uploads where they are allowed. */
+async function refresh() {
+  try {
+    offer = await json("/api/v1/page");
+  } catch (error) {
+    if (error.code === "UNAUTHORIZED") wantKey(refresh);
+    else if (error.code === "UNREACHABLE") watch(refresh);
+    return;
+  }
+  offerUploads(offer);
+  const section = byId("examples");
+  section.querySelector("ul").replaceChildren(...offer.examples.map((one) => el("li", {},
+    el("button", { type: "button", class: "example", onclick: () => start(one) }, one))));
+  show(section, offer.examples.length > 0 && byId("result").hidden && !byId("outcome").firstChild);
+}
+
+const THEMES = [["", "Auto"], ["light", "Light"], ["dark", "Dark"]];
+
+function drawTheme() {
+  const chosen = document.documentElement.dataset.theme ?? "";
+  const [, label] = THEMES.find(([name]) => name === chosen) ?? THEMES[0];
+  byId("theme").textContent = label;
+  byId("theme").setAttribute("aria-label", `${label} colours`);
+}
+
+function nextTheme() {
+  const at = THEMES.findIndex(([name]) => name === (document.documentElement.dataset.theme ?? ""));
+  const [name] = THEMES[(at + 1) % THEMES.length];
+  if (name) document.documentElement.dataset.theme = name;
+  else delete document.documentElement.dataset.theme;
+  try {
+    localStorage.setItem("garden.theme", name);
+  } catch {
+    // no storage: for this visit only
+  }
+  drawTheme();
+}
+
+byId("ask").addEventListener("submit", (event) => { event.preventDefault(); start(question.value); });
+question.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    start(question.value);
+  }
+});
+addEventListener("keydown", (event) => { if (event.key === "Escape") running?.abort(); });
+byId("stop").addEventListener("click", () => running?.abort());
+byId("theme").addEventListener("click", nextTheme);
+byId("forget").addEventListener("click", () => { forget(); drawHistory(start); say("Forgotten"); question.focus(); });
+byId("key").addEventListener("submit", (event) => {
+  event.preventDefault();
+  useKey(byId("secret").value.trim());
+  byId("secret").value = "";
+  show(byId("key"), false);
+  const then = afterKey;
+  afterKey = null;
+  refresh();
+  if (then && then !== refresh) then();
+});
+
+drawTheme();
+drawHistory((text) => { start(text); bringIntoView(byId("main")); });
+startUploads(refresh, wantKey);
+watch(refresh);
+refresh();
+if (matchMedia("(hover: hover)").matches) question.focus({ preventScroll: true }); // on a phone it would open the keyboard

@@ -1,0 +1,74 @@
+// What is said when there is no answer. A decline is the documents' silence; a failure is a part that broke.
+import { byId, el } from "./dom.js";
+
+const DECLINED = {
+  no_relevant_chunks: "Nothing in the documents is about this question.",
+  low_confidence: "The documents touch on this, but none of them answers it surely enough to be quoted.",
+  no_citations: "An answer was written, but none of it could be traced to a sentence of the documents, so it is not shown.",
+};
+
+const FAILED = {
+  VALIDATION_ERROR: ["The question was not accepted", "Change it and ask again."],
+  RETRIEVAL_FAILED: ["The search is broken", "The vector store, the embedding model or the reranker did not answer. Run garden health to see which, then ask again."],
+  SYNTHESIS_FAILED: ["The chat model did not answer", "The search worked; the model that writes did not. Check that it runs, then ask again."],
+  OVERLOADED: ["The garden is busy", "Every place is taken just now. Wait a moment and ask again."],
+  PAYLOAD_TOO_LARGE: ["The question is too long", "Shorten it and ask again."],
+  INTERNAL_ERROR: ["Something went wrong inside the service", "This is a defect of ours. The request id names it in the log."],
+  UNREACHABLE: ["The server cannot be reached", "Check that garden serve is running and that this device is online. The page tries again by itself."],
+  BROKEN_OFF: ["The connection broke off", "What had come of the answer was not verified, so it is not shown. Ask again."],
+};
+
+/** Nothing to say. */
+export function clearNotice() {
+  byId("outcome").replaceChildren();
+}
+
+/** The documents do not answer. */
+export function declined(outcome, answer, mayUpload) {
+  const tips = ["Use the words the documents would use.", "Ask one thing at a time."];
+  tips.push(mayUpload ? "Add the documents that hold the answer." : "Add the documents that hold the answer: garden ingest.");
+  put("declined", "status", sprout(), answer, [
+    el("p", {}, DECLINED[outcome] ?? "The documents hold no answer that could be verified."),
+    el("p", { class: "try" }, "What may help:"),
+    el("ul", {}, ...tips.map((tip) => el("li", {}, tip))),
+  ]);
+}
+
+/** A part broke. `again` asks once more. */
+export function failed(error, again) {
+  const [title, advice] = FAILED[error.code] ?? ["The request failed", "Ask again; if it stays so, look into the log."];
+  put("failed", "alert", triangle(), title, [
+    el("p", {}, error.message),
+    el("p", { class: "try" }, advice),
+    el("p", { class: "facts" }, "Code ", el("code", {}, error.code),
+      ...(error.requestId ? [" · Request id to quote ", el("code", {}, error.requestId)] : [])),
+    el("button", { type: "button", class: "quiet", onclick: again }, "Ask again"),
+  ]);
+}
+
+/** The reader stopped it. */
+export function stopped() {
+  put("stopped", "status", null, "Stopped", [
+    el("p", {}, "What had come of the answer was not verified yet, so it is not shown."),
+  ]);
+}
+
+function put(kind, role, icon, title, content) {
+  const box = el("section", { class: `notice ${kind}`, role }, icon, el("div", {}, el("h2", {}, title), ...content));
+  byId("outcome").replaceChildren(box);
+}
+
+const sprout = () => drawing("M12 21v-9m0 3c0-4 2.500-7 8-7.500C20 12 17 15 12 15Zm0 3c0-3-2-5.500-7-6C5 16 8 18 12 18Z");
+const triangle = () => drawing("M12 3.500 22 20.500H2Zm0 6v5.500m0 2.500v.4");
+
+function drawing(path) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  const line = document.createElementNS(space, "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+}

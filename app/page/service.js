@@ -1,0 +1,73 @@
+// The service over HTTP: one way to ask it anything, and one kind of error.
+import { events } from "./sse.js";
+
+const KEY = "garden.key";
+
+/** A refusal or failure: `code` is the service's own, or "UNREACHABLE" or "BROKEN_OFF". */
+export class Failed extends Error {
+  constructor(code, message, { requestId = null, details = {}, status = 0 } = {}) {
+    super(message);
+    Object.assign(this, { code, requestId, details, status });
+  }
+}
+
+/** Keep the key for this tab; an empty one is forgotten. */
+export function useKey(secret) {
+  if (secret) sessionStorage.setItem(KEY, secret);
+  else sessionStorage.removeItem(KEY);
+}
+
+/** Whether a key was given in this tab. */
+export const hasKey = () => sessionStorage.getItem(KEY) !== null;
+
+/** The headers that show the key, if there is one. */
+export function keyHeaders() {
+  const secret = sessionStorage.getItem(KEY);
+  return secret && /^[\x21-\x7e]+$/.test(secret) ? { "X-API-Key": secret } : {}; // no header holds other signs
+}
+
+/** Ask for JSON. Throws `Failed`; an abort passes through as it is. */
+export async function json(path, options = {}) {
+  const response = await reach(path, options);
+  return response.json();
+}
+
+/** Ask a question; yields the events of `POST /query/stream` and throws `Failed` where it ends in none. */
+export async function* ask(query, signal) {
+  const response = await reach("/query/stream", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ query, includeEvidence: true }),
+    signal,
+  });
+  const requestId = response.headers.get("X-Request-ID");
+  try {
+    for await (const event of events(response.body)) {
+      if (event.name === "error") throw failedBy(event.data, requestId);
+      yield event;
+      if (event.name === "answer") return;
+    }
+  } catch (error) {
+    if (error instanceof Failed || error.name === "AbortError") throw error;
+  }
+  throw new Failed("BROKEN_OFF", "The connection broke off before the answer was complete.", { requestId });
+}
+
+/** The error that an error body stands for. */
+export function failedBy(body, requestId, status = 0) {
+  const { error = "INTERNAL_ERROR", message = "The request failed.", details = {} } = body ?? {};
+  return new Failed(error, message, { requestId, details, status });
+}
+
+async function reach(path, options) {
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers: { ...options.headers, ...keyHeaders() } });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failed("UNREACHABLE", "The server cannot be reached.");
+  }
+  if (response.ok) return response;
+  const body = await response.json().catch(() => null);
+  throw failedBy(body, response.headers.get("X-Request-ID"), response.status);
+}
