@@ -1,8 +1,8 @@
 """What every service reads and is asked: chunks and questions, the same ones for all.
 
-Without ``--corpus`` there are 12,000 chunks: the paragraphs of the sample garden's plain files, and invented machines and
-buildings, each with eight short chunks about it. A name occurs in no other document, so a question has one right chunk
-among thousands of alike ones. Nothing is random from run to run.
+Without ``--corpus`` there are 12,000 chunks: the paragraphs of the sample garden's plain files, and invented machines
+and buildings, each with eight short chunks about it. A name occurs in no other document, so a question has one right
+chunk among thousands of alike ones. Nothing is random from run to run.
 """
 
 from __future__ import annotations
@@ -34,15 +34,39 @@ THINGS = "bronze bearings|oak doors|glass panels|copper pipes|steel cables|clay 
 )
 
 ASPECTS = (
-    ("How often is the {name} {kind} serviced?", "The {name} {kind} is serviced every {few} weeks by the {place} workshop."),
-    ("Who is in charge of the {name} {kind}?", "The person in charge of the {name} {kind} is {person} of the {place} office."),
-    ("When was the {name} {kind} built?", "The {name} {kind} was built in {year} by a cooperative from {place}."),
-    ("On which day is the {name} {kind} closed?", "The {name} {kind} is closed to visitors every {day} until {hour} in the afternoon."),
-    ("How heavy is the {name} {kind}?", "The {name} {kind} weighs {many} tonnes together with its {thing}."),
-    ("How much does the {name} {kind} cost in a year?", "The {name} {kind} costs {many} thousand euros in a year, most of it spent on {thing}."),
-    ("Which alarm code does the {name} {kind} use?", "The {name} {kind} uses alarm code {code}, which rings in {place} as well."),
-    ("Where do the spare parts of the {name} {kind} come from?", "The spare parts of the {name} {kind} come from {place}, mainly {thing}."),
-)  # fmt: skip
+    (
+        "How often is the {name} {kind} serviced?",
+        "The {name} {kind} is serviced every {few} weeks by the {place} workshop.",
+    ),
+    (
+        "Who is in charge of the {name} {kind}?",
+        "The person in charge of the {name} {kind} is {person} of the {place} office.",
+    ),
+    (
+        "When was the {name} {kind} built?",
+        "The {name} {kind} was built in {year} by a cooperative from {place}.",
+    ),
+    (
+        "On which day is the {name} {kind} closed?",
+        "The {name} {kind} is closed to visitors every {day} until {hour} in the afternoon.",
+    ),
+    (
+        "How heavy is the {name} {kind}?",
+        "The {name} {kind} weighs {many} tonnes together with its {thing}.",
+    ),
+    (
+        "How much does the {name} {kind} cost in a year?",
+        "The {name} {kind} costs {many} thousand euros in a year, most of it spent on {thing}.",
+    ),
+    (
+        "Which alarm code does the {name} {kind} use?",
+        "The {name} {kind} uses alarm code {code}, which rings in {place} as well.",
+    ),
+    (
+        "Where do the spare parts of the {name} {kind} come from?",
+        "The spare parts of the {name} {kind} come from {place}, mainly {thing}.",
+    ),
+)
 """A question, and the sentence that answers it."""
 
 REST = (

@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
+
 from app.providers.bm25 import dimension
 from app.providers.edge_store import EdgeVectorStore
 from app.providers.hybrid import HybridQuery
@@ -24,7 +25,7 @@ from app.providers.minilm import MiniLMEmbeddings
 from app.providers.weights import find_weights
 from app.retrieval import POOL
 from app.settings import load_settings
-from bench.services import MODEL, TOP_K
+from bench.job import MODEL, TOP_K
 from graph.terms import question_stems
 
 
@@ -69,11 +70,8 @@ async def measure(data_dir: Path, model_url: str, questions: list[str], rounds: 
 async def ask(client: httpx.AsyncClient, prompt: str) -> str:
     """The model's answer, streamed."""
     body = {"model": MODEL, "messages": [{"role": "user", "content": prompt}], "stream": True}
-    said = []
     async with client.stream("POST", "/api/chat", json=body) as response:
-        async for line in response.aiter_lines():
-            said.append(json.loads(line)["message"]["content"])
-    return "".join(said)
+        return "".join([json.loads(line)["message"]["content"] async for line in response.aiter_lines()])
 
 
 if __name__ == "__main__":

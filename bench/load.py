@@ -194,14 +194,16 @@ class LoadClient:
 
     def run(self, wanted: Round) -> Outcome:
         """One round, start to end."""
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.write(json.dumps(asdict(wanted)) + "\n")
         self._process.stdin.flush()
         return Outcome(**json.loads(self._process.stdout.readline()))
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
         self._process.wait(10)

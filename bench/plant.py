@@ -1,4 +1,4 @@
-"""Our own index of a corpus, and its chunks' vectors for the peers' indexes: ``python -m bench.plant CORPUS DATA_DIR VECTORS``.
+"""Our own index of a corpus, and the vectors of its chunks: ``python -m bench.plant CORPUS DATA_DIR VECTORS``.
 
 Embedding is most of the work of building an index, and how long that takes is not compared. So it is done once; the
 peers put the same vectors into their own stores. Questions each service embeds by itself.
@@ -37,10 +37,8 @@ class Remembering(MiniLMEmbeddings):
         return vectors
 
 
-async def plant(corpus: Path, data_dir: Path, vectors: Path) -> None:
-    """Ingest *corpus* into the collection of the settings' name below *data_dir*; write float32 [rows, 384]."""
-    rows = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
-    texts = [indexed_text(row["title"], row["text"]) for row in rows]
+async def plant(corpus: Path, texts: Sequence[str], data_dir: Path) -> Vectors:
+    """Ingest *corpus* into the collection of the settings' name below *data_dir*; return the texts' vectors."""
     embeddings = Remembering(find_weights())
     embeddings.keep(texts)
     collection = load_settings().vector_store_collection
@@ -53,8 +51,15 @@ async def plant(corpus: Path, data_dir: Path, vectors: Path) -> None:
     if missing:
         await embeddings.aembed_array(missing)
     embeddings.close()
-    np.save(vectors, np.stack([embeddings.kept[text] for text in texts]))
+    return np.stack([embeddings.kept[text] for text in texts])
+
+
+def main(corpus: Path, data_dir: Path, vectors: Path) -> None:
+    """Write the collection, and float32 [rows, 384] in the order of the rows."""
+    rows = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
+    texts = [indexed_text(row["title"], row["text"]) for row in rows]
+    np.save(vectors, asyncio.run(plant(corpus, texts, data_dir)))
 
 
 if __name__ == "__main__":
-    asyncio.run(plant(*map(Path, sys.argv[1:4])))
+    main(*map(Path, sys.argv[1:4]))

@@ -63,7 +63,7 @@ class Measured:
         return sum(map(_cpu, self._all()))
 
     def memory_mb(self) -> float:
-        """Proportional set size of the whole tree, in MB of 2**20 bytes; resident size where there is no such figure."""
+        """Proportional set size of the whole tree, in MB of 2**20 bytes; resident size where it is not known."""
         return sum(map(_memory, self._all())) / 2**20
 
     def stop(self) -> None:

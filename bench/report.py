@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 MEASURES = ("p50", "p95", "p99", "answers a second", "CPU ms a question")
+COUNTED = ("answers", "answered", "model calls a question", "turned away", "errors")
 WHOLE = ("installed, MB", "start to first answer, s", "memory when idle, MB", "memory after the rounds, MB")
 NOT_COMPARED = "extractive"
 """A service that asks no model: shown, but no part of any ratio."""
@@ -33,10 +34,9 @@ def tables(result: dict[str, Any]) -> list[tuple[str, list[list[str]]]]:
     for at, head in enumerate(services[names[0]]["rounds"]):
         title = f"model {head['model latency, ms']} ms, {head['concurrency']} at once"
         rows = [["", *(services[name]["title"] for name in names), *ratio]]
-        for what in MEASURES:
-            rows.append(_row(what, {name: services[name]["rounds"][at][what] for name in names}))
-        for what in ("answers", "answered", "model calls a question", "turned away", "errors"):
-            rows.append([what, *(number(services[name]["rounds"][at][what]) for name in names), *["" for _ in ratio]])
+        found = {name: services[name]["rounds"][at] for name in names}
+        rows += [_row(what, {name: found[name][what] for name in names}) for what in MEASURES]
+        rows += [[what, *(number(found[name][what]) for name in names), *["" for _ in ratio]] for what in COUNTED]
         made.append((title, rows))
     if "overhead" in result:
         rows = [["CPU ms a question, one at a time", ""]]

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from bench import envs
+from bench.job import MODEL, TOP_K
 from bench.process import environment
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-TOP_K = 5
-"""Chunks that go to the model."""
-MODEL = "llama3.2:1b"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ def build(corpus, vectors, folder):
     from haystack.components.writers import DocumentWriter
     from haystack_integrations.document_stores.qdrant import QdrantDocumentStore
 
-    with open(corpus, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+    rows = [json.loads(line) for line in Path(corpus).read_text(encoding="utf-8").splitlines()]
     documents = [
         Document(content=row["text"], meta={"source": row["document_id"], "title": row["title"]}, embedding=vector)
         for row, vector in zip(rows, np.load(vectors).tolist(), strict=True)

@@ -6,6 +6,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -44,8 +45,7 @@ def embeddings():
 
 
 def build(corpus, vectors, folder):
-    with open(corpus, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+    rows = [json.loads(line) for line in Path(corpus).read_text(encoding="utf-8").splitlines()]
     documents = [Document(row["text"], metadata={"source": row["document_id"], "title": row["title"]}) for row in rows]
     known = {row["text"]: vector for row, vector in zip(rows, np.load(vectors).tolist(), strict=True)}
     store = QdrantVectorStore.from_documents(documents, Known(known), path=folder, collection_name="documents")

@@ -6,6 +6,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import faiss
 import numpy as np
@@ -29,8 +30,7 @@ def configure():
 
 def build(corpus, vectors, folder):
     configure()
-    with open(corpus, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+    rows = [json.loads(line) for line in Path(corpus).read_text(encoding="utf-8").splitlines()]
     nodes = [
         TextNode(id_=row["chunk_id"], text=row["text"], metadata={"title": row["title"]}, embedding=vector)
         for row, vector in zip(rows, np.load(vectors).tolist(), strict=True)

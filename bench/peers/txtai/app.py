@@ -6,6 +6,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,8 +20,7 @@ context: {context} """
 
 
 def build(corpus, vectors, folder):
-    with open(corpus, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+    rows = [json.loads(line) for line in Path(corpus).read_text(encoding="utf-8").splitlines()]
     known = {row["text"]: vector for row, vector in zip(rows, np.load(vectors), strict=True)}
     embeddings = Embeddings(
         method="external", transform=lambda texts: np.stack([known[t] for t in texts]), content=True
