@@ -103,4 +103,10 @@ def size_mb(*folders: Path) -> float:
     """What the files below take, in MB of 2**20 bytes, without what Python compiles by itself."""
     files = (file for folder in folders for file in folder.rglob("*"))
     kept = (file for file in files if file.is_file() and not file.is_symlink() and "__pycache__" not in file.parts)
-    return sum(file.stat().st_size for file in kept) / 2**20
+    return sum(_taken(file.stat()) for file in kept) / 2**20
+
+
+def _taken(stat: os.stat_result) -> int:
+    """Bytes on disk; a file may be longer than what was written of it."""
+    blocks: int | None = getattr(stat, "st_blocks", None)
+    return stat.st_size if blocks is None else blocks * 512
