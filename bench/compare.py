@@ -95,7 +95,7 @@ class Comparison:
 
     def _prepare(self) -> None:
         """Make what is missing, ours first: it makes the vectors."""
-        for service in sorted({OURS, *self._plan.services}, key=lambda one: not one.ours):
+        for service in [OURS, *(one for one in self._plan.services if not one.ours)]:
             self._indexes.of(service, self._place(service))
 
     def _start(self, service: Service, work: Path) -> Running:
@@ -214,6 +214,7 @@ def figures_of(outcome: Outcome, cpu_seconds: float, model_calls: int) -> dict[s
         "CPU ms a question": cpu_seconds * 1000 / asked,
         "model calls a question": model_calls / asked,
         "answered": outcome.answered / max(1, len(outcome.times)),
+        "client CPU ms a question": outcome.client_cpu * 1000 / asked,
         "turned away": outcome.turned_away,
         "errors": outcome.errors,
     }
@@ -223,7 +224,7 @@ def pooled(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Several rounds as one: percentiles over all their answers, the median of their rates, the sum of what failed."""
     times = [time for one in rounds for time in one["times"]]
     percentiles = {f"p{percent}": percentile(times, percent) for percent in (50, 95, 99)}
-    rates = ("answers a second", "CPU ms a question", "model calls a question", "answered")
+    rates = ("answers a second", "CPU ms a question", "model calls a question", "answered", "client CPU ms a question")
     return {
         "answers": len(times),
         **percentiles,

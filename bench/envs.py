@@ -8,9 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-PYTHON = "3.11"
-"""The same Python for all, where it can be had; else the one that runs this."""
-
 
 def python_of(envs: Path, name: str, requirements: Path, *, locked: bool = False) -> Path:
     """The interpreter of *name*'s environment, made first if it is not there or its requirements are others now.
