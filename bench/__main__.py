@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--chunks", type=int, help=f"size of the made corpus, {CHUNKS:,} if not named")
     options.add_argument("--rounds", type=int, help="how often every service has its turn at every load")
     options.add_argument("--seconds", type=float, help="length of a turn")
+    options.add_argument("--starts", type=int, help="how often every service is started; the quickest counts")
     options.add_argument("--concurrency", help="questions in flight, with commas: 1,8,32")
     options.add_argument("--latency", help="the model's, in ms, with commas: 0,200")
     options.add_argument("--envs", type=Path, default=Path(os.environ.get("BENCH_ENVS", HERE / ".envs")))
@@ -55,7 +56,7 @@ def plan_of(chosen: argparse.Namespace) -> Plan:
         "services": services_of(chosen.only),
         "rounds": chosen.rounds or (1 if chosen.quick else None),
         "seconds": chosen.seconds or (2.0 if chosen.quick else None),
-        "starts": 1 if chosen.quick else None,
+        "starts": chosen.starts or (1 if chosen.quick else None),
         "streams": 10 if chosen.quick else None,
         "warm_up": 1.0 if chosen.quick else None,
         "concurrency": numbers(chosen.concurrency),

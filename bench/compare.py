@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -76,7 +77,7 @@ class Comparison:
             running = [self._start(service, work) for service in self._plan.services]
             self._rounds(running)
             for one in running:
-                one.figures["memory after the rounds, MB"] = one.process.memory_mb()
+                one.figures["memory after the rounds, MB"] = one.process.memory_mb() or math.nan
                 one.process.stop()
             floor = self._floor(running)
             return self._result(running, floor)
@@ -139,6 +140,9 @@ class Comparison:
                 for one in running:
                     one.first_tokens.setdefault(latency, []).extend(self._stream(one, turn))
             print(f"round {turn + 1} of {plan.rounds} done", flush=True)
+            for one in running:
+                if ended := one.process.ended():
+                    print(f"{one.service.title} is no longer running: {ended}", flush=True)
 
     def _latency(self, milliseconds: int) -> int:
         """Set the model's latency; return how often it has been called."""
@@ -211,7 +215,7 @@ def figures_of(outcome: Outcome, cpu_seconds: float, model_calls: int) -> dict[s
     return {
         "times": outcome.times,
         "answers a second": len(outcome.times) / outcome.seconds,
-        "CPU ms a question": cpu_seconds * 1000 / asked,
+        "CPU ms a question": cpu_seconds * 1000 / asked if outcome.times else math.nan,
         "model calls a question": model_calls / asked,
         "answered": outcome.answered / max(1, len(outcome.times)),
         "client CPU ms a question": outcome.client_cpu * 1000 / asked,

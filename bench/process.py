@@ -58,6 +58,13 @@ class Measured:
         tail = self._log.read_text(encoding="utf-8", errors="replace")[-2000:]
         raise SystemExit(f"{url} gave no answer; the end of {self._log}:\n{tail}")
 
+    def ended(self) -> str:
+        """How the process ended by itself and the end of its log; empty while it runs."""
+        status = self._process.poll()
+        if status is None:
+            return ""
+        return f"exit status {status}\n{self._log.read_text(encoding='utf-8', errors='replace')[-1000:]}"
+
     def cpu_seconds(self) -> float:
         """Processor time so far, user and system, of the whole tree, ended children included."""
         return sum(map(_cpu, self._all()))

@@ -25,7 +25,7 @@ def tables(result: dict[str, Any]) -> list[tuple[str, list[list[str]]]]:
     names = list(services)
     ratio = ["ours / best peer"] if "ours" in names and len(peers(names)) else []
     corpus = result["corpus"]
-    made = [("each service", [["", *(services[name]["title"] for name in names), *ratio]])]
+    made = [("each service", [["", *names, *ratio]])]
     made[0][1].extend(_row(what, {name: services[name][what] for name in names}) for what in WHOLE)
     for at, latency in enumerate(one["model latency, ms"] for one in services[names[0]]["first token, ms"]):
         for p in ("p50", "p95"):
@@ -33,7 +33,7 @@ def tables(result: dict[str, Any]) -> list[tuple[str, list[list[str]]]]:
             made[0][1].append(_row(f"first token {p}, ms, model {latency} ms", found))
     for at, head in enumerate(services[names[0]]["rounds"]):
         title = f"model {head['model latency, ms']} ms, {head['concurrency']} at once"
-        rows = [["", *(services[name]["title"] for name in names), *ratio]]
+        rows = [["", *names, *ratio]]
         found = {name: services[name]["rounds"][at] for name in names}
         rows += [_row(what, {name: found[name][what] for name in names}) for what in MEASURES]
         rows += [[what, *(number(found[name][what]) for name in names), *["" for _ in ratio]] for what in COUNTED]

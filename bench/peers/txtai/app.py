@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import torch
@@ -44,7 +45,13 @@ def serve(folder, port):
     embeddings = Embeddings()
     embeddings.load(folder)
     llm = LLM("ollama_chat/llama3.2:1b", method="litellm", api_base=os.environ["BENCH_MODEL_URL"])
-    rag = RAG(embeddings, llm, template=TEMPLATE, context=int(os.environ["BENCH_TOP_K"]), output="flatten")
+    one_at_a_time = Lock()  # searches share one SQLite cursor: two at once end the process
+
+    def search(queries, limit):
+        with one_at_a_time:
+            return embeddings.batchsearch(queries, limit)
+
+    rag = RAG(search, llm, template=TEMPLATE, context=int(os.environ["BENCH_TOP_K"]), output="flatten")
     app = FastAPI()
 
     @app.post("/query")
