@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ HERE = Path(__file__).parent
 
 def main(arguments: list[str]) -> None:
     """Run what the arguments ask for."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is stopped
     if arguments[:1] == ["scale"]:
         from bench.scale import main as scale
 

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httptools
@@ -190,7 +191,8 @@ class LoadClient:
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "bench.load"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pipe, root = subprocess.PIPE, Path(__file__).parent.parent
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=root)
 
     def run(self, wanted: Round) -> Outcome:
         """One round, start to end."""
