@@ -68,7 +68,7 @@ format: $(VENV)/.installed-dev  ## write the code in the one style
 	@$(BIN)/ruff check --fix .
 
 .PHONY: bench
-bench: $(VENV)/.installed-dev  ## measure speed and memory
+bench: $(VENV)/.installed-dev  ## measure beside four other services (ARGS='--only ours', ARGS=scale): bench/NOTES.md
 	@$(BIN)/python -m bench $(ARGS)
 
 SAMPLES = $(wildcard knowledge/*.md knowledge/*.html knowledge/*.txt knowledge/*.rst knowledge/*.pdf)

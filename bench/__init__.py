@@ -1,1 +1,1 @@
-"""``make bench``: what one question costs, measured from outside on a real server."""
+"""``make bench``: what one question costs, ours and four other services' side by side. How to read it: NOTES.md."""

@@ -1,138 +1,96 @@
-"""A closed loop over HTTP against a freshly started service: latency, throughput, CPU a question, memory, start.
+"""``make bench``: our service and four peers, or with ``ARGS=scale`` ours at growing sizes.
 
-``python -m bench [--questions FILE] [--seconds N]``. Client and server share the machine, so figures of two runs do
-not compare; ratios within one run do. The service answers from the sample garden, by the extractive synthesizer.
+``--only ours`` and ``--quick`` make it short. Results go to bench/out as JSON, Markdown and SVG.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import json
 import os
-import socket
-import subprocess
+import signal
 import sys
-import tempfile
-import time
 from pathlib import Path
-from statistics import quantiles
-from typing import Any
 
-import httpx
-import psutil
-from rich.console import Console
-from rich.table import Table
+from bench.compare import Comparison, Plan
+from bench.corpus import CHUNKS, Corpus, make_corpus, read_corpus
+from bench.report import show, tables, write
+from bench.services import OURS, PEERS, SERVICES, Service
 
-ROOT = Path(__file__).parent.parent
-CONCURRENCY = (1, 8, 32)
+HERE = Path(__file__).parent
 
 
-def main() -> None:
-    """Measure and print a table; ``--json FILE`` keeps the figures."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--questions", type=Path, default=ROOT / "knowledge" / "questions.jsonl")
-    options.add_argument("--seconds", type=float, default=8.0, help="length of each round")
-    options.add_argument("--json", type=Path)
-    chosen = options.parse_args()
-    questions = [json.loads(line)["question"] for line in chosen.questions.read_text().splitlines() if line.strip()]
-    with tempfile.TemporaryDirectory(prefix="garden-bench-") as folder:
-        subprocess.run([*garden(), "ingest", *samples()], env=environment(folder), check=True)
-        process, base, start = serve(folder)
-        try:
-            rows = [asyncio.run(measure(process, base, questions, n, chosen.seconds)) for n in CONCURRENCY]
-            idle = psutil.Process(process.pid).memory_info().rss / 2**20
-        finally:
-            process.terminate()
-            process.wait(30)
-    figures = {"start to first answer, s": round(start, 2), "memory after the rounds, MB": round(idle), "rounds": rows}
-    show(figures)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(figures, indent=2))
+def main(arguments: list[str]) -> None:
+    """Run what the arguments ask for."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is stopped
+    if arguments[:1] == ["scale"]:
+        from bench.scale import main as scale
+
+        scale(arguments[1:])
+        return
+    chosen = parser().parse_args(arguments)
+    result = Comparison(plan_of(chosen), corpus_of(chosen)).run()
+    show(tables(result))
+    print(*write(result, chosen.out, chosen.name), sep="\n")
 
 
-def garden() -> list[str]:
-    """The command, in this interpreter."""
-    return [sys.executable, "-m", "app.cli"]
+def parser() -> argparse.ArgumentParser:
+    """What may be asked for."""
+    options = argparse.ArgumentParser(prog="bench", description=__doc__)
+    options.add_argument("--only", help=f"of {', '.join(one.name for one in SERVICES)}; several with commas")
+    options.add_argument("--quick", action="store_true", help="1,000 chunks, one round of two seconds, one start")
+    options.add_argument("--corpus", type=Path, help="a folder with corpus.jsonl and questions.jsonl")
+    options.add_argument("--chunks", type=int, help=f"size of the made corpus, {CHUNKS:,} if not named")
+    options.add_argument("--rounds", type=int, help="how often every service has its turn at every load")
+    options.add_argument("--seconds", type=float, help="length of a turn")
+    options.add_argument("--starts", type=int, help="how often every service is started; the quickest counts")
+    options.add_argument("--concurrency", help="questions in flight, with commas: 1,8,32")
+    options.add_argument("--latency", help="the model's, in ms, with commas: 0,200")
+    options.add_argument("--envs", type=Path, default=Path(os.environ.get("BENCH_ENVS", HERE / ".envs")))
+    options.add_argument("--cache", type=Path, default=Path(os.environ.get("BENCH_CACHE", HERE / ".cache")))
+    options.add_argument("--out", type=Path, default=HERE / "out")
+    options.add_argument("--name", default="compare", help="of the files in the output folder")
+    return options
 
 
-def samples() -> list[str]:
-    """The sample documents."""
-    kinds = (".md", ".html", ".txt", ".rst", ".pdf")
-    return sorted(str(path) for path in (ROOT / "knowledge").iterdir() if path.suffix in kinds)
-
-
-def environment(folder: str) -> dict[str, str]:
-    """Nothing of the caller's settings, but where the data lies and that logs are quiet."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return {**kept, "DATA_DIR": folder, "LOG_LEVEL": "ERROR"}
-
-
-def serve(folder: str) -> tuple[subprocess.Popen[bytes], str, float]:
-    """Start the service on a free port; return it, its address, and the seconds to its first answer."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-    begun = time.perf_counter()
-    command = [*garden(), "serve", "--port", str(port)]
-    process = subprocess.Popen(command, env=environment(folder), stdout=subprocess.DEVNULL, cwd=ROOT)
-    base = f"http://127.0.0.1:{port}"
-    while process.poll() is None:
-        try:
-            httpx.post(f"{base}/query", json={"query": "What is Knowledge Garden?"}, timeout=30).raise_for_status()
-        except httpx.HTTPError:
-            time.sleep(0.02)
-        else:
-            return process, base, time.perf_counter() - begun
-    raise SystemExit("the service did not start")
-
-
-async def measure(
-    process: subprocess.Popen[bytes], base: str, questions: list[str], concurrency: int, seconds: float
-) -> dict[str, Any]:
-    """Keep *concurrency* questions in flight for *seconds*; times in ms."""
-    times: list[float] = []
-    turned_away = 0
-    until = time.perf_counter() + seconds
-    server = psutil.Process(process.pid)
-    before = sum(server.cpu_times()[:2])
-
-    async def client(session: httpx.AsyncClient, offset: int) -> None:
-        nonlocal turned_away
-        place = offset
-        while time.perf_counter() < until:
-            begun = time.perf_counter()
-            answer = await session.post("/query", json={"query": questions[place % len(questions)]})
-            if answer.status_code == httpx.codes.OK:
-                times.append((time.perf_counter() - begun) * 1000)
-            else:
-                turned_away += 1
-            place += concurrency
-
-    async with httpx.AsyncClient(base_url=base, timeout=60) as session:
-        await asyncio.gather(*(client(session, n) for n in range(concurrency)))
-    cuts = quantiles(times, n=100)
-    return {
-        "concurrency": concurrency,
-        "p50": round(cuts[49], 1),
-        "p95": round(cuts[94], 1),
-        "p99": round(cuts[98], 1),
-        "questions a second": round(len(times) / seconds, 1),
-        "CPU ms a question": round((sum(server.cpu_times()[:2]) - before) * 1000 / len(times), 1),
-        "turned away": turned_away,
+def plan_of(chosen: argparse.Namespace) -> Plan:
+    """The plan that the options describe."""
+    given = {
+        "services": services_of(chosen.only),
+        "rounds": chosen.rounds or (1 if chosen.quick else None),
+        "seconds": chosen.seconds or (2.0 if chosen.quick else None),
+        "starts": chosen.starts or (1 if chosen.quick else None),
+        "streams": 10 if chosen.quick else None,
+        "warm_up": 1.0 if chosen.quick else None,
+        "concurrency": numbers(chosen.concurrency),
+        "latencies_ms": numbers(chosen.latency),
+        "envs": chosen.envs,
+        "cache": chosen.cache,
     }
+    return Plan(**{name: value for name, value in given.items() if value is not None})
 
 
-def show(figures: dict[str, Any]) -> None:
-    """Print the table."""
-    table = Table(*figures["rounds"][0], title="one question, ms")
-    for row in figures["rounds"]:
-        table.add_row(*map(str, row.values()))
-    out = Console()
-    out.print(table)
-    for name, value in figures.items():
-        if name != "rounds":
-            out.print(f"{name}: {value}")
+def corpus_of(chosen: argparse.Namespace) -> Corpus:
+    """The corpus that the options name."""
+    if chosen.corpus:
+        return read_corpus(chosen.corpus)
+    return make_corpus(chosen.chunks or (1000 if chosen.quick else CHUNKS))
+
+
+def services_of(names: str | None) -> list[Service]:
+    """The services of these names; ours and all peers if there are none. Raises ``SystemExit`` for an unknown one."""
+    if names is None:
+        return [OURS, *PEERS]
+    known = {one.name: one for one in SERVICES}
+    unknown = [name for name in names.split(",") if name not in known]
+    if unknown:
+        raise SystemExit(f"no service {', '.join(unknown)}; there are {', '.join(known)}")
+    return [known[name] for name in names.split(",")]
+
+
+def numbers(text: str | None) -> list[int] | None:
+    """``1,8`` as [1, 8]."""
+    return [int(part) for part in text.split(",")] if text else None
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

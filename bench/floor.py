@@ -1,0 +1,79 @@
+"""The least a question can cost: embed it, search for it, ask the model, and nothing else.
+
+``python -m bench.floor DATA_DIR MODEL_URL ROUNDS`` reads questions from stdin, one JSON string a line, and writes one
+JSON object: milliseconds of this process's processor time, per question, for each of the three. It uses the service's
+own encoder and store, one question after another, and a plain HTTP client with streaming. What our service takes beyond
+their sum is overhead: HTTP, checking, the graph, grading, verifying the citations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+
+from app.providers.bm25 import dimension
+from app.providers.edge_store import EdgeVectorStore
+from app.providers.hybrid import HybridQuery
+from app.providers.minilm import MiniLMEmbeddings
+from app.providers.weights import find_weights
+from app.retrieval import POOL
+from app.settings import load_settings
+from bench.job import MODEL, TOP_K
+from graph.terms import question_stems
+
+
+class Spent:
+    """Processor seconds by stage, from the second round on."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.counting = False
+
+    @asynccontextmanager
+    async def on(self, stage: str) -> AsyncIterator[None]:
+        """Count what is spent inside."""
+        begun = time.process_time()
+        yield
+        if self.counting:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.process_time() - begun
+
+
+async def measure(data_dir: Path, model_url: str, questions: list[str], rounds: int) -> dict[str, float]:
+    """Milliseconds of processor time a question, by stage; the first round is warm-up."""
+    embeddings = MiniLMEmbeddings(find_weights())
+    store = EdgeVectorStore(embeddings, data_dir, load_settings().vector_store_collection, embeddings.dimension)
+    spent = Spent()
+    async with httpx.AsyncClient(base_url=model_url, timeout=60) as client:
+        for turn in range(rounds + 1):
+            spent.counting = turn > 0
+            for question in questions:
+                async with spent.on("embed"):
+                    vector = (await embeddings.aquestion_array([question]))[0]
+                async with spent.on("search"):
+                    query = HybridQuery(vector, tuple(map(dimension, question_stems(question))))
+                    hits = await store.ahybrid([query], POOL)
+                texts = [one.chunk.text for one in hits.candidates[0][:TOP_K]]
+                async with spent.on("model"):
+                    await ask(client, "Context: " + "\n\n".join(texts) + f"\n\nQuestion: {question}")
+    await store.aclose()
+    embeddings.close()
+    return {stage: seconds * 1000 / (rounds * len(questions)) for stage, seconds in spent.seconds.items()}
+
+
+async def ask(client: httpx.AsyncClient, prompt: str) -> str:
+    """The model's answer, streamed."""
+    body = {"model": MODEL, "messages": [{"role": "user", "content": prompt}], "stream": True}
+    async with client.stream("POST", "/api/chat", json=body) as response:
+        return "".join([json.loads(line)["message"]["content"] async for line in response.aiter_lines()])
+
+
+if __name__ == "__main__":
+    asked = [json.loads(line) for line in sys.stdin]
+    print(json.dumps(asyncio.run(measure(Path(sys.argv[1]), sys.argv[2], asked, int(sys.argv[3])))))

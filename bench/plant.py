@@ -1,0 +1,65 @@
+"""Our own index of a corpus, and the vectors of its chunks: ``python -m bench.plant CORPUS DATA_DIR VECTORS``.
+
+Embedding is most of the work of building an index, and how long that takes is not compared. So it is done once; the
+peers put the same vectors into their own stores. Questions each service embeds by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from app.ingest.pipeline import ingest
+from app.providers.edge_store import EdgeVectorStore
+from app.providers.layout import indexed_text
+from app.providers.minilm import MiniLMEmbeddings
+from app.providers.vectors import Vectors
+from app.providers.weights import find_weights
+from app.settings import load_settings
+
+
+class Remembering(MiniLMEmbeddings):
+    """Keeps the vectors of the texts it was told to keep."""
+
+    def keep(self, texts: Sequence[str]) -> None:
+        """From now on, the vectors of these."""
+        self.kept: dict[str, Vectors] = dict.fromkeys(texts, np.zeros(self.dimension, np.float32))
+
+    async def aembed_array(self, texts: Sequence[str]) -> Vectors:
+        """``MiniLMEmbeddings.aembed_array``, remembered."""
+        vectors = await super().aembed_array(texts)
+        self.kept.update((text, row) for text, row in zip(texts, vectors, strict=True) if text in self.kept)
+        return vectors
+
+
+async def plant(corpus: Path, texts: Sequence[str], data_dir: Path) -> Vectors:
+    """Ingest *corpus* into the collection of the settings' name below *data_dir*; return the texts' vectors."""
+    embeddings = Remembering(find_weights())
+    embeddings.keep(texts)
+    collection = load_settings().vector_store_collection
+    store = EdgeVectorStore(embeddings, data_dir, collection, embeddings.dimension)
+    report = await ingest([corpus], store=store, embeddings=embeddings, model_name=embeddings.model_name)
+    await store.aclose()
+    if report.skipped:
+        raise SystemExit(f"not ingested: {report.skipped}")
+    missing = [text for text in texts if not embeddings.kept[text].any()]  # chunks that ingest did not keep whole
+    if missing:
+        await embeddings.aembed_array(missing)
+    embeddings.close()
+    return np.stack([embeddings.kept[text] for text in texts])
+
+
+def main(corpus: Path, data_dir: Path, vectors: Path) -> None:
+    """Write the collection, and float32 [rows, 384] in the order of the rows."""
+    rows = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
+    texts = [indexed_text(row["title"], row["text"]) for row in rows]
+    np.save(vectors, asyncio.run(plant(corpus, texts, data_dir)))
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:4]))

@@ -1,0 +1,248 @@
+"""``make bench ARGS=scale``: what a question costs as the collection grows, and what ingest costs beyond embedding.
+
+The collection begins with real chunks and their real vectors. It is then grown through the store's own interface: each
+further chunk has the words of a real one, and vectors that are a real one's with noise, so that it competes for every
+question. Sizes are measured in one collection, in one process, from small to large; what was asked before is not asked
+again at the same size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from app.bootstrap import Garden, build_garden
+from app.ingest.pipeline import ingest
+from app.providers.bm25 import dimension
+from app.providers.edge_store import EdgeVectorStore
+from app.providers.hybrid import HybridQuery
+from app.providers.layout import Point
+from app.providers.minilm import MiniLMEmbeddings
+from app.providers.vectors import Vectors
+from app.providers.weights import find_weights
+from app.retrieval import POOL
+from app.settings import load_settings
+from bench.corpus import Corpus, make_corpus
+from bench.load import percentile
+from bench.process import size_mb
+from bench.report import number, show
+from graph.terms import question_stems
+
+BASE = 500
+"""Real chunks."""
+QUESTIONS = 100
+WARM_UP = 10
+NEAR, FAR = 0.4, 0.9
+"""Cosines of a grown chunk's vector with the real one it is made from."""
+HALF = "half.md"
+"""A source that half of the grown chunks have."""
+
+Ask = Callable[[str], Awaitable[Any]]
+
+
+class Replayed(MiniLMEmbeddings):
+    """Remembers every batch of documents it embedded."""
+
+    batches: list[list[str]]
+
+    async def aembed_array(self, texts: Sequence[str]) -> Vectors:
+        """``MiniLMEmbeddings.aembed_array``, remembered."""
+        self.batches.append(list(texts))
+        return await super().aembed_array(texts)
+
+
+class Watched(EdgeVectorStore):
+    """Remembers every point it stored."""
+
+    stored: list[Point]
+
+    async def aupsert(self, points: Sequence[Point]) -> None:
+        """``EdgeVectorStore.aupsert``, remembered."""
+        self.stored.extend(points)
+        await super().aupsert(points)
+
+
+def main(arguments: list[str]) -> None:
+    """Measure, print, and write ``scale.json``."""
+    options = argparse.ArgumentParser(prog="bench scale", description=__doc__)
+    options.add_argument("--sizes", default="1000,10000,100000", help="chunks, with commas")
+    options.add_argument("--million", action="store_true", help="1,000,000 chunks as well: hours, and 10 GB of disk")
+    options.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
+    chosen = options.parse_args(arguments)
+    sizes = sorted({*map(int, chosen.sizes.split(",")), *([1_000_000] if chosen.million else [])})
+    with tempfile.TemporaryDirectory(prefix="garden-scale-") as folder:
+        result = asyncio.run(measure(Path(folder), sizes))
+    show(tables(result))
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    (chosen.out / "scale.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
+    """Both parts: ingest over the real chunks, then questions at every size."""
+    corpus = await asyncio.to_thread(make_corpus, BASE, QUESTIONS + WARM_UP)
+    file = folder / "corpus.jsonl"
+    corpus.write(file)
+    ingested, points = await measure_ingest(file, folder / "garden")
+    garden = build_garden(load_settings(data_dir=folder / "garden", log_level="ERROR"))
+    try:
+        grown, rows = len(points), []
+        for size in sizes:
+            rows.append({"chunks": size, **await grow(garden.store, points, grown, size)})
+            grown = max(grown, size)
+            rows[-1]["disk, MB"] = await asyncio.to_thread(size_mb, folder / "garden")
+            rows[-1].update(await measure_questions(garden, corpus))
+            print(f"{size:,} chunks measured", flush=True)
+    finally:
+        await garden.aclose()
+    return {"ingest": ingested, "sizes": rows}
+
+
+async def measure_ingest(file: Path, data_dir: Path) -> tuple[dict[str, float], list[Point]]:
+    """An ingest, and its embedding alone: the same texts in the same batches by the same model. And what it stored."""
+    embeddings = Replayed(find_weights())
+    embeddings.batches = []
+    await embeddings.aembed_array(["warm up"])
+    embeddings.batches.clear()
+    collection = load_settings().vector_store_collection
+    store = Watched(embeddings, data_dir, collection, embeddings.dimension)
+    store.stored = []
+    begun, cpu = time.perf_counter(), time.process_time()
+    report = await ingest([file], store=store, embeddings=embeddings, model_name=embeddings.model_name)
+    whole, whole_cpu = time.perf_counter() - begun, time.process_time() - cpu
+    await store.aclose()
+    batches = list(embeddings.batches)
+    begun, cpu = time.perf_counter(), time.process_time()
+    for batch in batches:
+        await embeddings.aembed_array(batch)
+    alone, alone_cpu = time.perf_counter() - begun, time.process_time() - cpu
+    embeddings.close()
+    figures = {
+        "chunks": report.chunks,
+        "texts embedded": sum(map(len, batches)),
+        "ingest, chunks a second": report.chunks / whole,
+        "embedding alone, chunks a second": report.chunks / alone,
+        "ingest / embedding alone, by the clock": whole / alone,
+        "ingest / embedding alone, in CPU time": whole_cpu / alone_cpu,
+    }
+    return figures, list({point.chunk_id: point for point in store.stored}.values())
+
+
+async def grow(store: EdgeVectorStore, points: Sequence[Point], there: int, size: int) -> dict[str, float]:
+    """Write further chunks until there are *size*, and let the store build its indexes if it wants to."""
+    chance = np.random.default_rng(there)
+    begun = time.perf_counter()
+    writing = 0.0
+    for start in range(there, size, 512):
+        batch = [grown_point(points[at % len(points)], at, chance) for at in range(start, min(start + 512, size))]
+        before = time.perf_counter()
+        await store.aupsert(batch)
+        writing += time.perf_counter() - before
+    before = time.perf_counter()
+    await store.aflush()
+    await store.aoptimize()
+    indexing = time.perf_counter() - before
+    written = max(0, size - there)
+    return {
+        "written a second, chunks": written / writing if writing else float("nan"),
+        "indexing at the end, s": indexing,
+        "seconds in all": time.perf_counter() - begun,
+    }
+
+
+def grown_point(real: Point, number: int, chance: np.random.Generator) -> Point:
+    """The *number*-th chunk: *real*'s words, vectors near *real*'s, ids of its own, eight chunks a document."""
+    source = HALF if number % 2 else f"grown-{number // 8}.md"
+    own = {"chunk_id": f"grown-{number}", "document_id": f"grown-{number // 8}", "source": source}
+    near = chance.uniform(NEAR, FAR)
+    return replace(
+        real,
+        chunk_id=own["chunk_id"],
+        metadata={**real.metadata, **own},
+        dense=noisy(real.dense[None], near, chance)[0],
+        sentences=noisy(real.sentences, near, chance),
+    )
+
+
+def noisy(rows: Vectors, cosine: float, chance: np.random.Generator) -> Vectors:
+    """Unit rows at about *cosine* from the given ones."""
+    noise = chance.standard_normal(rows.shape, dtype=np.float32)
+    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+    mixed = cosine * rows + np.sqrt(1 - cosine**2, dtype=np.float32) * noise
+    scaled: Vectors = (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
+    return scaled
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking questions one after another. Milliseconds."""
+
+    p50: float
+    p95: float
+    cpu: float
+
+
+async def measure_questions(garden: Garden, corpus: Corpus) -> dict[str, float]:
+    """Whole questions with no filter, a filter that leaves one document, one that leaves half; and the search alone.
+
+    The first way meets every candidate for the first time; the later ones find many of them decoded.
+    """
+    warm_up, questions = corpus.questions[:WARM_UP], corpus.questions[WARM_UP:]
+
+    def whole(source: str | None) -> Ask:
+        return lambda question: garden.service.ask({"query": question, "source": source})
+
+    narrow = corpus.rows[0]["document_id"]
+    vectors = await garden.embedding.embeddings.aquestion_array(questions)  # type: ignore[attr-defined]
+    known = dict(zip(questions, vectors, strict=True))
+
+    async def search(question: str) -> None:
+        query = HybridQuery(known[question], tuple(map(dimension, question_stems(question))))
+        await garden.store.ahybrid([query], POOL)
+
+    found: dict[str, float] = {}
+    ways = {
+        "question": whole(None),
+        "question, one document": whole(narrow),
+        "question, half": whole(HALF),
+        "search, candidates remembered": search,
+    }
+    for name, ask in ways.items():
+        asked = await ask_all(ask, questions if ask is search else [*warm_up, *questions])
+        found |= {f"{name}, p50 ms": asked.p50, f"{name}, p95 ms": asked.p95, f"{name}, CPU ms": asked.cpu}
+    found["memory, MB"] = psutil.Process().memory_info().rss / 2**20
+    return found
+
+
+async def ask_all(ask: Ask, questions: Sequence[str]) -> Asked:
+    """Ask one after another; the first ``WARM_UP`` do not count."""
+    times, cpu = [], 0.0
+    for at, question in enumerate(questions):
+        begun, spent = time.perf_counter(), time.process_time()
+        await ask(question)
+        if at >= WARM_UP:
+            times.append((time.perf_counter() - begun) * 1000)
+            cpu += time.process_time() - spent
+    return Asked(percentile(times, 50), percentile(times, 95), cpu * 1000 / max(1, len(times)))
+
+
+def tables(result: dict[str, Any]) -> list[tuple[str, list[list[str]]]]:
+    """Sizes side by side, medians also over that of the smallest; then ingest."""
+    rows = result["sizes"]
+    heads = ["", *(f"{row['chunks']:,}" for row in rows)]
+    body = []
+    for what in (name for name in rows[0] if name != "chunks"):
+        body.append([what, *(number(row[what]) for row in rows)])
+        if "p50" in what or "CPU" in what:
+            body.append(["  over the smallest", *(f"{row[what] / rows[0][what]:.2f}" for row in rows)])
+    ingested = [["", ""], *([what, number(value)] for what, value in result["ingest"].items())]
+    return [("extractive answers, one question at a time, by chunks", [heads, *body]), ("ingest", ingested)]
