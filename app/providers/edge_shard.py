@@ -206,8 +206,8 @@ def _config(size: int) -> edge.EdgeConfig:
         # Read by point, never searched: m=0 builds no graph over them.
         hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10),
     )
-    # "On disk" is memory-mapped: the pages in use stay in the system's cache. Otherwise the engine reads files of 32 MB in
-    # full when it opens, for a garden of any size.
+    # "On disk" is memory-mapped: the pages in use stay in the system's cache. Otherwise the engine reads files of 32 MB
+    # in full when it opens, for a garden of any size.
     per_chunk = edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine, on_disk=True)
     return edge.EdgeConfig(
         vectors={DENSE: per_chunk, SENTENCES: per_sentence},
