@@ -24,6 +24,9 @@ A collection whose vectors have another size than the embedding model's stops th
 `RAGService()`: exit status 2, and one line with both sizes. Where the store comes up only later, readiness and every
 question say the same (503 `RETRIEVAL_FAILED`).
 
+An embedded collection whose files are damaged does not stop the start: readiness and every question say which file is
+wrong (503 `RETRIEVAL_FAILED`) and which command mends it (`docs/backup.md`).
+
 | provider | failure | HTTP | error | `error_type` | exit |
 |---|---|---|---|---|---|
 """

@@ -9,8 +9,7 @@ from typing import Any
 
 import yaml
 
-from app.serve import DRAIN_SECONDS
-from app.settings import Settings
+from app.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -75,8 +74,8 @@ def test_a_pod_has_time_to_finish() -> None:
     """The grace period is longer than the pause before the stop and the service's own wait together."""
     (container,) = pod()["containers"]
     pause = container["lifecycle"]["preStop"]["sleep"]["seconds"]
-    assert pod()["terminationGracePeriodSeconds"] > pause + DRAIN_SECONDS
-    assert int(COMPOSE["services"]["garden"]["stop_grace_period"].rstrip("s")) > DRAIN_SECONDS
+    assert pod()["terminationGracePeriodSeconds"] > pause + load_settings().drain_timeout_seconds
+    assert int(COMPOSE["services"]["garden"]["stop_grace_period"].rstrip("s")) > load_settings().drain_timeout_seconds
 
 
 def test_the_base_is_whole() -> None:
