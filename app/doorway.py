@@ -100,9 +100,12 @@ class Far:
 
     async def ask(self, fields: dict[str, Any]) -> AsyncGenerator[Said]:
         body = orjson.dumps({**fields, "includeEvidence": True})
+        where = {"source": fields["source"]} if fields.get("source") is not None else None
         headers = {"Content-Type": "application/json"}
         with _Reachable():
-            async with self._client.stream("POST", "/query/stream", content=body, headers=headers) as response:
+            async with self._client.stream(
+                "POST", "/query/stream", params=where, content=body, headers=headers
+            ) as response:
                 if response.status_code != httpx.codes.OK:
                     yield "error", orjson.loads(await response.aread())
                     return

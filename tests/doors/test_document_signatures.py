@@ -61,6 +61,15 @@ def test_signatures_are_the_documents(function: Any, shown: dict[str, Any]) -> N
     assert list(defaults(function)) == list(shown)
 
 
+@pytest.mark.parametrize("name", ["query", "retrieve", "health_check"])
+def test_what_blocks_has_an_awaited_twin(name: str) -> None:
+    """The contract's three synchronous methods each have an ``a…`` twin of the same signature."""
+    plain, awaited = getattr(RAGService, name), getattr(RAGService, f"a{name}")
+    assert not inspect.iscoroutinefunction(plain)
+    assert inspect.iscoroutinefunction(awaited)
+    assert inspect.signature(plain) == inspect.signature(awaited)
+
+
 @pytest.mark.parametrize(
     ("name", "default"),
     [

@@ -118,7 +118,14 @@ def test_length_counts_code_points_after_trimming(http: httpx.Client, query: str
 def test_null_is_as_absent_and_unknown_fields_are_ignored(http: httpx.Client) -> None:
     """Null options take their defaults, and members nobody knows change nothing."""
     response = post(
-        http, query=CHEMICALS, maxSources=None, maxTokens=None, includeEvidence=None, colour="green", requestId="x"
+        http,
+        query=CHEMICALS,
+        maxSources=None,
+        maxTokens=None,
+        includeEvidence=None,
+        colour="green",
+        requestId=5,
+        source=5,
     )
     assert response.status_code == 200
     assert response.json()["metadata"]["chunksRetrieved"] == 10

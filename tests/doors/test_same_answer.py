@@ -21,6 +21,7 @@ from app.studio import forget_graph, make_graph
 from rag_service import RAGService
 
 from .conftest import KNOWLEDGE
+from .test_query_api import CHEMICALS
 from .test_query_stream import events
 
 Told = tuple[str, str, list[tuple[str, str]]]
@@ -121,3 +122,13 @@ def test_the_command_line_tells_the_same(
         assert asked.exit_code == 0, asked.output
         expected = of_body(http.post("/query", json={"query": question, "includeEvidence": True}).json())
         assert of_body(json.loads(asked.stdout)) == expected
+
+
+def test_the_command_line_names_a_source_to_the_server(
+    address: str, planted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``garden ask --source`` beside a running server answers from that document alone."""
+    monkeypatch.setenv("DATA_DIR", str(planted))
+    for source, answered in (("safety_manual.pdf", True), ("hr_policy.pdf", False)):
+        asked = CliRunner().invoke(command, ["ask", CHEMICALS, "--source", source, "--json"])
+        assert json.loads(asked.stdout)["metadata"]["answerSynthesized"] is answered, source
