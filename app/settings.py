@@ -77,7 +77,7 @@ class Settings(BaseSettings):
     )
     otel_exporter_otlp_traces_endpoint: str = Field("", description="the same, for traces alone")
     otel_service_name: str = Field("knowledge-garden", min_length=1, description="what spans call this service")
-    otel_sdk_disabled: bool = Field(False, description="make no spans, whatever else is set")
+    otel_sdk_disabled: bool = Field(False, description="no spans, whatever else is set")
 
     @field_validator("log_level", mode="before")
     @classmethod
