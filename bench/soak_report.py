@@ -48,7 +48,7 @@ def table(found: dict[str, Any], command: str) -> str:
     rows = [
         f"| {name} | {found['samples'][0][name]:g} | {median(s[name] for s in after):g} | "
         f"{max(s[name] for s in after):g} | {rest[name]:g} |"
-        for name in ("memory_mb", "threads", "files", "connections")
+        for name in ("memory_mb", "threads", "files", "connections", "closing")
     ]
     kinds = ", ".join(f"{kind}: {count}" for kind, count in found["seen"].items())
     return "\n".join(

@@ -25,7 +25,7 @@ from app.server import create_app
 from app.settings import load_settings
 from tests.operation.conftest import serve_here
 
-FEW, MANY = 4, 200
+FEW, MANY = 4, 50
 CODES = {*BY_STATUS.values(), *(code for _, code in BY_OUTCOME.values())}
 TWICE = r"^/rag/(c/|stream_log|playground|feedback|token_feedback|public_trace_link)"
 """LangServe's second address of every route, its older stream and its page: the same code, or nothing of ours."""
