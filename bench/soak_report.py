@@ -14,8 +14,18 @@ WARM = 0.4
 MOST_MB_A_MINUTE = 4.0
 """Steepest rise of memory, of what an allocator does not give back in a run of minutes."""
 
-AT_REST = {"connections": 4, "garden_tasks": 12, "garden_http_requests_in_flight": 0, "garden_questions_in_flight": 0}
-"""Most of each, once every client has left: the scrape's own connection and the server's own tasks."""
+AT_REST = {
+    "connections": 8,
+    "closing": 0,
+    "garden_tasks": 12,
+    "garden_http_requests_in_flight": 0,
+    "garden_questions_in_flight": 0,
+}
+"""Most of each, once every client has left.
+
+``connections`` are those of the soak's own last questions, four at a time, and of the pools they go through;
+``closing`` are sockets (CLOSE_WAIT) that the other side has closed and the service still holds.
+"""
 
 
 def findings(found: dict[str, Any]) -> list[str]:

@@ -146,7 +146,8 @@ def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: h
         host, port = address.removeprefix("http://").split(":")
         asked = {"query": CHEMICALS}
         body = orjson.dumps({"input": asked} if path.startswith("/rag") else asked)
-        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        length = f"Content-Length: {len(body)}"
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{length}\r\n\r\n"
         with socket.create_connection((host, int(port))) as client:
             client.sendall(head.encode() + body)
             assert patient.begun.wait(20)
