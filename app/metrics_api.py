@@ -69,7 +69,7 @@ def metrics_routes(garden: Garden, metrics: Metrics) -> APIRouter:
             metrics.ready(await garden.health.not_ready() is None)
             looked_at = time.monotonic()
 
-    @router.get("/metrics", response_class=Response)
+    @router.get("/metrics", response_class=Response, include_in_schema=False)
     async def figures() -> Response:
         """The service's figures for Prometheus."""
         await look()

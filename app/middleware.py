@@ -30,6 +30,11 @@ PAGE = "/page"
 """Below it, and at ``/``, lie the page and its style and scripts, which tell nothing and so want no key."""
 
 
+def tells_nothing(path: str) -> bool:
+    """Whether *path* is of the health, the figures or the page itself: nothing of the documents."""
+    return is_open(path) or path == "/" or path.startswith(f"{PAGE}/")
+
+
 class RequestId:
     """Gives every request its id: the client's own ``X-Request-ID`` if it is printable and not long, else a new one."""
 
@@ -86,7 +91,7 @@ class ApiKeys:
         self._keyring = keyring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._keyring or scope["type"] not in ("http", "websocket") or self._wants_none(scope["path"]):
+        if not self._keyring or scope["type"] not in ("http", "websocket") or tells_nothing(scope["path"]):
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
@@ -98,10 +103,6 @@ class ApiKeys:
         refused = error_response(401, "An API key is needed.", {"WWW-Authenticate": "Bearer"})
         await refused(scope, receive, send)
 
-    @staticmethod
-    def _wants_none(path: str) -> bool:
-        return is_open(path) or path == "/" or path.startswith(f"{PAGE}/")
-
 
 class Draining:
     """While the service goes down, what comes anew is turned away; what is in flight goes on."""
@@ -111,7 +112,7 @@ class Draining:
         self._health = health
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._health.draining or scope["type"] != "http" or is_open(scope["path"]):
+        if not self._health.draining or scope["type"] != "http" or tells_nothing(scope["path"]):
             await self.app(scope, receive, send)
             return
         headers = {"Retry-After": str(DRAIN_RETRY_SECONDS), "Connection": "close"}

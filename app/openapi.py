@@ -14,6 +14,7 @@ EVENTS = "text/event-stream"
 ERROR = {"$ref": f"#/components/schemas/{ErrorBody.__name__}"}
 MESSAGES = {
     "UNAUTHORIZED": (401, "An API key is needed."),
+    "FORBIDDEN": (403, "Documents are taken from this machine only, unless API_KEYS is set."),
     "PAYLOAD_TOO_LARGE": (413, "The request body is larger than 1048576 bytes."),
     "INTERNAL_ERROR": (500, "Something went wrong on our side. The request id names it in the log."),
     "RETRIEVAL_FAILED": (503, "The vector store cannot be reached."),
@@ -55,7 +56,8 @@ def described(document: dict[str, Any]) -> dict[str, Any]:
 def _add_examples(operation: dict[str, Any], door: Door) -> None:
     for name, example in door.examples.items():
         if example.body is not None:
-            content = operation["requestBody"]["content"]["application/json"]
+            kinds = operation["requestBody"]["content"]
+            content = next(iter(kinds.values())) if isinstance(example.body, str) else kinds["application/json"]
             content.setdefault("examples", {})[name] = {"value": example.body}
         for parameter in operation.get("parameters", ()):
             if parameter["name"] in example.params:

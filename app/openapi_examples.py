@@ -11,13 +11,17 @@ from typing import Any
 
 from app.openapi_samples import (
     ANSWER,
+    ASKED,
     BLANK,
     DECLINED,
+    GONE,
     GRAPH,
     HEALTH,
     HIT,
     INPUT,
+    NOT_READ,
     PART,
+    PLANTED,
     QUESTION,
     REFUSED_CHAT,
     REFUSED_TASKS,
@@ -25,6 +29,7 @@ from app.openapi_samples import (
     RUNS,
     SEARCH,
     SHOWN,
+    STORED,
     STREAMED,
     TASK,
     WITH_EVIDENCE,
@@ -34,7 +39,10 @@ from app.openapi_samples import (
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One request, by ``body`` or ``params``, the status it gets, and what an answer to it looks like."""
+    """One request, by ``body`` or ``params``, the status it gets, and what an answer to it looks like.
+
+    A ``body`` that is text is sent as it is, any other as JSON.
+    """
 
     status: int
     answer: Any
@@ -44,7 +52,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """One operation: its ``summary``, its ``examples`` by name, and the ``codes`` of 503 it may answer with."""
+    """One operation: its ``summary``, its ``examples`` by name, and the ``codes`` no example brings about."""
 
     summary: str
     examples: Mapping[str, Example]
@@ -129,6 +137,31 @@ DOORS: dict[tuple[str, str], Door] = {
             ),
         },
         ("RETRIEVAL_FAILED",),
+    ),
+    ("post", "/api/v1/documents"): Door(
+        "Plant one document",
+        {
+            "markdown": Example(200, PLANTED, "# Beans\n\nBeans are sown in May.\n", {"name": "beans.md"}),
+            "not read": Example(400, NOT_READ, "MZ", {"name": "setup.exe"}),
+        },
+        ("FORBIDDEN", "RETRIEVAL_FAILED"),
+    ),
+    ("get", "/api/v1/chunks/{chunkId}"): Door(
+        "Show one stored chunk",
+        {
+            "cited": Example(200, STORED, params={"chunkId": "what-is-knowledge-garden.md#0"}),
+            "gone": Example(404, GONE, params={"chunkId": "nothing.md#0"}),
+        },
+        ("RETRIEVAL_FAILED",),
+    ),
+    ("get", "/api/v1/page"): Door(
+        "Say what the page may offer",
+        {
+            "now": Example(
+                200,
+                {"examples": [ASKED], "mayUpload": True, "maxUploadBytes": 33_554_432, "suffixes": [".md", ".pdf"]},
+            )
+        },
     ),
     ("get", "/health"): Door("Probe every part", {"now": Example(200, HEALTH)}, open=True),
     ("get", "/health/live"): Door("Say that the process runs", {"now": Example(200, {"status": "alive"})}, open=True),

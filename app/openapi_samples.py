@@ -50,6 +50,32 @@ BLANK = {
     "message": "Query must be non-blank and at most 2000 characters.",
     "details": {"field": "query"},
 }
+STORED = {
+    "chunkId": "what-is-knowledge-garden.md#0",
+    "documentId": "what-is-knowledge-garden.md",
+    "title": "What Knowledge Garden Is",
+    "text": f"{SENTENCE}. A question goes in as plain language…",
+    "url": None,
+    "chapter": None,
+    "section": None,
+    "page": None,
+}
+GONE = {"error": "NOT_FOUND", "message": "No chunk has this id.", "details": {}}
+NOT_READ = {
+    "error": "VALIDATION_ERROR",
+    "message": "Files of this kind are not read.",
+    "details": {"field": "name"},
+}
+PLANTED = {
+    "added": 1,
+    "changed": 0,
+    "unchanged": 0,
+    "removed": 0,
+    "chunks": 1,
+    "skipped": [],
+    "seconds": 0.1,
+    "note": "",
+}
 CHUNK = {
     "chunkId": "what-is-knowledge-garden.md#0",
     "documentId": "what-is-knowledge-garden.md",

@@ -36,6 +36,14 @@ export function bringIntoView(element) {
   element.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
 }
 
+/** Scroll a panel to an element inside it, and nothing else: what the pointer rests on must not move away under it. */
+export function scrollWithin(panel, element) {
+  const frame = panel.getBoundingClientRect();
+  const place = element.getBoundingClientRect();
+  if (place.top < frame.top) panel.scrollTop += place.top - frame.top;
+  else if (place.bottom > frame.bottom) panel.scrollTop += place.bottom - frame.bottom;
+}
+
 /** The address, if it is one a reader may follow: never `javascript:` or `data:`. */
 export function safeUrl(url) {
   try {

@@ -1,5 +1,5 @@
 // The sources, once each: where it is from, how well it fits, and the quotes inside the passage they stand in.
-import { bringIntoView, byId, el, safeUrl, show } from "./dom.js";
+import { bringIntoView, byId, el, safeUrl, scrollWithin, show } from "./dom.js";
 import { json } from "./service.js";
 
 const AROUND = 220; // characters shown on either side of the quotes before "Whole passage" is pressed
@@ -24,7 +24,9 @@ export function lightQuotes(rows, k, follow) {
   }
   const card = byId(`source-${k}`);
   const lit = card?.querySelector("mark.lit");
-  if (card && (follow || matchMedia("(min-width: 60rem)").matches)) bringIntoView(lit ?? card);
+  if (!card) return;
+  if (follow) bringIntoView(lit ?? card);
+  else if (matchMedia("(min-width: 60rem)").matches) scrollWithin(byId("sources"), lit ?? card);
 }
 
 function source(document, k, body, relevance) {

@@ -190,7 +190,7 @@ def test_every_setting_in_the_text_is_one(path: Path) -> None:
         if name.lower() in Settings.model_fields:
             load(f"{name}={value}")
         else:
-            assert name in ("PORT", "EVAL", "ARGS", "HOST"), f"{path.name}: {name} is no setting"
+            assert name in ("PORT", "EVAL", "ARGS", "HOST", "LANGSMITH_TRACING"), f"{path.name}: {name} is no setting"
 
 
 def test_every_file_the_documents_name_is_there() -> None:

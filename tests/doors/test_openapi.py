@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import jsonschema_rs
@@ -51,18 +52,19 @@ def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]
     ]
 
 
-def requests_of(operation: dict[str, Any]) -> dict[str, tuple[Any, dict[str, Any]]]:
+def requests_of(operation: dict[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     """The documented requests by name: body and parameters. A door without arguments has the one that says nothing."""
-    named: dict[str, tuple[Any, dict[str, Any]]] = {}
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-    for name, example in body.get("examples", {}).items():
-        named[name] = (example["value"], {})
+    named: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+    for kind, body in operation.get("requestBody", {}).get("content", {}).items():
+        for name, example in body.get("examples", {}).items():
+            value = example["value"]
+            named[name] = ({"json": value} if kind == "application/json" else {"content": value, "kind": kind}, {})
     for parameter in operation.get("parameters", ()):
         for name, example in parameter.get("examples", {}).items():
-            named.setdefault(name, (None, {}))[1][parameter["name"]] = example["value"]
+            named.setdefault(name, ({}, {}))[1][parameter["name"]] = example["value"]
     if not named and "requestBody" not in operation:
         (only,) = operation["responses"]["200"]["content"]["application/json"]["examples"]
-        named[only] = (None, {})
+        named[only] = ({}, {})
     return named
 
 
@@ -97,7 +99,12 @@ def test_every_example_runs(served: httpx.Client, document: dict[str, Any]) -> N
     for method, path, operation in operations(document):
         for name, (body, params) in requests_of(operation).items():
             status, kind, schema, example = answer_to(operation, name)
-            response = served.request(method, path, json=body, params=params)
+            inside = {name: value for name, value in params.items() if f"{{{name}}}" in path}
+            url = path.format(**{name: quote(value) for name, value in inside.items()})
+            asked = {name: value for name, value in params.items() if name not in inside}
+            headers = {"Content-Type": body["kind"]} if "kind" in body else {}
+            sent_body = {name: value for name, value in body.items() if name != "kind"}
+            response = served.request(method, url, params=asked, headers=headers, **sent_body)
             where = f"{method} {path}: {name}"
             assert (where, response.status_code) == (where, status), response.text
             assert response.headers["content-type"].split(";")[0] == kind, where

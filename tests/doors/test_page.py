@@ -106,6 +106,7 @@ def test_a_question_its_answer_and_the_sentence_that_carries_it(visitor: Visitor
     assert page.locator(".claim.lit").all_inner_texts()[0].startswith("Up to 5 unused days")
     expect(page.locator(".marker[aria-pressed=true]")).to_have_count(1)
 
+    page.mouse.move(0, 0)
     page.locator(".marker").first.focus()
     expect(page.locator("mark.lit")).to_contain_text("28 working days")
     page.keyboard.press("Tab")
