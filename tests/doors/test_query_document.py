@@ -27,6 +27,12 @@ from .test_query_stream import PlantedStore, events
 LARKFIELD = "The lighthouse of Larkfield stands on the northern pier and was lit in 1871."
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gardens without a ``DATA_DIR`` of their own keep nothing in the checkout."""
+    monkeypatch.chdir(tmp_path)
+
+
 def test_the_documents_request_is_answered(http: httpx.Client) -> None:
     """The document's example request: JSON, at most five chunks, the topology from the deployment guide."""
     response = post(http, query="What is the recommended deployment topology?", maxSources=5)

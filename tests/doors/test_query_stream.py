@@ -22,6 +22,12 @@ from .conftest import serve, wait_until
 from .test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gardens without a ``DATA_DIR`` of their own keep nothing in the checkout."""
+    monkeypatch.chdir(tmp_path)
+
+
 def events(response: httpx.Response) -> list[tuple[str, dict[str, Any]]]:
     """The server-sent events of a finished stream."""
     found = []
