@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import json
 import random
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,11 +23,13 @@ from typing import Any
 import httpx
 import psutil
 
-from bench.__main__ import ROOT, environment, garden
+from bench.corpus import ROOT
+from bench.process import environment, free_port
 from bench.soak_report import findings, write
 from tests.peers import Fault, OllamaPeer
 from tests.peers.qdrant_peer import QdrantPeer
 
+GARDEN = (sys.executable, "-m", "app.cli")
 CLIENTS = 12
 PERIOD = 20.0
 """Seconds from one fault to the next; each lasts a third of that."""
@@ -70,7 +71,7 @@ def soak(seconds: float) -> dict[str, Any]:
     """Samples, answers by kind and status, and what was found wrong."""
     with tempfile.TemporaryDirectory(prefix="garden-soak-") as folder, OllamaPeer() as model, QdrantPeer() as store:
         settings = {
-            **environment(folder),
+            **environment(DATA_DIR=folder, LOG_LEVEL="ERROR"),
             "VECTOR_STORE": "qdrant",
             "QDRANT_URL": store.url,
             "OLLAMA_HOST": model.url,
@@ -79,10 +80,9 @@ def soak(seconds: float) -> dict[str, Any]:
             "VECTOR_STORE_TIMEOUT_SECONDS": "1",
         }
         documents = sorted(str(path) for path in (ROOT / "knowledge").glob("*.md"))
-        subprocess.run([*garden(), "ingest", *documents], env=settings, cwd=ROOT, check=True, capture_output=True)
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            port = listening.getsockname()[1]
-        command = [*garden(), "serve", "--port", str(port)]
+        subprocess.run([*GARDEN, "ingest", *documents], env=settings, cwd=ROOT, check=True, capture_output=True)
+        port = free_port()
+        command = [*GARDEN, "serve", "--port", str(port)]
         process = subprocess.Popen(
             command, env=settings, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -115,8 +115,11 @@ async def _under_load(
     async with httpx.AsyncClient(base_url=base, timeout=60) as client:
         await _ready(client)
         for question in QUESTIONS:  # a pool of connections throws out the dead ones when it is next used
-            await asyncio.gather(*(client.get("/api/v1/search", params={"q": question}) for _ in range(4)))
+            for door in ("/api/v1/search", "/api/v1/search/semantic"):  # each collection has a pool of its own
+                await asyncio.gather(*(client.get(door, params={"q": question}) for _ in range(4)))
+        await client.get("/health")
         await client.post("/query", json={"query": QUESTIONS[0]})
+        await client.post("/api/v1/chat", json={"message": QUESTIONS[0]})
         rest = {"outside": _outside(service), "inside": await _inside(client)}
     found = {"seconds": seconds, "samples": samples, "seen": dict(sorted(seen.items())), "rest": rest}
     return {**found, "wrong": findings(found)}

@@ -23,7 +23,7 @@ from app.providers.edge_chunks import EdgeChunks
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point
 from app.providers.vectors import unit
-from bench.__main__ import samples
+from bench.corpus import ROOT
 
 SIZE = 384
 BATCH = 512
@@ -39,7 +39,7 @@ def main() -> None:
 async def measure(count: int) -> dict[str, float]:
     """Fill a store with so many chunks."""
     with Reader() as reader:
-        documents = [one for one in reader.read_all(find_files(map(Path, samples()))) if hasattr(one, "chunks")]
+        documents = [one for one in reader.read_all(find_files([ROOT / "knowledge"])) if hasattr(one, "chunks")]
     chunks = [chunk for document in documents for chunk in document.chunks]  # type: ignore[union-attr]
     with tempfile.TemporaryDirectory(prefix="garden-store-") as folder:
         store = EdgeChunks(Path(folder), "garden", SIZE)
