@@ -24,7 +24,7 @@ AT_REST = {
 """Most of each, once every client has left.
 
 ``connections`` are those of the soak's own last questions, four at a time, and of the pools they go through;
-``closing`` are sockets (CLOSE_WAIT) that the other side has closed and the service still holds: an idle one of a pool that
+``closing`` are sockets (CLOSE_WAIT) that the other side has closed and the service still holds: idle ones of pools that
 the closing questions did not use. A pool throws out its dead ones when it is next used; a leak would grow with the run.
 """
 
