@@ -40,7 +40,8 @@ class ExtractiveSynthesizer:
             return Draft(text="", confidence=max((e.probability for e in extracts), default=0.0))
         text = before = ""
         for sentence, marker in _cited(answered, chunks):
-            piece = f"{_gap(before, sentence)}{sentence} {marker}"
+            said = sentence.rstrip(".!?…") or sentence  # the marker stands where the checked answer will have it
+            piece = f"{_gap(before, sentence)}{said} {marker}{sentence[len(said) :]}"
             await emit(piece)
             text += piece
             before = sentence
