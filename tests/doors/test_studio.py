@@ -88,7 +88,7 @@ def test_each_nodes_work_can_be_read(client: SyncLangGraphClient) -> None:
     (passed, *_) = work["grade"]["graded"]
     assert passed["document_id"] == "safety_manual.pdf"
     assert 0.8 <= passed["relevance"] <= 1
-    assert work["synthesize"]["draft"]["text"].endswith("[1]")
+    assert work["synthesize"]["draft"]["text"].endswith("[1].")
     assert work["cite"]["citations"][0]["quote"] in passed["text"]
     for name, left in work.items():
         assert len(json.dumps(left)) < 50_000, name

@@ -55,7 +55,7 @@ def test_one_line_a_request(
     """Each request leaves one line with door, status, duration and outcome; no word of a question is in any line."""
     with caplog.at_level(logging.INFO, "garden"):
         http.request(method, path, **given)
-    fields = the_line(caplog)
+        fields = the_line(caplog)
     assert said.items() <= fields.items()
     assert fields["ms"] > 0
     assert fields["method"] == method
@@ -66,7 +66,7 @@ def test_a_batch_is_one_line_too(http: httpx.Client, caplog: pytest.LogCaptureFi
     """The outcomes of a batch stand in the line of its request."""
     with caplog.at_level(logging.INFO, "garden"):
         http.post("/rag/batch", json={"inputs": [{"query": QUESTION}, {"query": "What about zebras?"}]})
-    assert sorted(the_line(caplog)["outcome"]) == ["answered", "no_relevant_chunks"]
+        assert sorted(the_line(caplog)["outcome"]) == ["answered", "no_relevant_chunks"]
 
 
 def test_probes_are_silent(http: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
@@ -83,7 +83,7 @@ def test_questions_are_logged_when_asked_for(data: Path, embedding: Any, caplog:
     app = create_app(build_garden(settings, embedding=embedding))
     with caplog.at_level(logging.INFO, "garden"), serve_here(app, settings) as address:
         httpx.post(f"{address}/query", json={"query": QUESTION}, timeout=30)
-    line = the_line(caplog)
+        line = the_line(caplog)
     assert line["question"] == QUESTION
     assert "1889" in line["answer"]
 
