@@ -127,8 +127,9 @@ $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 # their own, that only `make manifests` makes.
 $(VENV)-deploy/.installed: requirements/deploy.txt $(VENV)/.installed-dev
 	@$(BIN)/python -m venv --clear --without-pip $(VENV)-deploy
-	@$(BIN)/uv pip install --quiet --python $(VENV)-deploy/bin/python --no-deps --require-hashes \
-		--requirement requirements/deploy.txt
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 && pip="$(BIN)/python -m pip" || pip="$(PYTHON) -m pip"; \
+	$$pip --python $(VENV)-deploy/bin/python --quiet --disable-pip-version-check --no-input install --no-deps \
+		--require-hashes --requirement requirements/deploy.txt
 	@touch $@
 
 install = if $(BIN)/python -m pip --version >/dev/null 2>&1; then pip="$(BIN)/python -m pip"; \
