@@ -85,14 +85,14 @@ class EdgeChunks:
                 self.engine.check(shard, len(query.dense))
             return self._search.hybrid(shard, self.engine.writes, queries, limit, where)
 
-        return await asyncio.wrap_future(self.engine.read(job, HybridHits([[] for _ in queries])))
+        return await self.engine.aread(job, HybridHits([[] for _ in queries]))
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """The sentence vectors of candidates that have them; at once when all are remembered."""
         known = self._search.remembered(candidates)
         if len(known) == len(candidates):
             return known
-        return await asyncio.wrap_future(self.engine.read(lambda shard: self._search.sentences(shard, candidates), {}))
+        return await self.engine.aread(lambda shard: self._search.sentences(shard, candidates), {})
 
     async def acount(self) -> int:
         """The number of stored chunks."""
@@ -118,9 +118,10 @@ class EdgeChunks:
         await asyncio.wrap_future(self.engine.write(Shard.flush, None))
 
     async def aoptimize(self) -> None:
-        """Build the indexes if enough points wait for one, or join the run that does; return when it is done."""
-        if await asyncio.wrap_future(self.engine.read(self._optimizer.due, False)):
-            await asyncio.wrap_future(self._optimizer.start())
+        """Build the indexes if enough points wait for one; return when all that are there now have it."""
+        for _ in range(2):  # a run that is going on is joined, but may have begun before the last points came
+            if await asyncio.wrap_future(self.engine.read(self._optimizer.due, False)):
+                await asyncio.wrap_future(self._optimizer.start())
 
     async def aclose(self) -> None:
         """Flush, close and give the collection free."""
@@ -146,7 +147,7 @@ class EdgeChunks:
             if self._unflushed >= FLUSH_AFTER:
                 shard.flush()
                 self._unflushed = 0
-                if self._optimizer.due(shard):
+                if self._optimizer.due(shard, more=True):
                     self._optimizer.start()
 
         return self.engine.write(job, None, size=len(points[0].dense))

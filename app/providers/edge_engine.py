@@ -1,12 +1,14 @@
 """The embedded vector engine of one collection: opened once, safe to use from any number of threads and tasks.
 
 Work goes to it as jobs, functions of the open ``Shard``: reads on a few threads, writes on one, so writes are serial.
-A caller waits for the future (``.result()``) or awaits it (``asyncio.wrap_future``). The shard is opened by the first
-job, and tried again by the next if that failed, so a collection held by another process becomes usable by itself.
+A caller waits for the future (``.result()``) or awaits it (``asyncio.wrap_future``; ``aread`` without a thread). The
+shard is opened by the first job, and tried again by the next if that failed, so a collection held by another process
+becomes usable by itself.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ from typing import TypeVar
 
 from app.providers.edge_damage import Inspection, damaged
 from app.providers.edge_folder import EdgeFolder
+from app.providers.edge_gate import ReadGate
 from app.providers.edge_shard import Shard
 from app.providers.edge_sums import write_sums
 from app.providers.holder import CollectionLock, in_use
@@ -52,8 +55,7 @@ class EdgeEngine:
         self._shard: Shard | None = None
         self._opened = self._closed = False
         self._opening = threading.Lock()
-        self._places = threading.Semaphore(READERS)
-        self._gate = threading.Lock()  # readers go through it one by one, a writer shuts it
+        self._gate = ReadGate(READERS)
         self._readers = ThreadPoolExecutor(READERS, f"{collection}-read")
         self._writer = ThreadPoolExecutor(1, f"{collection}-write")
 
@@ -92,10 +94,22 @@ class EdgeEngine:
 
         def run() -> T:
             self.open()
-            with self._reading(), self._errors():
+            with self._gate.reading(), self._errors():
                 return job(self._shard) if self._shard else empty
 
         return self._submit(self._readers, run)
+
+    async def aread(self, job: Callable[[Shard], T], empty: T) -> T:
+        """``read``, awaited; on the spot where nothing is in the way, for a thread would hold up the loop as long."""
+        if not self._opened or not self._gate.take():
+            return await asyncio.wrap_future(self.read(job, empty))
+        try:
+            if not self._closed:
+                with self._errors():
+                    return job(self._shard) if self._shard else empty
+        finally:
+            self._gate.leave()
+        return await asyncio.wrap_future(self.read(job, empty))  # which says that it is closed
 
     def write(self, job: Callable[[Shard], T], empty: T, size: int | None = None) -> Future[T]:
         """Queue a job that writes; when its future is done, what it wrote survives a kill of the process.
@@ -123,11 +137,8 @@ class EdgeEngine:
         def job(old: Shard) -> None:
             new = make(old)
             self.folder.make_current(new.path)
-            with self._gate:
-                for _ in range(READERS):  # wait until nobody reads
-                    self._places.acquire()
+            with self._gate.alone():
                 self._shard = new
-                self._places.release(READERS)
             old.close()
             self.folder.sweep()
 
@@ -141,7 +152,8 @@ class EdgeEngine:
             return
         self._readers.shutdown()
         self._writer.shutdown()
-        shard, self._shard = self._shard, None
+        with self._gate.alone():  # somebody may read without a thread
+            shard, self._shard = self._shard, None
         try:
             if shard:
                 shard.close()
@@ -189,16 +201,6 @@ class EdgeEngine:
             shard.close()
             raise
         return shard
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """While inside, the shard is not replaced."""
-        with self._gate:
-            self._places.acquire()
-        try:
-            yield
-        finally:
-            self._places.release()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

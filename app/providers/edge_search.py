@@ -80,9 +80,9 @@ class EdgeSearch:
             return found
         records = shard.fetch(list(wanted), [SENTENCES], payload=False)
         made: dict[Hashable, Matrix] = {
-            wanted[record.id]: _matrix(_vectors(record)[SENTENCES], shard.size)
+            wanted[record.id]: _matrix(rows, shard.size)
             for record in records
-            if SENTENCES in _vectors(record)
+            if (rows := _vectors(record).get(SENTENCES)) is not None
         }
         self._sentences.keep(made)
         return found | made

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.providers.bm25 import document_weights
+from app.providers.edge_config import SEARCH_EF, edge_config
 from app.providers.edge_filter import edge_filter
 from app.providers.layout import (
     DENSE,
@@ -74,7 +75,7 @@ class Shard:
         import qdrant_edge as edge
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        shard = edge.EdgeShard.create(str(path), _config(size))
+        shard = edge.EdgeShard.create(str(path), edge_config(size))
         for name in INDEXED_FIELDS:
             key = f"{METADATA}.{name}"
             shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
@@ -138,15 +139,24 @@ class Shard:
         return points, after
 
     def search(
-        self, dense: Sequence[NDArray[np.float32]], sparse: Sequence[Sequence[int]], limit: int, where: Where | None
+        self,
+        dense: Sequence[NDArray[np.float32]],
+        sparse: Sequence[Sequence[int]],
+        limit: int,
+        where: Where | None,
+        exact: bool = False,
     ) -> list[list[Hit]]:
-        """One list of at most ``limit`` hits per dense vector, then one per set of BM25 dimensions, best first."""
+        """One list of at most ``limit`` hits per dense vector, then one per set of BM25 dimensions, best first.
+
+        ``exact`` goes through every vector, index or not.
+        """
         build, condition = self._edge, edge_filter(where)
         queries = [build.Query.Nearest(vector.tolist(), using=DENSE) for vector in dense]
         for terms in sparse:
             vector = build.SparseVector(list(terms), [1.0] * len(terms))
             queries.append(build.Query.Nearest(vector, using=SPARSE))
-        requests = [build.QueryRequest(query=query, limit=limit, filter=condition) for query in queries]
+        how = build.SearchParams(hnsw_ef=SEARCH_EF, exact=exact)
+        requests = [build.QueryRequest(query=query, limit=limit, filter=condition, params=how) for query in queries]
         found = self._shard.query_batch(build.QueryBatchRequest(requests))
         return [[Hit(point.id, point.version, point.score) for point in points] for points in found]
 
@@ -192,24 +202,3 @@ def dense_of(record: edge.Record) -> list[float]:
 def _weight(point: edge.ScoredPoint, term: int) -> tuple[float, float]:
     vector: Any = point.vector
     return point.score, vector[SPARSE].values[vector[SPARSE].indices.index(term)]
-
-
-def _config(size: int) -> edge.EdgeConfig:
-    import qdrant_edge as edge
-
-    per_sentence = edge.EdgeVectorParams(
-        size=size,
-        distance=edge.Distance.Cosine,
-        multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
-        datatype=edge.VectorStorageDatatype.Float16,
-        on_disk=True,
-        # Read by point, never searched: m=0 builds no graph over them.
-        hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10),
-    )
-    # "On disk" is memory-mapped: the pages in use stay in the system's cache. Otherwise the engine reads files of 32 MB
-    # in full when it opens, for a garden of any size.
-    per_chunk = edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine, on_disk=True)
-    return edge.EdgeConfig(
-        vectors={DENSE: per_chunk, SENTENCES: per_sentence},
-        sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-    )

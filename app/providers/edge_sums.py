@@ -74,9 +74,12 @@ def checksum(path: Path) -> int:
         for at in _blocks(file):
             file.seek(at)
             block = file.read(BLOCK)
-            if block.strip(b"\0"):
+            if block != _ZEROS[: len(block)]:
                 sum_ = zlib.crc32(block, zlib.crc32(at.to_bytes(8, "little"), sum_))
     return sum_
+
+
+_ZEROS = bytes(BLOCK)
 
 
 def _own_sum(files: Any) -> int:
