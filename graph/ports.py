@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from graph.state import Chunk, Draft, Question, Reading
 
@@ -41,6 +41,14 @@ class Grader(Protocol):
 
 
 TokenSink = Callable[[str], Awaitable[None]]
+
+
+def nobody(_: Any) -> None:
+    """The stream writer of a run that nobody watches."""
+
+
+async def unheard(text: str) -> None:
+    """The sink of a run that nobody watches: who writes for it may write all at once."""
 
 
 class Synthesizer(Protocol):

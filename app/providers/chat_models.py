@@ -45,22 +45,17 @@ def make_chat_model(settings: Settings) -> ChatModel:
 
 
 def _ollama(settings: Settings, name: str) -> ChatModel:
-    import httpx
-    from langchain_ollama import ChatOllama
+    from app.providers.ollama_chat import OllamaChat
 
-    model = ChatOllama(
+    model = OllamaChat(
         model=name.partition(":")[2],
         base_url=settings.ollama_host,
         num_ctx=settings.ollama_context_tokens,
         temperature=settings.ollama_temperature,
         top_p=TOP_P,
         reasoning=False,
-        # Per read, as httpx counts; the total is kept by ChatCompletion. No idle connection is kept: a restarted
-        # server would make it fail, and beside a generation a new one costs nothing.
-        client_kwargs={
-            "timeout": settings.ollama_timeout_seconds,
-            "limits": httpx.Limits(max_keepalive_connections=0),
-        },
+        seconds=settings.ollama_timeout_seconds,  # per read; the total is kept by ChatCompletion
+        client_kwargs={"timeout": settings.ollama_timeout_seconds},
     )
 
     def options(limit: int) -> Mapping[str, Any]:
@@ -70,7 +65,16 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
     async def probe() -> None:
         await model._async_client.show(model.model)
 
-    return ChatModel(name, model, settings.ollama_context_tokens, options, says_when_done=True, probe=probe)
+    return ChatModel(
+        name,
+        model,
+        settings.ollama_context_tokens,
+        options,
+        says_when_done=True,
+        unheard={"whole": True},
+        probe=probe,
+        aclose=model.aclose,
+    )
 
 
 def _cohere(settings: Settings, name: str) -> ChatModel:

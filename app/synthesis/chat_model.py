@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class ChatModel:
     ``context_tokens`` is the window that prompt and answer share. ``says_when_done``: its streams end with a reason, so
     that one without was broken off. ``takes_documents``: it is given the chunks as ``documents`` and cites them with
     spans of its own (``additional_kwargs["citations"]``), where others are given them in the prompt and write markers.
+    ``unheard`` are keywords that have a reply come in fewer pieces, for a caller who shows nobody how it comes.
     ``probe`` is a cheap call that raises when the model is not there (None: nothing cheap is known).
     """
 
@@ -38,5 +39,6 @@ class ChatModel:
     options: Options = max_tokens
     says_when_done: bool = False
     takes_documents: bool = False
+    unheard: Mapping[str, Any] = field(default_factory=dict)
     probe: Callable[[], Awaitable[None]] | None = None
     aclose: Callable[[], Awaitable[None]] = _nothing_to_close

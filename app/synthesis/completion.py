@@ -15,7 +15,7 @@ from app.resilience import Retry
 from app.synthesis.chat_model import ChatModel
 from app.synthesis.thoughts import Thoughts, without_thoughts
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
-from graph.ports import TokenSink
+from graph.ports import TokenSink, unheard
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk, BaseMessage
@@ -87,6 +87,8 @@ class ChatCompletion:
         until = min(deadline, time.monotonic() + self._seconds)
         heard = _Heard()
         keywords = {"config": {"metadata": dict(trace or {})}, **self.chat.options(max_tokens), **options}
+        if emit is unheard:
+            keywords |= self.chat.unheard
         with self.circuit.guard(_resting, _is_failure):
             try:
                 async with asyncio.timeout(max(0.0, until - time.monotonic())):

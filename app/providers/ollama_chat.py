@@ -1,0 +1,133 @@
+"""``ChatOllama`` over a lean wire: LangChain's requests and messages, aiohttp's connections and C parser.
+
+The ollama package reads a reply through httpx line by line and builds a pydantic model for each token; that took more
+processor time than the rest of a question (``bench/NOTES.md``). The wire is Ollama's own ``POST /api/chat``, one JSON
+object a line (ollama.com, "API", "Generate a chat completion").
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx
+import orjson
+from langchain_core.messages import BaseMessage
+from langchain_ollama import ChatOllama
+from ollama import ResponseError
+from pydantic import PrivateAttr
+
+from app.providers.per_loop import PerLoop
+
+Part = dict[str, Any]
+
+OF_THE_CLIENT = frozenset({"accept-encoding", "connection"})
+"""Headers in which an HTTP client tells what it can do itself."""
+
+
+class OllamaChat(ChatOllama):
+    """A ``ChatOllama`` whose asynchronous calls are cheap. ``seconds`` limits each connect and each read.
+
+    With ``whole=True`` a call yields its reply in one piece, for a caller who shows nobody how it comes. Raises
+    ``ConnectionError``, ``TimeoutError``, ``ollama.ResponseError``, or ``ValueError`` for lines that are no JSON.
+    """
+
+    seconds: float
+    _sessions: PerLoop[aiohttp.ClientSession] = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Pydantic's: what the model needs beside its fields. Nothing is contacted."""
+        super().model_post_init(context)
+        self._sessions = PerLoop(self._connect, lambda session: session.close())
+
+    async def aclose(self) -> None:
+        """Close the connections of the running loop."""
+        await self._sessions.aclose()
+
+    async def _acreate_chat_stream(
+        self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: Any
+    ) -> AsyncIterator[Mapping[str, Any] | str]:
+        whole = kwargs.pop("whole", False)
+        given = self._chat_params(messages, stop, **kwargs)
+        given["messages"] = [{k: v for k, v in message.items() if v or k == "content"} for message in given["messages"]]
+        parts = self._parts({name: value for name, value in given.items() if value is not None})
+        gathered: list[Part] = []
+        try:
+            async for part in parts:
+                if whole:
+                    gathered.append(part)
+                else:
+                    yield part
+        except Exception:
+            if gathered:  # what has come is told first: a reply that had begun is another failure than one that had not
+                yield one_of(gathered)
+            raise
+        if gathered:
+            yield one_of(gathered)
+
+    async def _parts(self, request: Mapping[str, Any]) -> AsyncIterator[Part]:
+        """The lines of the reply to *request* as they come."""
+        broken = ""
+        try:
+            async with self._sessions.client.post("api/chat", data=orjson.dumps(request)) as response:
+                if response.status >= 400:
+                    said = await response.text(errors="replace")
+                    raise ResponseError(said, response.status) from _with_headers(response)
+                rest = b""
+                while data := await response.content.readany():
+                    *lines, rest = (rest + data).split(b"\n")
+                    for line in filter(bytes.strip, lines):
+                        yield _part(line)
+                if rest.strip():
+                    yield _part(rest)
+        except aiohttp.ConnectionTimeoutError:
+            broken = "Ollama was not reached in time."
+        except aiohttp.ClientError as error:
+            if isinstance(error, TimeoutError):
+                raise
+            broken = "Ollama was not reached, or hung up."
+        if broken:  # not from the error, which carries a status that no server sent
+            raise ConnectionError(broken)
+
+    def _connect(self) -> aiohttp.ClientSession:
+        """Connections to where, and with the headers with which, the ollama package would call."""
+        told = self._async_client._client
+        url = told.base_url
+        proxy = None if proxy_bypass(url.host) else getproxies().get(url.scheme) or getproxies().get("all")
+        return aiohttp.ClientSession(
+            str(url),
+            connector=aiohttp.TCPConnector(limit=0, ssl=httpx.create_ssl_context() if url.scheme == "https" else True),
+            headers={name: value for name, value in told.headers.items() if name not in OF_THE_CLIENT},
+            proxy=proxy,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.seconds, sock_read=self.seconds),
+            json_serialize=lambda value: orjson.dumps(value).decode(),
+        )
+
+
+def one_of(parts: list[Part]) -> Part:
+    """The parts of one reply as one part: the last one's facts, everybody's text, thoughts and tool calls."""
+    messages = [part.get("message") or {} for part in parts]
+    message: Part = {**messages[-1], "content": "".join(m.get("content") or "" for m in messages)}
+    if thinking := "".join(m.get("thinking") or "" for m in messages):
+        message["thinking"] = thinking
+    if calls := [call for m in messages for call in m.get("tool_calls") or ()]:
+        message["tool_calls"] = calls
+    return {**parts[-1], "message": message}
+
+
+def _part(line: bytes) -> Part:
+    part = orjson.loads(line)
+    if not isinstance(part, dict):
+        raise ValueError("Ollama sent a line that is no JSON object.")
+    if said := part.get("error"):
+        raise ResponseError(str(said))
+    return part
+
+
+def _with_headers(response: aiohttp.ClientResponse) -> aiohttp.ClientResponseError:
+    """The vendor's error, which has the headers: when to come again may stand there."""
+    return aiohttp.ClientResponseError(
+        response.request_info, response.history, status=response.status, headers=response.headers
+    )

@@ -1,0 +1,225 @@
+"""The lean wire to Ollama: what it says is what the ollama package says, and what it hears is told the same way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
+from langchain_ollama import ChatOllama
+
+from app.faults import fault_of
+from app.providers.ollama_chat import OllamaChat, one_of
+from tests.peers import Fault, OllamaPeer
+
+MESSAGES = [SystemMessage("Be brief."), HumanMessage("What is grass?")]
+OPTIONS: dict[str, Any] = {"options": {"temperature": 0.1, "num_predict": 30, "num_ctx": 4096}}
+MODEL = "llama3.2:1b"
+ANSWER = "Grass is green, says “A” – and wet."
+
+
+def lean(url: str, seconds: float = 5.0, **more: Any) -> OllamaChat:
+    """The model under test."""
+    return OllamaChat(model=MODEL, base_url=url, reasoning=False, seconds=seconds, **more)
+
+
+async def pieces(model: ChatOllama, **options: Any) -> list[AIMessageChunk]:
+    """Every piece of one reply."""
+    return [piece async for piece in model.astream(MESSAGES, **OPTIONS, **options)]
+
+
+@pytest.fixture
+async def model(ollama_peer: OllamaPeer) -> AsyncIterator[OllamaChat]:
+    made = lean(ollama_peer.url)
+    yield made
+    await made.aclose()
+
+
+async def test_asks_what_the_vendors_package_asks(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
+    """The request is the ollama package's own: the same members with the same values, and the same headers."""
+    theirs = ChatOllama(
+        model=MODEL, base_url=ollama_peer.url, reasoning=False, client_kwargs={"headers": {"X-Team": "g"}}
+    )
+    ours = lean(ollama_peer.url, client_kwargs={"headers": {"X-Team": "g"}})
+    await pieces(theirs)
+    await pieces(ours)
+    await ours.aclose()
+    first, second = ollama_peer.asked("/api/chat")
+    assert second.body == {name: value for name, value in first.body.items() if value != []}
+    for name in ("content-type", "accept", "user-agent", "x-team"):
+        assert second.headers[name] == first.headers[name]
+
+
+async def test_hears_what_the_vendors_package_hears(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
+    """Text, the reason of the end, and the tokens spent are those that ``ChatOllama`` tells."""
+    ollama_peer.answers = [ANSWER, ANSWER]
+    theirs = await pieces(ChatOllama(model=MODEL, base_url=ollama_peer.url, reasoning=False))
+    ours = await pieces(model)
+    whole, other = sum(ours[1:], ours[0]), sum(theirs[1:], theirs[0])
+    assert whole.text == other.text == ANSWER
+    assert whole.usage_metadata == other.usage_metadata
+    assert whole.response_metadata == {k: v for k, v in other.response_metadata.items() if v is not None}
+
+
+async def test_a_whole_reply_is_one_piece(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
+    """With ``whole`` there is one piece that says anything, and it has the end's reason and the tokens spent."""
+    ollama_peer.answers = [ANSWER]
+    said = [piece for piece in await pieces(model, whole=True) if piece.content]
+    assert [piece.text for piece in said] == [ANSWER]
+    assert said[0].response_metadata["done_reason"] == "stop"
+    assert said[0].usage_metadata
+
+
+async def test_a_whole_reply_that_breaks_off_had_begun(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
+    """What came of it is told before the failure, as when somebody listens."""
+    ollama_peer.fault, ollama_peer.answers = Fault("drop"), [ANSWER]
+    stream = model.astream(MESSAGES, **OPTIONS, whole=True)
+    assert (await anext(stream)).text == "Grass is green, says "
+    with pytest.raises(ConnectionError):
+        await anext(stream)
+
+
+def test_a_whole_reply_loses_nothing() -> None:
+    """Thoughts and tool calls that came in parts are in the one part."""
+    call = {"function": {"name": "f", "arguments": {}}}
+    parts: list[dict[str, Any]] = [
+        {"message": {"role": "assistant", "content": "", "thinking": "so "}, "done": False},
+        {"message": {"role": "assistant", "content": "a", "thinking": "it is"}, "done": False},
+        {"message": {"role": "assistant", "content": "b", "tool_calls": [call]}, "done": True, "done_reason": "stop"},
+    ]
+    message = {"role": "assistant", "content": "ab", "thinking": "so it is", "tool_calls": [call]}
+    assert one_of(parts) == {"message": message, "done": True, "done_reason": "stop"}
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_the_base_class_calls_go_the_same_way(model: OllamaChat, ollama_peer: OllamaPeer, whole: bool) -> None:
+    """``ainvoke`` and the plain ``invoke`` give the reply too."""
+    ollama_peer.answers = [ANSWER, ANSWER]
+    assert (await model.ainvoke(MESSAGES, whole=whole)).text == ANSWER
+    assert (await asyncio.to_thread(model.invoke, MESSAGES)).text == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "retry_after"),
+    [
+        (Fault("status", 404), "missing", None),
+        (Fault("status", 401), "unauthorized", None),
+        (Fault("status", 429, retry_after="7"), "limited", 7.0),
+        (Fault("status", 503), "broken", None),
+        (Fault("hangup"), "unreachable", None),
+        (Fault("drop"), "unreachable", None),
+        (Fault("silence"), "late", None),
+        (Fault("garbage"), "unknown", None),
+        (Fault("error_event"), "unknown", None),
+    ],
+    ids=lambda value: getattr(value, "kind", None) and f"{value.kind}-{value.status}",
+)
+async def test_failures_are_read_as_what_they_are(
+    ollama_peer: OllamaPeer, fault: Fault, kind: str, retry_after: float | None
+) -> None:
+    """Every fault of the wire is one that ``fault_of`` names, with the time the server asked for."""
+    ollama_peer.fault, ollama_peer.answers = fault, [ANSWER]
+    model = lean(ollama_peer.url, seconds=0.3)
+    with pytest.raises(Exception) as caught:
+        await pieces(model)
+    found = fault_of(caught.value)
+    assert (found.kind, found.retry_after) == (kind, retry_after)
+    await model.aclose()
+
+
+async def test_a_server_that_is_not_there_is_unreachable() -> None:
+    """A refused connection is what ``fault_of`` calls unreachable, and may be tried again."""
+    model = lean("http://127.0.0.1:1")
+    with pytest.raises(ConnectionError) as caught:
+        await pieces(model)
+    assert fault_of(caught.value).transient
+    await model.aclose()
+
+
+async def test_who_stops_listening_hangs_up(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
+    """Closing the stream closes the connection, so that the server stops writing."""
+    ollama_peer.fault = Fault("drip")
+    stream = model.astream(MESSAGES, **OPTIONS)
+    await anext(stream)
+    await stream.aclose()  # type: ignore[attr-defined]
+    assert await asyncio.to_thread(ollama_peer.wait_until, lambda: ollama_peer.hung_up == 1)
+
+
+def test_every_loop_has_connections_of_its_own(ollama_peer: OllamaPeer) -> None:
+    """One model serves one event loop after another."""
+    model = lean(ollama_peer.url)
+    ollama_peer.answers = [ANSWER, ANSWER]
+
+    async def ask() -> str:
+        try:
+            return (await model.ainvoke(MESSAGES)).text
+        finally:
+            await model.aclose()
+
+    assert [asyncio.run(ask()), asyncio.run(ask())] == [ANSWER, ANSWER]
+
+
+class Keeping:
+    """An Ollama, below ``/prefix``, that keeps its connections, and sends *data* as its reply, cut anywhere."""
+
+    def __init__(self, data: list[bytes]) -> None:
+        self.data = data
+        self.clients: list[Any] = []
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        assert request.transport
+        self.clients.append(request.transport.get_extra_info("peername"))
+        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
+        await response.prepare(request)
+        for piece in self.data:
+            await response.write(piece)
+            await asyncio.sleep(0)
+        return response
+
+    async def serve(self, port: int = 0) -> web.AppRunner:
+        app = web.Application()
+        app.router.add_post("/prefix/api/chat", self.chat)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        return runner
+
+
+def line(text: str, **more: Any) -> bytes:
+    """One line of a reply."""
+    said = {"model": MODEL, "message": {"role": "assistant", "content": text}, "done": False, **more}
+    return json.dumps(said, ensure_ascii=False).encode() + b"\r\n"
+
+
+async def test_connections_are_kept_and_replaced() -> None:
+    """Calls in a row share a connection; when the server comes up anew, the next call finds it."""
+    server = Keeping([line("Yes."), line("", done=True, done_reason="stop")])
+    runner = await server.serve()
+    port = runner.addresses[0][1]
+    model = lean(f"http://127.0.0.1:{port}/prefix")
+    for _ in range(3):
+        assert (await model.ainvoke(MESSAGES)).text == "Yes."
+    assert len(set(server.clients)) == 1
+    await runner.cleanup()
+    runner = await server.serve(port)
+    assert (await model.ainvoke(MESSAGES)).text == "Yes."
+    assert len(set(server.clients)) == 2
+    await model.aclose()
+    await runner.cleanup()
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+async def test_lines_end_at_line_feeds_alone(size: int) -> None:
+    """However the bytes are cut, inside a letter too, and with separators of Unicode inside, lines stay whole."""
+    said = "One\u2028two\u0085three – ü, and no end of line."
+    data = line(said) + line("", done=True, done_reason="stop").rstrip()
+    server = Keeping([data[at : at + size] for at in range(0, len(data), size)])
+    runner = await server.serve()
+    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
+    assert (await model.ainvoke(MESSAGES)).text == said
+    await model.aclose()
+    await runner.cleanup()
