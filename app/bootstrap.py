@@ -31,6 +31,7 @@ from graph.policy import Policy
 from graph.ports import Grader, Ports, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
 from graph.state import State
+from graph.walk import Walk
 
 __all__ = ["Garden", "build_garden", "make_parts", "make_task_service", "policy_of"]
 
@@ -61,6 +62,7 @@ def build_garden(
     spans = make_spans(settings, _version())
     places = GardenService(
         build_graph(parts.ports, policy_of(settings), State),
+        walk=Walk(parts.ports, policy_of(settings)),
         places=settings.places,
         log_questions=settings.log_questions,
         advice=advice_of(settings),
@@ -146,14 +148,15 @@ def make_parts(
     grader: Grader | None = None,
 ) -> Parts:
     """Make the parts that are not given. Raises ``ConfigurationError``."""
-    with ThreadPoolExecutor(2) as pool:  # the model loads while the calibration and the chat model are made
+    with ThreadPoolExecutor(1) as pool:  # the model loads while the calibration and the chat model are made
         loading = pool.submit(make_embeddings, settings) if embedding is None else None
         calibrations = load_calibrations() | _calibrated(settings)
+        make = make_synthesizer(settings) if synthesizer is None else lambda _: synthesizer
         embedding = loading.result() if loading else embedding
     assert embedding is not None
     store = store or make_store(settings, settings.vector_store_collection, embedding)
     calibration = calibration_for(embedding.name, calibrations)
-    made = synthesizer or make_synthesizer(settings, calibration)
+    made = make(calibration)
     ports = Ports(
         retriever=HybridRetriever(store, embedding.embeddings),
         grader=grader or make_grader(settings, calibration),

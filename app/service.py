@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
@@ -21,6 +21,7 @@ from app.result import Event, Result
 from app.traffic import questions_var
 from graph.errors import GardenError, Overloaded
 from graph.steps import failure_of
+from graph.walk import Walk, anybody_listens
 
 WAIT_FOR_PLACE = 0.5
 """Seconds a request waits for a place before it is turned away (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
@@ -36,14 +37,19 @@ class GardenService:
         self,
         graph: CompiledStateGraph[Any, Any, Any, Any],
         *,
+        walk: Walk | None = None,
         places: int,
         log_questions: bool = False,
         callbacks: Callable[[str], list[BaseCallbackHandler]] = lambda _: [],
         advice: Mapping[str, str] | None = None,
     ) -> None:
-        """*callbacks* are told of one question's run; they get its request id. *advice* goes into a failure's line."""
+        """*callbacks* are told of one question's run; they get its request id. *advice* goes into a failure's line.
+
+        *walk* is the same graph, to be walked where nobody else is told of a run's steps.
+        """
         self._advice = advice or {}
         self._graph = graph
+        self._walk = walk
         self._callbacks = callbacks
         self._places = asyncio.Semaphore(places)
         self._log_questions = log_questions
@@ -56,7 +62,7 @@ class GardenService:
         begun = time.perf_counter()
         try:
             async with self.place():
-                state = await self._graph.ainvoke(_input(fields, request_id), self._config(request_id))
+                state = await self._end_of(_input(fields, request_id), request_id)
         except GardenError as error:
             return self._done(_refused(error, request_id, begun), fields)
         return self._done(_result(state, request_id, begun), fields)
@@ -67,10 +73,7 @@ class GardenService:
         begun = time.perf_counter()
         state: dict[str, Any] = {}
         try:
-            async with self.place():
-                steps: AsyncIterator[Any] = self._graph.astream(
-                    _input(fields, request_id), self._config(request_id), stream_mode=["custom", "values"]
-                )
+            async with self.place(), aclosing(self._steps_of(_input(fields, request_id), request_id)) as steps:
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
@@ -103,6 +106,24 @@ class GardenService:
         finally:
             self.in_flight -= 1
             self._places.release()
+
+    async def _end_of(self, given: Any, request_id: str) -> Mapping[str, Any]:
+        config = self._config(request_id)
+        if walk := self._walk_for(config):
+            return await walk.invoke(given)
+        state: Mapping[str, Any] = await self._graph.ainvoke(given, config)
+        return state
+
+    def _steps_of(self, given: Any, request_id: str) -> AsyncGenerator[Any]:
+        config = self._config(request_id)
+        if walk := self._walk_for(config):
+            return walk.stream(given)
+        steps: Any = self._graph.astream(given, config, stream_mode=["custom", "values"])
+        return cast(AsyncGenerator[Any], steps)
+
+    def _walk_for(self, config: RunnableConfig) -> Walk | None:
+        """The walk, where nobody is to be told of the run's steps."""
+        return None if config.get("callbacks") or anybody_listens() else self._walk
 
     def _config(self, request_id: str) -> RunnableConfig:
         """Callbacks are cut off here, so that a door's own tracing (LangServe's events) shows nothing of the nodes."""

@@ -5,6 +5,8 @@ START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,38 +14,54 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from graph import nodes, routes
-from graph.errors import RerankFailed, StoreUnavailable, SynthesisTimeout
+from graph.errors import GardenError, RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy
 from graph.ports import Ports
+from graph.routes import Route, coroutine, ends_of
 from graph.run_settings import form_of
 from graph.state import Input, Output, State
-from graph.steps import step
+from graph.steps import Node, Step, step
 
 LATE_RETRIEVE = partial(StoreUnavailable, "The search did not finish in time.")
 LATE_GRADE = partial(RerankFailed, "The reranker did not finish in time.")
 LATE_MODEL = partial(SynthesisTimeout, "The chat model did not finish in time.")
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A node, and which way it goes from there; ``route`` None is the end."""
+
+    name: str
+    node: Node
+    route: Route | None
+
+
+def stops(ports: Ports, policy: Policy) -> tuple[Stop, ...]:
+    """The nodes with *ports* and *policy* bound into them, the first one first."""
+
+    def at(name: str, does: Step, route: Route | None = None, late: Callable[[], GardenError] | None = None) -> Stop:
+        return Stop(name, step(name, does, late), route)
+
+    return (
+        at("validate", partial(nodes.validate, policy=policy), routes.after_validate),
+        at("retrieve", partial(nodes.retrieve, retriever=ports.retriever), routes.after_retrieve, LATE_RETRIEVE),
+        at("grade", partial(nodes.grade, grader=ports.grader), routes.after_grade, LATE_GRADE),
+        at("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), routes.after_synthesize, LATE_MODEL),
+        at("cite", partial(nodes.cite, support=ports.support, policy=policy), routes.after_cite),
+        at("no_answer", nodes.no_answer),
+        at("fail", nodes.fail),
+    )
+
+
 def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Bind *ports* and *policy* into the state machine. *output* says which keys a run returns; ``State`` for all."""
     plan = StateGraph(State, context_schema=form_of(policy), input_schema=Input, output_schema=output)
-
-    plan.add_node("validate", step("validate", partial(nodes.validate, policy=policy)))
-    plan.add_node("retrieve", step("retrieve", partial(nodes.retrieve, retriever=ports.retriever), LATE_RETRIEVE))
-    plan.add_node("grade", step("grade", partial(nodes.grade, grader=ports.grader), LATE_GRADE))
-    plan.add_node(
-        "synthesize", step("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), LATE_MODEL)
-    )
-    plan.add_node("cite", step("cite", partial(nodes.cite, support=ports.support, policy=policy)))
-    plan.add_node("no_answer", step("no_answer", nodes.no_answer))
-    plan.add_node("fail", step("fail", nodes.fail))
-
-    plan.add_edge(START, "validate")
-    plan.add_conditional_edges("validate", routes.after_validate)
-    plan.add_conditional_edges("retrieve", routes.after_retrieve)
-    plan.add_conditional_edges("grade", routes.after_grade)
-    plan.add_conditional_edges("synthesize", routes.after_synthesize)
-    plan.add_conditional_edges("cite", routes.after_cite)
-    plan.add_edge("no_answer", END)
-    plan.add_edge("fail", END)
+    way = stops(ports, policy)
+    for stop in way:
+        plan.add_node(stop.name, stop.node)
+        if stop.route:
+            plan.add_conditional_edges(stop.name, coroutine(stop.route), ends_of(stop.route))
+        else:
+            plan.add_edge(stop.name, END)
+    plan.add_edge(START, way[0].name)
     return plan.compile(name="knowledge_garden")

@@ -1,43 +1,57 @@
-"""Which way a state goes next. Each function reads the state and names the next node; nothing else.
-
-The functions are coroutines, for LangGraph would give a plain one to a thread, four times a question.
-"""
+"""Which way a state goes next. Each function reads the state and names the next node; nothing else."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Awaitable, Callable
+from typing import Literal, get_args, get_type_hints
 
 from graph.errors import Outcome
 from graph.state import State
 
+Route = Callable[[State], str]
 
-async def after_validate(state: State) -> Literal["retrieve", "fail"]:
+
+def ends_of(route: Route) -> list[str]:
+    """Every node that *route* may name: the values of the ``Literal`` it returns."""
+    return list(get_args(get_type_hints(route)["return"]))
+
+
+def coroutine(route: Route) -> Callable[[State], Awaitable[str]]:
+    """*route* as LangGraph runs it without a thread, which it would give to a plain function."""
+
+    async def routed(state: State) -> str:
+        return route(state)
+
+    return routed
+
+
+def after_validate(state: State) -> Literal["retrieve", "fail"]:
     """An invalid question goes no further."""
     return "fail" if state.get("failure") else "retrieve"
 
 
-async def after_retrieve(state: State) -> Literal["grade", "no_answer", "fail"]:
+def after_retrieve(state: State) -> Literal["grade", "no_answer", "fail"]:
     """An outage is a failure; an empty collection has no answer."""
     if state.get("failure"):
         return "fail"
     return "grade" if state["chunks"] else "no_answer"
 
 
-async def after_grade(state: State) -> Literal["synthesize", "no_answer", "fail"]:
+def after_grade(state: State) -> Literal["synthesize", "no_answer", "fail"]:
     """Only chunks that passed gate one are written from."""
     if state.get("failure"):
         return "fail"
     return "synthesize" if state["graded"] else "no_answer"
 
 
-async def after_synthesize(state: State) -> Literal["cite", "no_answer", "fail"]:
+def after_synthesize(state: State) -> Literal["cite", "no_answer", "fail"]:
     """A draft without text is no answer."""
     if state.get("failure"):
         return "fail"
     return "cite" if state["draft"].text.strip() else "no_answer"
 
 
-async def after_cite(state: State) -> Literal["no_answer", "__end__"]:
+def after_cite(state: State) -> Literal["no_answer", "__end__"]:
     """An answer without one verified citation, or below the confidence asked for, is no answer."""
     return "__end__" if state.get("outcome") == "answered" else "no_answer"
 

@@ -6,19 +6,23 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from inspect import signature
 from typing import Any, Protocol
+
+from langgraph.runtime import Runtime
 
 from graph.errors import GardenError
 from graph.state import Failure, State
 
 Update = dict[str, Any]
-Step = Callable[[State], Awaitable[Update]]
+Step = Callable[..., Awaitable[Update]]
+"""Takes the state and, if it names a parameter ``runtime``, the run's LangGraph ``Runtime``: context, stream writer."""
 
 
 class Node(Protocol):
-    """A step as LangGraph takes it."""
+    """A step as LangGraph takes it: what a run brings along is handed to the parameter of that name."""
 
-    async def __call__(self, state: State) -> Update:
+    async def __call__(self, state: State, runtime: Runtime[Any]) -> Update:
         """Read the state, return what it adds."""
         ...
 
@@ -40,13 +44,16 @@ def step(name: str, node: Step, late: Callable[[], GardenError] | None = None) -
     the tree of ``graph.errors`` are defects and pass through.
     """
 
-    async def run(state: State) -> Update:
+    wants_runtime = "runtime" in signature(node).parameters
+
+    async def run(state: State, runtime: Runtime[Any]) -> Update:
         begun = time.perf_counter()
+        work = node(state, runtime=runtime) if wants_runtime else node(state)
         try:
             if late is None:
-                update = await node(state)
+                update = await work
             else:
-                update = await _until(state["question"].deadline, node(state), late)
+                update = await _until(state["question"].deadline, work, late)
         except GardenError as error:
             update = {"failure": failure_of(error)}
             # The cause is a vendor's error: its text may hold addresses and keys, so only its kind is logged.

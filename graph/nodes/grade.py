@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from langgraph.config import get_stream_writer
+from typing import Any
+
+from langgraph.runtime import Runtime
 
 from graph.ports import Grader, Retrieved
 from graph.state import State
 from graph.steps import Update
 
 
-async def grade(state: State, *, grader: Grader) -> Update:
+async def grade(state: State, runtime: Runtime[Any], *, grader: Grader) -> Update:
     """Fill ``graded`` with the chunks at or above the relevance threshold, best first; announce what was found.
 
     At most ``max_sources`` of them go on: a chunk that retrieval ranked lower may pass when it grades higher.
@@ -17,6 +19,6 @@ async def grade(state: State, *, grader: Grader) -> Update:
     question = state["question"]
     retrieved = Retrieved(tuple(state["readings"]))
     chunks = (await grader.grade(question, retrieved))[: question.max_sources]
-    get_stream_writer()({"retrieval": chunks})
+    runtime.stream_writer({"retrieval": chunks})
     passed = [chunk for chunk in chunks if (chunk.relevance or 0.0) >= question.relevance_threshold]
     return {"chunks": chunks, "graded": passed}

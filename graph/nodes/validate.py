@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from langgraph.runtime import get_runtime
+from langgraph.runtime import Runtime
 
 from graph.bounds import whole
 from graph.errors import InvalidInput
@@ -17,9 +17,9 @@ from graph.state import Question, State
 from graph.steps import Update
 
 
-async def validate(state: State, *, policy: Policy) -> Update:
+async def validate(state: State, runtime: Runtime[Any], *, policy: Policy) -> Update:
     """Turn the input, and the run's own settings, into a ``Question``. Raises ``InvalidInput``, naming the field."""
-    return {"question": question_of(state, policy_of_run(policy, get_runtime().context))}
+    return {"question": question_of(state, policy_of_run(policy, runtime.context))}
 
 
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
