@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -149,6 +150,7 @@ class TrustedHosts:
         return name in self._hosts or name == "localhost" or _is_address(name)
 
 
+@lru_cache(maxsize=256)
 def _is_address(name: str) -> bool:
     try:
         ip_address(name)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -32,8 +33,7 @@ TWINS = 0.9
 """Cosine of two chunks above which they say the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
+class _Measured(NamedTuple):
     """A candidate, its cosine and its BM25 over the highest the question could reach."""
 
     candidate: Candidate
@@ -81,17 +81,27 @@ class HybridRetriever:
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[_Measured]:
     """The candidates measured against the query, best first."""
     highest = (K1 + 1.0) * sum(idf.get(term, 0.0) for term in query.terms)
-    measured = []
-    for one in candidates:
-        similarity = one.chunk.similarity if one.dense is None else float(one.dense @ query.dense)
-        measured.append(_Measured(one, similarity, _bm25(one, query.terms, idf) / highest if highest else 0.0))
+    cosines = _cosines(query, candidates)
+    measured = [
+        _Measured(one, cosine, _bm25(one, query.terms, idf) / highest if highest else 0.0)
+        for one, cosine in zip(candidates, cosines, strict=True)
+    ]
     return sorted(measured, key=lambda one: (-one.similarity - one.keyword, one.candidate.chunk.chunk_id))
+
+
+def _cosines(query: HybridQuery, candidates: Sequence[Candidate]) -> list[float]:
+    """Of each candidate's vector, or what the store said where it gave none."""
+    rows = [one.dense for one in candidates]
+    if rows and not any(row is None for row in rows):
+        found: list[float] = (np.stack(rows) @ query.dense).tolist()  # type: ignore[arg-type]  # none is None
+        return found
+    return [one.chunk.similarity if one.dense is None else float(one.dense @ query.dense) for one in candidates]
 
 
 def _bm25(candidate: Candidate, terms: Sequence[int], idf: Mapping[int, float]) -> float:
     """BM25 of the candidate's stored weights; 0 without them."""
     weights = candidate.sparse or {}
-    return sum(weights[term] * idf[term] for term in terms if term in weights)
+    return sum([weights[term] * idf[term] for term in terms if term in weights])
 
 
 def _chunks(
@@ -124,8 +134,8 @@ def _twins(candidates: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
     if len(known) < 2:
         return {}
     rows = np.stack([vector for _, vector in known])
-    alike = rows @ rows.T > TWINS
-    return {
-        chunk_id: tuple(known[other][0] for other in np.flatnonzero(alike[at]).tolist() if other != at)
-        for at, (chunk_id, _) in enumerate(known)
-    }
+    alike: dict[str, tuple[str, ...]] = {}
+    for at, other in np.argwhere(rows @ rows.T > TWINS).tolist():
+        if at != other:
+            alike[known[at][0]] = (*alike.get(known[at][0], ()), known[other][0])
+    return alike

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from langchain_core.embeddings import Embeddings
 
-from app.providers.vectors import adocument_vectors
+from app.providers.vectors import Vectors, adocument_vectors, makes_arrays, unit
 from graph.errors import EmbeddingUnavailable, GardenError
 
 
@@ -23,10 +23,19 @@ class EmbeddingSupport:
         """
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         try:
-            vectors = await adocument_vectors(self._embeddings, texts)
+            vectors = await self._vectors(texts)
         except GardenError:
             raise
         except Exception as error:
             raise EmbeddingUnavailable("The embedding model did not compare the answer with its sources.") from error
         row = {text: vectors[i] for i, text in enumerate(texts)}
         return [float(row[left] @ row[right]) for left, right in pairs]
+
+    async def _vectors(self, texts: list[str]) -> Vectors:
+        """The embedded model's questions and documents are of one kind, and its questions are remembered.
+
+        So a sentence of a chunk that is cited again and again is embedded once.
+        """
+        if makes_arrays(self._embeddings):
+            return unit(await self._embeddings.aquestion_array(texts))
+        return await adocument_vectors(self._embeddings, texts)

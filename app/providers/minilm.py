@@ -73,6 +73,8 @@ class MiniLMEmbeddings(Embeddings):
     async def aquestion_array(self, texts: Sequence[str]) -> Vectors:
         """Embed questions while the event loop goes on. Those that wait together share a pass."""
         known, new = self._recall(texts)
+        if not new and texts:
+            return self._together(texts, known)
         batches, futures = self._submit(new, "question")
         rows = await asyncio.gather(*map(asyncio.wrap_future, futures))
         return self._remember(texts, known, new, self._join(batches, rows))
@@ -112,14 +114,16 @@ class MiniLMEmbeddings(Embeddings):
         self, texts: Sequence[str], known: dict[Hashable, Vectors], new: Sequence[str], rows: Vectors
     ) -> Vectors:
         """The vectors of all *texts*, in their order; the new ones are kept for the next time."""
-        import numpy as np
-
         made: dict[Hashable, Vectors] = {text: row.copy() for text, row in zip(new, rows, strict=True)}
         self._asked.keep(made)
-        found = known | made
+        return self._together(texts, known | made)
+
+    def _together(self, texts: Sequence[str], vectors: dict[Hashable, Vectors]) -> Vectors:
+        import numpy as np
+
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        return np.stack([found[text] for text in texts])
+        return np.stack([vectors[text] for text in texts])
 
     def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
         return self._encoder.encode(texts, self._question_precision if role == "question" else "fp32")

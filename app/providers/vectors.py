@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 Vectors = NDArray[np.float32]
 
 
-@runtime_checkable
 class ArrayEmbeddings(Protocol):
     """Embeddings that come as float32 [texts, d] without a detour over lists."""
 
@@ -27,11 +26,16 @@ class ArrayEmbeddings(Protocol):
     async def aquestion_array(self, texts: Sequence[str]) -> Vectors: ...
 
 
+def makes_arrays(embeddings: object) -> TypeGuard[ArrayEmbeddings]:
+    """Whether these are ``ArrayEmbeddings``, by the one method that every question needs."""
+    return hasattr(embeddings, "aquestion_array")
+
+
 def document_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
     """Vectors of texts to be stored, float32 [texts, d]."""
     if not texts:
         return np.zeros((0, 0), np.float32)
-    if isinstance(embeddings, ArrayEmbeddings):
+    if makes_arrays(embeddings):
         return unit(embeddings.embed_array(texts))
     return unit(embeddings.embed_documents(list(texts)))
 
@@ -40,21 +44,21 @@ async def adocument_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vec
     """``document_vectors`` without holding the event loop."""
     if not texts:
         return np.zeros((0, 0), np.float32)
-    if isinstance(embeddings, ArrayEmbeddings):
+    if makes_arrays(embeddings):
         return unit(await embeddings.aembed_array(texts))
     return unit(await embeddings.aembed_documents(list(texts)))
 
 
 def question_vector(embeddings: Embeddings, text: str) -> Vectors:
     """The vector of one question, float32 [d]."""
-    if isinstance(embeddings, ArrayEmbeddings):
+    if makes_arrays(embeddings):
         return unit(embeddings.question_array([text])[0])
     return unit(embeddings.embed_query(text))
 
 
 async def aquestion_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
     """The vectors of questions, float32 [texts, d], without holding the event loop."""
-    if isinstance(embeddings, ArrayEmbeddings):
+    if makes_arrays(embeddings):
         return unit(await embeddings.aquestion_array(texts))
     return unit(await asyncio.gather(*map(embeddings.aembed_query, texts)))
 

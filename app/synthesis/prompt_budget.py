@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.synthesis.quoted import chunk_block, harmless, quoted, title_of
 from graph.errors import SynthesisFailed
@@ -69,24 +70,39 @@ def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: 
     Raises ``SynthesisFailed`` when not even a piece of one chunk fits beside the instructions and the question.
     """
     reserved = min(max_tokens or ANSWER_TOKENS, context_tokens // 2)
-    fixed = _OVERHEAD + tokens(prompt.system) + tokens(prompt.user(chunks="", question=harmless(question)))
+    fixed = _OVERHEAD + _instructions(prompt) + tokens(prompt.user(chunks="", question=harmless(question)))
     room = context_tokens - reserved - fixed
     titles: list[str] = []
     texts: list[str] = []
     for number, chunk in enumerate(chunks, start=1):
-        title, text = title_of(chunk), quoted(chunk.text)
+        title = title_of(chunk)
+        text, length = _quoted(chunk.text)
         frame = tokens(chunk_block(number, title, "")) + 2
-        if tokens(text) + frame > room:
+        if length + frame > room:
             text = "" if texts else _beginning(text, room - frame)
             if not text:
                 break
+            length = tokens(text)
         titles.append(title)
         texts.append(text)
-        room -= tokens(text) + frame
+        room -= length + frame
     if not texts:
         raise SynthesisFailed("The question and its chunks do not fit the chat model's context.")
     left = reserved + max(0, room)
     return Fitted(tuple(titles), tuple(texts), len(chunks) - len(texts), min(max_tokens, left) if max_tokens else left)
+
+
+@lru_cache(maxsize=8)
+def _instructions(prompt: Prompt) -> int:
+    """The tokens of what the system says."""
+    return tokens(prompt.system)
+
+
+@lru_cache(maxsize=1024)
+def _quoted(text: str) -> tuple[str, int]:
+    """A chunk's text as it stands in a prompt, and its tokens; questions meet the same chunks again and again."""
+    shown = quoted(text)
+    return shown, tokens(shown)
 
 
 def _beginning(text: str, room: int) -> str:
