@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import logging
 import socket
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from app.bootstrap import Garden
 
 log = logging.getLogger("garden.serve")
+
+GC_THRESHOLDS = (50_000, 20, 50)
+"""New objects between two collections of the youngest generation, and collections of each between two of the next."""
 
 
 def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool = False) -> None:
@@ -46,7 +50,19 @@ def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool
     base = address_of(settings.host, listening.getsockname()[1])
     garden.announce(base)
     greet(base, as_json=as_json)
+    settle()
     server.run(sockets=[listening])
+
+
+def settle() -> None:
+    """Tell Python's garbage collector that what is there by now will stay, and to look through the rest less often.
+
+    A full collection goes through half a million objects of the libraries and finds nothing; it held up one question in
+    fifty by 30 ms. In ``garden serve`` alone: a program that embeds the service minds its own memory.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 def refuse_strangers(settings: Settings) -> None:
