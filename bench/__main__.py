@@ -1,4 +1,5 @@
-"""``make bench``: our service and four peers, or with ``ARGS=scale`` ours at growing sizes.
+"""``make bench``: our service and four peers. ``ARGS=scale``: ours at growing sizes. ``ARGS="pair --other DIR"``: two
+checkouts of ours.
 
 ``--only ours`` and ``--quick`` make it short. Results go to bench/out as JSON, Markdown and SVG.
 """
@@ -26,6 +27,11 @@ def main(arguments: list[str]) -> None:
         from bench.scale import main as scale
 
         scale(arguments[1:])
+        return
+    if arguments[:1] == ["pair"]:
+        from bench.pair import main as pair
+
+        pair(arguments[1:])
         return
     chosen = parser().parse_args(arguments)
     result = Comparison(plan_of(chosen), corpus_of(chosen)).run()

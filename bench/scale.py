@@ -2,8 +2,8 @@
 
 The collection begins with real chunks and their real vectors. It is then grown through the store's own interface: each
 further chunk has the words of a real one, and vectors that are a real one's with noise, so that it competes for every
-question. Sizes are measured in one collection, in one process, from small to large; what was asked before is not asked
-again at the same size.
+question. Sizes are measured in one collection, in one process, from small to large; before each is measured the
+collection is closed and opened, as by a server that starts with it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import psutil
 from app.bootstrap import Garden, build_garden
 from app.ingest.pipeline import ingest
 from app.providers.bm25 import dimension
+from app.providers.edge_shard import Shard
 from app.providers.edge_store import EdgeVectorStore
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point
@@ -93,17 +94,24 @@ async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
     file = folder / "corpus.jsonl"
     corpus.write(file)
     ingested, points = await measure_ingest(file, folder / "garden")
-    garden = build_garden(load_settings(data_dir=folder / "garden", log_level="ERROR"))
-    try:
-        grown, rows = len(points), []
-        for size in sizes:
+    settings = load_settings(data_dir=folder / "garden", log_level="ERROR")
+    grown, rows = len(points), []
+    for size in sizes:
+        garden = build_garden(settings)
+        try:
             rows.append({"chunks": size, **await grow(garden.store, points, grown, size)})
-            grown = max(grown, size)
-            rows[-1]["disk, MB"] = await asyncio.to_thread(size_mb, folder / "garden")
+        finally:
+            await garden.aclose()
+        grown = max(grown, size)
+        rows[-1]["disk, MB"] = await asyncio.to_thread(size_mb, folder / "garden")
+        begun = time.perf_counter()
+        garden = build_garden(settings)
+        try:
+            rows[-1]["opened, s"] = time.perf_counter() - begun
             rows[-1].update(await measure_questions(garden, corpus))
-            print(f"{size:,} chunks measured", flush=True)
-    finally:
-        await garden.aclose()
+        finally:
+            await garden.aclose()
+        print(f"{size:,} chunks measured", flush=True)
     return {"ingest": ingested, "sizes": rows}
 
 
@@ -219,8 +227,24 @@ async def measure_questions(garden: Garden, corpus: Corpus) -> dict[str, float]:
     for name, ask in ways.items():
         asked = await ask_all(ask, questions if ask is search else [*warm_up, *questions])
         found |= {f"{name}, p50 ms": asked.p50, f"{name}, p95 ms": asked.p95, f"{name}, CPU ms": asked.cpu}
+    found["of the ten nearest, found"] = await measure_recall(garden.store, list(vectors))
     found["memory, MB"] = psutil.Process().memory_info().rss / 2**20
     return found
+
+
+async def measure_recall(store: EdgeVectorStore, vectors: Sequence[Vectors]) -> float:
+    """The share of the ten nearest chunks that the index finds; 1 while there is none."""
+
+    def nearest(exact: bool) -> Callable[[Shard], list[set[Any]]]:
+        def job(shard: Shard) -> list[set[Any]]:
+            return [{hit.id for hit in hits} for hits in shard.search(vectors, [], POOL, None, exact=exact)]
+
+        return job
+
+    empty: list[set[Any]] = []
+    found = await store.engine.aread(nearest(exact=False), empty)
+    there = await store.engine.aread(nearest(exact=True), empty)
+    return float(np.mean([len(a & b) / len(b) for a, b in zip(found, there, strict=True)]))
 
 
 async def ask_all(ask: Ask, questions: Sequence[str]) -> Asked:
