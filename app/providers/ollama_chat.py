@@ -7,9 +7,13 @@ object a line (ollama.com, "API", "Generate a chat completion").
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
+from weakref import ref
 
 import aiohttp
 import httpx
@@ -96,14 +100,15 @@ class OllamaChat(ChatOllama):
         told = self._async_client._client
         url = told.base_url
         proxy = None if proxy_bypass(url.host) else getproxies().get(url.scheme) or getproxies().get("all")
-        return aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             str(url),
             connector=aiohttp.TCPConnector(limit=0, ssl=httpx.create_ssl_context() if url.scheme == "https" else True),
             headers={name: value for name, value in told.headers.items() if name not in OF_THE_CLIENT},
             proxy=proxy,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.seconds, sock_read=self.seconds),
-            json_serialize=lambda value: orjson.dumps(value).decode(),
         )
+        atexit.register(_end, ref(session), asyncio.get_running_loop())
+        return session
 
 
 def one_of(parts: list[Part]) -> Part:
@@ -115,6 +120,14 @@ def one_of(parts: list[Part]) -> Part:
     if calls := [call for m in messages for call in m.get("tool_calls") or ()]:
         message["tool_calls"] = calls
     return {**parts[-1], "message": message}
+
+
+def _end(session: ref[aiohttp.ClientSession], loop: asyncio.AbstractEventLoop) -> None:
+    """Close a session that is still open when the process ends, as with a library nobody closes; else it complains."""
+    still = session()
+    if still is not None and loop.is_running():
+        with suppress(TimeoutError, RuntimeError):
+            asyncio.run_coroutine_threadsafe(still.close(), loop).result(1)
 
 
 def _part(line: bytes) -> Part:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -161,6 +163,33 @@ def test_every_loop_has_connections_of_its_own(ollama_peer: OllamaPeer) -> None:
             await model.aclose()
 
     assert [asyncio.run(ask()), asyncio.run(ask())] == [ANSWER, ANSWER]
+
+
+def test_a_process_that_closes_nothing_ends_in_silence() -> None:
+    """A library's user may never close it: what is still open at the end is closed, and nobody is told of it."""
+    code = """
+import asyncio, sys
+from aiohttp import web
+from app.providers.ollama_chat import OllamaChat
+from app.sync_bridge import LoopThread
+
+async def chat(request):
+    return web.Response(body=b'{"message": {"content": "Yes."}, "done": true, "done_reason": "stop"}\\n')
+
+async def serve():
+    app = web.Application()
+    app.router.add_post("/api/chat", chat)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    return runner.addresses[0][1]
+
+loop = LoopThread()
+model = OllamaChat(model="m", base_url=f"http://127.0.0.1:{loop.run(serve())}", seconds=5)
+print(loop.run(model.ainvoke("?")).text)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == ("Yes.\n", "")
 
 
 class Keeping:
