@@ -24,7 +24,7 @@ studio: $(VENV)/.installed-dev  ## the graph in LangGraph Studio's development s
 
 .PHONY: test
 test: $(VENV)/.installed-dev  ## install what tests need and run them all
-	@$(BIN)/python -m pytest -q -m "not long" --numprocesses 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -q -m "not long" --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: long
 long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of every provider, and a storm of them
