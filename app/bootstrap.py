@@ -148,15 +148,14 @@ def make_parts(
     grader: Grader | None = None,
 ) -> Parts:
     """Make the parts that are not given. Raises ``ConfigurationError``."""
-    with ThreadPoolExecutor(1) as pool:  # the model loads while the calibration and the chat model are made
+    with ThreadPoolExecutor(1) as pool:  # the model loads while the calibration is read
         loading = pool.submit(make_embeddings, settings) if embedding is None else None
         calibrations = load_calibrations() | _calibrated(settings)
-        make = make_synthesizer(settings) if synthesizer is None else lambda _: synthesizer
         embedding = loading.result() if loading else embedding
     assert embedding is not None
     store = store or make_store(settings, settings.vector_store_collection, embedding)
     calibration = calibration_for(embedding.name, calibrations)
-    made = make(calibration)
+    made = synthesizer or make_synthesizer(settings, calibration)
     ports = Ports(
         retriever=HybridRetriever(store, embedding.embeddings),
         grader=grader or make_grader(settings, calibration),

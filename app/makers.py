@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from app.grading import CosineGrader, LocalGrader
 from app.settings import Settings
 from app.synthesis.extractive import ExtractiveSynthesizer
@@ -25,16 +23,12 @@ def make_grader(settings: Settings, calibration: Calibration) -> Grader:
     return RerankGrader(make_reranker(settings), load_scale(settings.reranking.partition(":")[0]))
 
 
-def make_synthesizer(settings: Settings) -> Callable[[Calibration], Synthesizer]:
-    """The synthesizer that ``CHAT_MODEL`` names, once the calibration is known. Raises ``ConfigurationError``.
-
-    A vendor's packages, which take half a second to import, are loaded here: beside whatever tells the calibration.
-    """
+def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
+    """The synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
     if settings.chat == EXTRACTIVE:
         # Where the local relevance spoke at gate one, it speaks for each part of a compound question too.
-        return lambda calibration: ExtractiveSynthesizer(calibration, each_part=settings.reranking == "local")
+        return ExtractiveSynthesizer(calibration, each_part=settings.reranking == "local")
     from app.providers.chat_models import make_completion
     from app.synthesis.chat import ChatSynthesizer
 
-    made = ChatSynthesizer(make_completion(settings))
-    return lambda _: made
+    return ChatSynthesizer(make_completion(settings))
