@@ -54,8 +54,7 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
         temperature=settings.ollama_temperature,
         top_p=TOP_P,
         reasoning=False,
-        seconds=settings.ollama_timeout_seconds,  # per read; the total is kept by ChatCompletion
-        client_kwargs={"timeout": settings.ollama_timeout_seconds},
+        client_kwargs={"timeout": settings.ollama_timeout_seconds},  # per read; ChatCompletion keeps the total
     )
 
     def options(limit: int) -> Mapping[str, Any]:

@@ -32,13 +32,12 @@ OF_THE_CLIENT = frozenset({"accept-encoding", "connection"})
 
 
 class OllamaChat(ChatOllama):
-    """A ``ChatOllama`` whose asynchronous calls are cheap. ``seconds`` limits each connect and each read.
+    """A ``ChatOllama`` whose asynchronous calls are cheap; made, and limited in time, by what ``ChatOllama`` takes.
 
     With ``whole=True`` a call yields its reply in one piece, for a caller who shows nobody how it comes. Raises
     ``ConnectionError``, ``TimeoutError``, ``ollama.ResponseError``, or ``ValueError`` for lines that are no JSON.
     """
 
-    seconds: float
     _sessions: PerLoop[aiohttp.ClientSession] = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
@@ -96,7 +95,7 @@ class OllamaChat(ChatOllama):
             raise ConnectionError(broken)
 
     def _connect(self) -> aiohttp.ClientSession:
-        """Connections to where, and with the headers with which, the ollama package would call."""
+        """Connections to where the ollama package would call, with its headers and its limits of time."""
         told = self._async_client._client
         url = told.base_url
         proxy = None if proxy_bypass(url.host) else getproxies().get(url.scheme) or getproxies().get("all")
@@ -105,7 +104,7 @@ class OllamaChat(ChatOllama):
             connector=aiohttp.TCPConnector(limit=0, ssl=httpx.create_ssl_context() if url.scheme == "https" else True),
             headers={name: value for name, value in told.headers.items() if name not in OF_THE_CLIENT},
             proxy=proxy,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.seconds, sock_read=self.seconds),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=told.timeout.connect, sock_read=told.timeout.read),
         )
         atexit.register(_end, ref(session), asyncio.get_running_loop())
         return session

@@ -26,7 +26,7 @@ ANSWER = "Grass is green, says “A” – and wet."
 
 def lean(url: str, seconds: float = 5.0, **more: Any) -> OllamaChat:
     """The model under test."""
-    return OllamaChat(model=MODEL, base_url=url, reasoning=False, seconds=seconds, **more)
+    return OllamaChat(model=MODEL, base_url=url, reasoning=False, client_kwargs={"timeout": seconds, **more})
 
 
 async def pieces(model: ChatOllama, **options: Any) -> list[AIMessageChunk]:
@@ -46,7 +46,7 @@ async def test_asks_what_the_vendors_package_asks(model: OllamaChat, ollama_peer
     theirs = ChatOllama(
         model=MODEL, base_url=ollama_peer.url, reasoning=False, client_kwargs={"headers": {"X-Team": "g"}}
     )
-    ours = lean(ollama_peer.url, client_kwargs={"headers": {"X-Team": "g"}})
+    ours = lean(ollama_peer.url, headers={"X-Team": "g"})
     await pieces(theirs)
     await pieces(ours)
     await ours.aclose()
@@ -185,7 +185,7 @@ async def serve():
     return runner.addresses[0][1]
 
 loop = LoopThread()
-model = OllamaChat(model="m", base_url=f"http://127.0.0.1:{loop.run(serve())}", seconds=5)
+model = OllamaChat(model="m", base_url=f"http://127.0.0.1:{loop.run(serve())}")
 print(loop.run(model.ainvoke("?")).text)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
