@@ -5,10 +5,10 @@ START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -17,7 +17,7 @@ from graph import nodes, routes
 from graph.errors import GardenError, RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy
 from graph.ports import Ports
-from graph.routes import Route, coroutine, ends_of
+from graph.routes import Route
 from graph.run_settings import form_of
 from graph.state import Input, Output, State
 from graph.steps import Node, Step, step
@@ -65,3 +65,17 @@ def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> Com
             plan.add_edge(stop.name, END)
     plan.add_edge(START, way[0].name)
     return plan.compile(name="knowledge_garden")
+
+
+def ends_of(route: Route) -> list[str]:
+    """Every node that *route* may name: the values of the ``Literal`` it returns."""
+    return list(get_args(get_type_hints(route)["return"]))
+
+
+def coroutine(route: Route) -> Callable[[State], Awaitable[str]]:
+    """*route* as LangGraph runs it without a thread, which it would give to a plain function."""
+
+    async def routed(state: State) -> str:
+        return route(state)
+
+    return routed

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Literal, get_args, get_type_hints
+from collections.abc import Callable
+from typing import Literal
 
 from graph.errors import Outcome
 from graph.state import State
 
 Route = Callable[[State], str]
-
-
-def ends_of(route: Route) -> list[str]:
-    """Every node that *route* may name: the values of the ``Literal`` it returns."""
-    return list(get_args(get_type_hints(route)["return"]))
-
-
-def coroutine(route: Route) -> Callable[[State], Awaitable[str]]:
-    """*route* as LangGraph runs it without a thread, which it would give to a plain function."""
-
-    async def routed(state: State) -> str:
-        return route(state)
-
-    return routed
 
 
 def after_validate(state: State) -> Literal["retrieve", "fail"]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from operator import or_
-from typing import Annotated, Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -161,9 +161,3 @@ class State(Input, Output):
     confidence: NotRequired[float]
     failure: NotRequired[Failure]
     timings: NotRequired[Annotated[dict[str, float], or_]]
-
-
-def merged(state: State, update: dict[str, Any]) -> State:
-    """*state* after a node's *update*: the reducers above applied, as LangGraph applies them."""
-    timings = {**state.get("timings", {}), **update.get("timings", {})}
-    return cast(State, {**state, **update, "timings": timings})

@@ -9,8 +9,8 @@ nodes are called by the same routes here. ``tests/test_graph_ways.py`` holds bot
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any, cast
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Annotated, Any, NotRequired, cast, get_args, get_origin, get_type_hints
 
 from langchain_core.callbacks import AsyncCallbackManager
 from langchain_core.runnables.config import var_child_runnable_config
@@ -20,7 +20,7 @@ from langgraph.runtime import Runtime
 from graph.build import stops
 from graph.policy import Policy
 from graph.ports import Ports, nobody
-from graph.state import State, merged
+from graph.state import State
 
 _OVER = object()
 
@@ -69,3 +69,23 @@ class Walk:
         finally:
             var_child_runnable_config.reset(cut)
         return state
+
+
+def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
+    """Key -> how an update joins what is there, for the keys of ``State`` that say so."""
+    found = {}
+    for name, hint in get_type_hints(State, include_extras=True).items():
+        inner = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
+        if get_origin(inner) is Annotated:
+            found[name] = inner.__metadata__[0]
+    return found
+
+
+_REDUCERS = _reducers()
+
+
+def merged(state: State, update: Mapping[str, Any]) -> State:
+    """*state* after a node's *update*, as LangGraph has it: reduced where the key has a reducer, else replaced."""
+    there: Mapping[str, Any] = state
+    joined = {key: join(there[key], update[key]) for key, join in _REDUCERS.items() if key in update and key in there}
+    return cast(State, {**state, **update, **joined})

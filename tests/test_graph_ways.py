@@ -11,13 +11,14 @@ from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.globals import set_debug
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableLambda
+from langgraph.channels import BinaryOperatorAggregate
 
 from graph.build import build_graph
 from graph.errors import ModelUnavailable, StoreUnavailable
 from graph.policy import Policy
 from graph.ports import Ports, Retrieved, TokenSink, unheard
 from graph.state import Chunk, Draft, Question, State
-from graph.walk import Walk, anybody_listens
+from graph.walk import _REDUCERS, Walk, anybody_listens, merged
 from tests.kits.scripted_graph import Finds, Passes, Says, chunk
 
 GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
@@ -83,6 +84,15 @@ async def test_both_ways_leave_the_same_state(others: dict[str, Any], given: dic
     varying = {"timings", "question", "readings", "metadata"}  # clocks, and readings, which are compared by identity
     assert {k: v for k, v in ours.items() if k not in varying} == {k: v for k, v in theirs.items() if k not in varying}
     assert ours["metadata"].keys() == theirs["metadata"].keys()
+
+
+def test_updates_are_joined_by_the_reducers_of_the_state() -> None:
+    """A key with a reducer is added to; any other one is replaced. Every reducer LangGraph sees is seen here."""
+    before: Any = {"query": "a", "timings": {"validate": 1.0}}
+    after: Any = merged(before, {"query": "b", "timings": {"retrieve": 2.0}})
+    assert after == {"query": "b", "timings": {"validate": 1.0, "retrieve": 2.0}}
+    channels = build_graph(parts(), Policy()).channels
+    assert {name for name, one in channels.items() if isinstance(one, BinaryOperatorAggregate)} == set(_REDUCERS)
 
 
 async def test_a_defect_comes_out_of_both() -> None:
