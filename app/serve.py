@@ -57,8 +57,8 @@ def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool
 def settle() -> None:
     """Tell Python's garbage collector that what is there by now will stay, and to look through the rest less often.
 
-    A full collection goes through half a million objects of the libraries and finds nothing; it held up one question in
-    fifty by 30 ms. In ``garden serve`` alone: a program that embeds the service minds its own memory.
+    A full collection goes through all the objects of the libraries and finds nothing (``bench/NOTES.md``). In ``garden
+    serve`` alone: a program that embeds the service minds its own memory.
     """
     gc.collect()
     gc.freeze()

@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 SUMS_FILE = "sums.json"
 BLOCK = 1 << 16
 """Bytes summed at once. Blocks of zeros are passed over: the engine's files are mostly room to grow into."""
+_ZEROS = bytes(BLOCK)
 MOST_BYTES = 2 << 30
 """Data read at one opening or closing, seconds of it; of files past that the size alone is compared, smallest first."""
 
@@ -77,9 +78,6 @@ def checksum(path: Path) -> int:
             if block != _ZEROS[: len(block)]:
                 sum_ = zlib.crc32(block, zlib.crc32(at.to_bytes(8, "little"), sum_))
     return sum_
-
-
-_ZEROS = bytes(BLOCK)
 
 
 def _own_sum(files: Any) -> int:
