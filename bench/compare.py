@@ -18,6 +18,7 @@ import httpx
 
 from app.providers.weights import find_weights
 from bench.corpus import Corpus
+from bench.floor import NEW
 from bench.index import Indexes
 from bench.load import LoadClient, Outcome, Round, percentile
 from bench.process import Measured, environment, free_port, size_mb
@@ -242,4 +243,5 @@ def overhead(ours: dict[str, Any], floor: dict[str, float]) -> dict[str, float]:
     """Our processor time for one question at a time, and what of it is not embedding, searching or asking the model."""
     alone = next((one for one in ours["rounds"] if one["concurrency"] == 1), ours["rounds"][0])
     total = alone["CPU ms a question"]
-    return {"CPU ms a question": total, **floor, "overhead": total - sum(floor.values())}
+    spent = sum(value for stage, value in floor.items() if stage != NEW)
+    return {"CPU ms a question": total, **floor, "overhead": total - spent}

@@ -28,6 +28,9 @@ from app.settings import load_settings
 from bench.job import MODEL, TOP_K
 from graph.terms import question_stems
 
+NEW = "embed, never asked before"
+"""Beside the three: what a question costs to embed that nobody asked before; the other ones are remembered."""
+
 
 class Spent:
     """Processor seconds by stage, from the second round on."""
@@ -56,6 +59,8 @@ async def measure(data_dir: Path, model_url: str, questions: list[str], rounds: 
             for question in questions:
                 async with spent.on("embed"):
                     vector = (await embeddings.aquestion_array([question]))[0]
+                async with spent.on(NEW):
+                    await embeddings.aquestion_array([f"{question} {turn}"])
                 async with spent.on("search"):
                     query = HybridQuery(vector, tuple(map(dimension, question_stems(question))))
                     hits = await store.ahybrid([query], POOL)
