@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("garden.serve")
 
-GC_THRESHOLDS = (50_000, 20, 50)
-"""New objects between two collections of the youngest generation, and collections of each between two of the next."""
-
-
 def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool = False) -> None:
     """Serve on *host* and *port* (default: the settings). Raises ``ConfigurationError`` before anything listens."""
+    gc.disable()  # until all is there
     given: dict[str, Any] = {k: v for k, v in (("host", host), ("port", port)) if v is not None}
     settings = load_settings(**given)  # first of all: a wrong setting is told at once
     refuse_strangers(settings)
@@ -55,14 +52,14 @@ def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool
 
 
 def settle() -> None:
-    """Tell Python's garbage collector that what is there by now will stay, and to look through the rest less often.
+    """Have Python's garbage collector begin, and tell it that what is there by now will stay.
 
     A full collection goes through all the objects of the libraries and finds nothing (``bench/NOTES.md``). In ``garden
     serve`` alone: a program that embeds the service minds its own memory.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
+    gc.enable()
 
 
 def refuse_strangers(settings: Settings) -> None:
