@@ -45,8 +45,13 @@ def make_chat_model(settings: Settings) -> ChatModel:
 
 
 def _ollama(settings: Settings, name: str) -> ChatModel:
+    import httpx
+
     from app.providers.ollama_chat import OllamaChat
 
+    # The timeout is per read; ChatCompletion keeps the total. One context for both of the package's clients, each of
+    # which would read the certificates of all authorities.
+    clients = {"timeout": settings.ollama_timeout_seconds, "verify": httpx.create_ssl_context()}
     model = OllamaChat(
         model=name.partition(":")[2],
         base_url=settings.ollama_host,
@@ -54,7 +59,7 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
         temperature=settings.ollama_temperature,
         top_p=TOP_P,
         reasoning=False,
-        client_kwargs={"timeout": settings.ollama_timeout_seconds},  # per read; ChatCompletion keeps the total
+        client_kwargs=clients,
     )
 
     def options(limit: int) -> Mapping[str, Any]:
