@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("garden.serve")
 
+
 def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool = False) -> None:
     """Serve on *host* and *port* (default: the settings). Raises ``ConfigurationError`` before anything listens."""
     gc.disable()  # until all is there

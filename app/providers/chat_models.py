@@ -75,7 +75,7 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
         settings.ollama_context_tokens,
         options,
         says_when_done=True,
-        unheard={"whole": True},
+        reply=model.areply,
         probe=probe,
         aclose=model.aclose,
     )

@@ -2,23 +2,25 @@
 
 The ollama package reads a reply through httpx line by line and builds a pydantic model for each token; that took more
 processor time than the rest of a question (``bench/NOTES.md``). The wire is Ollama's own ``POST /api/chat``, one JSON
-object a line (ollama.com, "API", "Generate a chat completion").
+object a line, or the one object where ``stream`` is false (ollama.com, "API", "Generate a chat completion").
 """
 
 from __future__ import annotations
 
 import asyncio
 import atexit
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from functools import reduce
+from operator import add
+from typing import Any, cast
 from urllib.request import getproxies, proxy_bypass
 from weakref import ref
 
 import aiohttp
 import httpx
 import orjson
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_ollama import ChatOllama
 from ollama import ResponseError
 from pydantic import PrivateAttr
@@ -34,8 +36,8 @@ OF_THE_CLIENT = frozenset({"accept-encoding", "connection"})
 class OllamaChat(ChatOllama):
     """A ``ChatOllama`` whose asynchronous calls are cheap; made, and limited in time, by what ``ChatOllama`` takes.
 
-    With ``whole=True`` a call yields its reply in one piece, for a caller who shows nobody how it comes. Raises
-    ``ConnectionError``, ``TimeoutError``, ``ollama.ResponseError``, or ``ValueError`` for lines that are no JSON.
+    Calls raise ``ConnectionError``, ``TimeoutError``, ``ollama.ResponseError``, or ``ValueError`` for lines that are no
+    JSON.
     """
 
     _sessions: PerLoop[aiohttp.ClientSession] = PrivateAttr()
@@ -49,26 +51,25 @@ class OllamaChat(ChatOllama):
         """Close the connections of the running loop."""
         await self._sessions.aclose()
 
+    async def areply(self, messages: Sequence[BaseMessage], **options: Any) -> AIMessageChunk:
+        """The whole reply to *messages*, for a caller who shows nobody how it comes: asked for, and sent, in one piece.
+
+        Half of what ``ainvoke`` takes, for no tracer is told of it. *options* are those of ``astream``.
+        """
+        parts: list[AIMessageChunk] = []
+        async for part in self._aiterate_over_stream(list(messages), None, stream=False, **options):
+            said = cast(AIMessageChunk, part.message)
+            said.response_metadata = {**(part.generation_info or {}), **said.response_metadata}
+            parts.append(said)
+        return reduce(add, parts) if parts else AIMessageChunk(content="")
+
     async def _acreate_chat_stream(
         self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: Any
     ) -> AsyncIterator[Mapping[str, Any] | str]:
-        whole = kwargs.pop("whole", False)
         given = self._chat_params(messages, stop, **kwargs)
         given["messages"] = [{k: v for k, v in message.items() if v or k == "content"} for message in given["messages"]]
-        parts = self._parts({name: value for name, value in given.items() if value is not None})
-        gathered: list[Part] = []
-        try:
-            async for part in parts:
-                if whole:
-                    gathered.append(part)
-                else:
-                    yield part
-        except Exception:
-            if gathered:  # what has come is told first: a reply that had begun is another failure than one that had not
-                yield one_of(gathered)
-            raise
-        if gathered:
-            yield one_of(gathered)
+        async for part in self._parts({name: value for name, value in given.items() if value is not None}):
+            yield part
 
     async def _parts(self, request: Mapping[str, Any]) -> AsyncIterator[Part]:
         """The lines of the reply to *request* as they come."""
@@ -108,17 +109,6 @@ class OllamaChat(ChatOllama):
         )
         atexit.register(_end, ref(session), asyncio.get_running_loop())
         return session
-
-
-def one_of(parts: list[Part]) -> Part:
-    """The parts of one reply as one part: the last one's facts, everybody's text, thoughts and tool calls."""
-    messages = [part.get("message") or {} for part in parts]
-    message: Part = {**messages[-1], "content": "".join(m.get("content") or "" for m in messages)}
-    if thinking := "".join(m.get("thinking") or "" for m in messages):
-        message["thinking"] = thinking
-    if calls := [call for m in messages for call in m.get("tool_calls") or ()]:
-        message["tool_calls"] = calls
-    return {**parts[-1], "message": message}
 
 
 def _end(session: ref[aiohttp.ClientSession], loop: asyncio.AbstractEventLoop) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessageChunk
 
 Options = Callable[[int], Mapping[str, Any]]
 """How one call is told to write at most so many tokens: the keyword arguments of ``BaseChatModel.astream``."""
+
+Reply = Callable[..., Awaitable["AIMessageChunk"]]
+"""Takes the messages, and as keywords what ``options`` made."""
 
 
 def max_tokens(limit: int) -> Mapping[str, Any]:
@@ -29,7 +33,8 @@ class ChatModel:
     ``context_tokens`` is the window that prompt and answer share. ``says_when_done``: its streams end with a reason, so
     that one without was broken off. ``takes_documents``: it is given the chunks as ``documents`` and cites them with
     spans of its own (``additional_kwargs["citations"]``), where others are given them in the prompt and write markers.
-    ``unheard`` are keywords that have a reply come in fewer pieces, for a caller who shows nobody how it comes.
+    ``reply`` gives a whole reply at once, cheaper than ``model`` does, for a caller who shows nobody how it comes and
+    whom no tracer watches.
     ``probe`` is a cheap call that raises when the model is not there (None: nothing cheap is known).
     """
 
@@ -39,6 +44,6 @@ class ChatModel:
     options: Options = max_tokens
     says_when_done: bool = False
     takes_documents: bool = False
-    unheard: Mapping[str, Any] = field(default_factory=dict)
+    reply: Reply | None = None
     probe: Callable[[], Awaitable[None]] | None = None
     aclose: Callable[[], Awaitable[None]] = _nothing_to_close

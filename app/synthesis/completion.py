@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from graph.ports import TokenSink, unheard
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk, BaseMessage
+    from langchain_core.runnables import RunnableConfig
 
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
@@ -86,14 +87,13 @@ class ChatCompletion:
         """
         until = min(deadline, time.monotonic() + self._seconds)
         heard = _Heard()
-        keywords = {"config": {"metadata": dict(trace or {})}, **self.chat.options(max_tokens), **options}
-        if emit is unheard:
-            keywords |= self.chat.unheard
+        told: RunnableConfig = {"metadata": dict(trace or {})}
+        keywords = {**self.chat.options(max_tokens), **options}
         with self.circuit.guard(_resting, _is_failure):
             try:
                 async with asyncio.timeout(max(0.0, until - time.monotonic())):
                     await self._retry.acall(
-                        lambda: self._listen(messages, emit, heard, keywords),
+                        lambda: self._listen(self._pieces(messages, emit, told, keywords), emit, heard),
                         deadline=until,
                         unless=lambda: heard.text != "",
                     )
@@ -101,11 +101,22 @@ class ChatCompletion:
                 raise SynthesisTimeout("The chat model did not finish in time.") from error
         return Completion(without_thoughts(heard.text), heard.reason.lower() in _CUT, tuple(heard.citations))
 
-    async def _listen(
-        self, messages: Sequence[BaseMessage], emit: TokenSink, heard: _Heard, keywords: Mapping[str, Any]
-    ) -> None:
+    def _pieces(
+        self, messages: Sequence[BaseMessage], emit: TokenSink, told: RunnableConfig, keywords: Mapping[str, Any]
+    ) -> AsyncIterator[AIMessageChunk]:
+        """The reply as it comes; in one piece where nobody watches and the model can."""
+        reply = self.chat.reply
+        if reply is None or emit is not unheard:
+            return self.chat.model.astream(list(messages), told, **keywords)
+
+        async def once() -> AsyncIterator[AIMessageChunk]:
+            yield await reply(messages, **keywords)
+
+        return once()
+
+    async def _listen(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, heard: _Heard) -> None:
         thoughts = Thoughts()
-        async with aclosing(self.chat.model.astream(list(messages), **keywords)) as stream:  # type: ignore[type-var]  # it is a generator
+        async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
             while (piece := await self._next(stream, heard)) is not None:
                 if usage := piece.usage_metadata:
                     self.spent["input"] += usage["input_tokens"]

@@ -70,9 +70,12 @@ class OllamaPeer(HttpPeer):
         reason = "length" if 0 < limit < len(pieces) else "stop"
         pieces = pieces[:limit] if reason == "length" else pieces
         chat = request.path == "/api/chat"
+        stream = self._stream(body["model"], pieces, reason, chat)
         if body.get("stream", True):
-            return Reply(self._stream(body["model"], pieces, reason, chat), content_type="application/x-ndjson")
-        return _json({**_part(body["model"], "".join(pieces), chat), **_done(reason, len(pieces))})
+            return Reply(stream, content_type="application/x-ndjson")
+        if self._streaming == "error_event":
+            return _json({"error": f"unexpected EOF {SECRET}"}, 500)
+        return Reply(_whole(stream))
 
     async def _stream(self, model: str, pieces: list[str], reason: str, chat: bool) -> AsyncIterator[bytes]:
         fault = self._streaming
@@ -130,6 +133,21 @@ def _part(model: str, text: str, chat: bool) -> dict[str, Any]:
 def _done(reason: str, count: int) -> dict[str, Any]:
     spent = {"total_duration": 1, "load_duration": 1, "prompt_eval_count": 1, "eval_count": count, "eval_duration": 1}
     return {"done": True, "done_reason": reason, **spent}
+
+
+async def _whole(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines of *stream* in one, once the last of them is there."""
+    try:
+        parts = [json.loads(line) async for line in stream]
+    except Hangup:
+        yield b'{"message"'
+        raise
+    said = dict(parts[-1])
+    if "message" in said:
+        said["message"] = {**said["message"], "content": "".join(part["message"]["content"] for part in parts)}
+    else:
+        said["response"] = "".join(part["response"] for part in parts)
+    yield json.dumps(said).encode()
 
 
 def _missing(model: str) -> Reply:

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from langchain_ollama import ChatOllama
 
 from app.faults import fault_of
-from app.providers.ollama_chat import OllamaChat, one_of
+from app.providers.ollama_chat import OllamaChat
 from tests.peers import Fault, OllamaPeer
 
 MESSAGES = [SystemMessage("Be brief."), HumanMessage("What is grass?")]
@@ -67,41 +67,53 @@ async def test_hears_what_the_vendors_package_hears(model: OllamaChat, ollama_pe
     assert whole.response_metadata == {k: v for k, v in other.response_metadata.items() if v is not None}
 
 
-async def test_a_whole_reply_is_one_piece(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
-    """With ``whole`` there is one piece that says anything, and it has the end's reason and the tokens spent."""
-    ollama_peer.answers = [ANSWER]
-    said = [piece for piece in await pieces(model, whole=True) if piece.content]
-    assert [piece.text for piece in said] == [ANSWER]
-    assert said[0].response_metadata["done_reason"] == "stop"
-    assert said[0].usage_metadata
+async def test_a_reply_at_once_is_what_the_stream_brings(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
+    """It is asked for in one piece, with all that a stream is asked for; text, end and tokens are the same."""
+    ollama_peer.answers = [ANSWER, ANSWER]
+    streamed = await pieces(model)
+    at_once = await model.areply(MESSAGES, **OPTIONS)
+    first, second = ollama_peer.asked("/api/chat")
+    assert second.body == {**first.body, "stream": False}
+    whole = sum(streamed[1:], streamed[0])
+    assert at_once.text == ANSWER
+    assert (at_once.usage_metadata, at_once.response_metadata) == (whole.usage_metadata, whole.response_metadata)
 
 
-async def test_a_whole_reply_that_breaks_off_had_begun(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
-    """What came of it is told before the failure, as when somebody listens."""
-    ollama_peer.fault, ollama_peer.answers = Fault("drop"), [ANSWER]
-    stream = model.astream(MESSAGES, **OPTIONS, whole=True)
-    assert (await anext(stream)).text == "Grass is green, says "
-    with pytest.raises(ConnectionError):
-        await anext(stream)
+async def test_a_server_that_streams_all_the_same_is_understood() -> None:
+    """A reply that comes in parts, though nobody asked for parts, is put together."""
+    server = Keeping([line("Grass "), line("is green."), line("", done=True, done_reason="stop")])
+    runner = await server.serve()
+    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
+    said = await model.areply(MESSAGES)
+    assert (said.text, said.response_metadata["done_reason"]) == ("Grass is green.", "stop")
+    await model.aclose()
+    await runner.cleanup()
 
 
-def test_a_whole_reply_loses_nothing() -> None:
-    """Thoughts and tool calls that came in parts are in the one part."""
-    call = {"function": {"name": "f", "arguments": {}}}
-    parts: list[dict[str, Any]] = [
-        {"message": {"role": "assistant", "content": "", "thinking": "so "}, "done": False},
-        {"message": {"role": "assistant", "content": "a", "thinking": "it is"}, "done": False},
-        {"message": {"role": "assistant", "content": "b", "tool_calls": [call]}, "done": True, "done_reason": "stop"},
-    ]
-    message = {"role": "assistant", "content": "ab", "thinking": "so it is", "tool_calls": [call]}
-    assert one_of(parts) == {"message": message, "done": True, "done_reason": "stop"}
+async def test_a_reply_of_nothing_is_empty() -> None:
+    """A server that closes without a word has given no reason for its end, and so is one that broke off."""
+    server = Keeping([])
+    runner = await server.serve()
+    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
+    said = await model.areply(MESSAGES)
+    assert (said.text, said.response_metadata) == ("", {})
+    await model.aclose()
+    await runner.cleanup()
 
 
-@pytest.mark.parametrize("whole", [False, True])
-async def test_the_base_class_calls_go_the_same_way(model: OllamaChat, ollama_peer: OllamaPeer, whole: bool) -> None:
+async def test_who_gives_up_on_a_reply_hangs_up(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
+    """Cancelling the call closes the connection, so that the server stops writing."""
+    ollama_peer.fault = Fault("drip")
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await model.areply(MESSAGES)
+    assert await asyncio.to_thread(ollama_peer.wait_until, lambda: ollama_peer.hung_up == 1)
+
+
+async def test_the_base_class_calls_go_the_same_way(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
     """``ainvoke`` and the plain ``invoke`` give the reply too."""
     ollama_peer.answers = [ANSWER, ANSWER]
-    assert (await model.ainvoke(MESSAGES, whole=whole)).text == ANSWER
+    assert (await model.ainvoke(MESSAGES)).text == ANSWER
     assert (await asyncio.to_thread(model.invoke, MESSAGES)).text == ANSWER
 
 
@@ -120,14 +132,17 @@ async def test_the_base_class_calls_go_the_same_way(model: OllamaChat, ollama_pe
     ],
     ids=lambda value: getattr(value, "kind", None) and f"{value.kind}-{value.status}",
 )
+@pytest.mark.parametrize("at_once", [False, True])
 async def test_failures_are_read_as_what_they_are(
-    ollama_peer: OllamaPeer, fault: Fault, kind: str, retry_after: float | None
+    ollama_peer: OllamaPeer, fault: Fault, kind: str, retry_after: float | None, at_once: bool
 ) -> None:
     """Every fault of the wire is one that ``fault_of`` names, with the time the server asked for."""
+    if at_once and fault.kind == "error_event":
+        kind = "broken"  # with no stream to be told in, it is a status
     ollama_peer.fault, ollama_peer.answers = fault, [ANSWER]
     model = lean(ollama_peer.url, seconds=0.3)
     with pytest.raises(Exception) as caught:
-        await pieces(model)
+        await (model.areply(MESSAGES) if at_once else pieces(model))
     found = fault_of(caught.value)
     assert (found.kind, found.retry_after) == (kind, retry_after)
     await model.aclose()
