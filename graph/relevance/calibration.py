@@ -26,7 +26,7 @@ class Logistic:
 
     def probability(self, features: Named) -> float:
         """``1 / (1 + exp(-(bias + Σ weight · feature)))``, in [0, 1]."""
-        z = self.bias + sum(weight * features[name] for name, weight in self.weights.items())
+        z = self.bias + sum([weight * features[name] for name, weight in self.weights.items()])
         return 1.0 / (1.0 + math.exp(-z)) if z >= 0 else 1.0 - 1.0 / (1.0 + math.exp(min(z, 700.0)))
 
 

@@ -1,6 +1,6 @@
 """What is measured of a question and a chunk: how its sentences match, and the features of their pair."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -90,23 +90,23 @@ def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...],
     asked = float(asks(reading.question))
     definition = defined(reading.question, idf)
     found = [_match(question, coverage, definition, chunk) for chunk in reading.chunks]
+    ids = [chunk.chunk_id for chunk in reading.chunks]
     ranks = [fused(chunk) for chunk in reading.chunks]
+    strengths = [lead.chunk_strength for _, lead in found]
+    best = [lead.sentence_strength for _, lead in found]
     measured = []
     for number, (chunk, (matches, lead)) in enumerate(zip(reading.chunks, found, strict=True)):
-        rivals = [
-            other
-            for other, rival in enumerate(reading.chunks)
-            if other != number and rival.chunk_id not in chunk.twins and rival.chunk_id != chunk.chunk_id
-        ]
+        no_rivals = {chunk.chunk_id, *chunk.twins}
+        rivals = [other for other, chunk_id in enumerate(ids) if chunk_id not in no_rivals]
         features = Features(
             chunk_similarity=chunk.similarity,
             sentence_similarity=lead.sentence_similarity,
             coverage=lead.coverage,
             sentence_coverage=lead.sentence_coverage,
             beyond_title=max(1.0 - lead.title_coverage, lead.defines),
-            rank=1.0 / (1 + sum(ranks[other] > ranks[number] for other in rivals)),
-            chunk_gap=_gap(lead.chunk_strength, (found[other][1].chunk_strength for other in rivals)),
-            sentence_gap=_gap(lead.sentence_strength, (found[other][1].sentence_strength for other in rivals)),
+            rank=1.0 / (1 + sum([ranks[other] > ranks[number] for other in rivals])),
+            chunk_gap=_gap(strengths[number], [strengths[other] for other in rivals]),
+            sentence_gap=_gap(best[number], [best[other] for other in rivals]),
             defines=lead.defines,
             asks=asked,
         )
@@ -114,7 +114,7 @@ def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...],
     return tuple(measured)
 
 
-def _gap(strength: float, rivals: Iterable[float]) -> float:
+def _gap(strength: float, rivals: Sequence[float]) -> float:
     return min(LARGEST_GAP, strength - max(rivals, default=0.0))
 
 
@@ -134,13 +134,14 @@ def _match(
         matches.append(Match(similarity, coverage(near), coverage(near | before), share))
         everything |= own
         before = own
+    covered = coverage(everything)
     lead = _Lead(
         title_coverage=coverage(title),
-        coverage=coverage(everything),
-        sentence_coverage=max((m.coverage for m in matches), default=0.0),
-        sentence_similarity=max((m.similarity for m in matches), default=chunk.similarity),
-        chunk_strength=0.5 * chunk.similarity + 0.5 * coverage(everything),
-        sentence_strength=max((m.strength for m in matches), default=0.0),
+        coverage=covered,
+        sentence_coverage=max([m.coverage for m in matches], default=0.0),
+        sentence_similarity=max([m.similarity for m in matches], default=chunk.similarity),
+        chunk_strength=0.5 * chunk.similarity + 0.5 * covered,
+        sentence_strength=max([m.strength for m in matches], default=0.0),
         defines=max(defines, default=0.0),
     )
     return tuple(matches), lead
