@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.providers.bm25 import document_weights
-from app.providers.edge_config import SEARCH_EF, edge_config
+from app.providers.edge_config import OVERSAMPLING, SEARCH_EF, edge_config
 from app.providers.edge_filter import edge_filter
 from app.providers.layout import (
     DENSE,
@@ -155,7 +155,8 @@ class Shard:
         for terms in sparse:
             vector = build.SparseVector(list(terms), [1.0] * len(terms))
             queries.append(build.Query.Nearest(vector, using=SPARSE))
-        how = build.SearchParams(hnsw_ef=SEARCH_EF, exact=exact)
+        by_bytes = build.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=OVERSAMPLING)
+        how = build.SearchParams(hnsw_ef=SEARCH_EF, exact=exact, quantization=by_bytes)
         requests = [build.QueryRequest(query=query, limit=limit, filter=condition, params=how) for query in queries]
         found = self._shard.query_batch(build.QueryBatchRequest(requests))
         return [[Hit(point.id, point.version, point.score) for point in points] for points in found]
