@@ -22,6 +22,7 @@ from app.providers.edge_folder import EdgeFolder
 from app.providers.edge_gate import ReadGate
 from app.providers.edge_shard import Shard
 from app.providers.edge_sums import write_sums
+from app.providers.edge_warm import Warming
 from app.providers.holder import CollectionLock, in_use
 from graph.errors import ConfigurationError, GardenError, StoreUnavailable
 
@@ -53,6 +54,8 @@ class EdgeEngine:
         self._inspection = Inspection(self.folder)
         self._lock = CollectionLock(self.folder.path)
         self._shard: Shard | None = None
+        self.warming: Warming | None = None
+        """The reading of the current shard's files, from the opening on."""
         self._opened = self._closed = False
         self._opening = threading.Lock()
         self._gate = ReadGate(READERS)
@@ -76,6 +79,7 @@ class EdgeEngine:
                 self.folder.sweep()
                 current = self.folder.current()
                 self._shard = self._load(current) if current else None
+                self._warm()
                 self._opened = True
             except OSError as error:
                 raise ConfigurationError(
@@ -140,6 +144,7 @@ class EdgeEngine:
             with self._gate.alone():
                 self._shard = new
             old.close()
+            self._warm()
             self.folder.sweep()
 
         return self.write(job, None)
@@ -154,6 +159,7 @@ class EdgeEngine:
         self._writer.shutdown()
         with self._gate.alone():  # somebody may read without a thread
             shard, self._shard = self._shard, None
+            self._warm()
         try:
             if shard:
                 shard.close()
@@ -187,6 +193,12 @@ class EdgeEngine:
                 stored=shard.size,
                 given=size,
             )
+
+    def _warm(self) -> None:
+        """Have the files of the shard that is current now be read, and no others."""
+        if self.warming:
+            self.warming.stop()
+        self.warming = Warming(self._shard.path) if self._shard else None
 
     def _load(self, path: Path) -> Shard:
         try:
