@@ -1,9 +1,8 @@
 """``make bench ARGS=scale``: what a question costs as the collection grows, and what ingest costs beyond embedding.
 
-The collection begins with real chunks and their real vectors. It is then grown through the store's own interface: each
-further chunk has the words of a real one, and vectors that are a real one's with noise, so that it competes for every
-question. Sizes are measured in one collection, in one process, from small to large; before each is measured the
-collection is closed and opened, as by a server that starts with it.
+The collection begins with real chunks and their real vectors, and is then grown (``bench/grown.py``). Sizes are
+measured in one collection, in one process, from small to large; before each is measured the collection is closed and
+opened, as by a server that starts with it, and read through once, as such a server does beside its first questions.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import json
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from app.providers.weights import find_weights
 from app.retrieval import POOL
 from app.settings import load_settings
 from bench.corpus import Corpus, make_corpus
+from bench.grown import HALF, grow
 from bench.load import percentile
 from bench.process import size_mb
 from bench.report import number, show
@@ -43,10 +43,6 @@ BASE = 500
 """Real chunks."""
 QUESTIONS = 100
 WARM_UP = 10
-NEAR, FAR = 0.4, 0.9
-"""Cosines of a grown chunk's vector with the real one it is made from."""
-HALF = "half.md"
-"""A source that half of the grown chunks have."""
 
 Ask = Callable[[str], Awaitable[Any]]
 
@@ -77,7 +73,7 @@ def main(arguments: list[str]) -> None:
     """Measure, print, and write ``scale.json``."""
     options = argparse.ArgumentParser(prog="bench scale", description=__doc__)
     options.add_argument("--sizes", default="1000,10000,100000", help="chunks, with commas")
-    options.add_argument("--million", action="store_true", help="1,000,000 chunks as well: hours, and 10 GB of disk")
+    options.add_argument("--million", action="store_true", help="1,000,000 chunks as well: an hour, and 10 GB of disk")
     options.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
     chosen = options.parse_args(arguments)
     sizes = sorted({*map(int, chosen.sizes.split(",")), *([1_000_000] if chosen.million else [])})
@@ -108,6 +104,9 @@ async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
         garden = build_garden(settings)
         try:
             rows[-1]["opened, s"] = time.perf_counter() - begun
+            if garden.store.engine.warming:
+                await asyncio.to_thread(garden.store.engine.warming.wait)
+            rows[-1]["read through, s"] = time.perf_counter() - begun
             rows[-1].update(await measure_questions(garden, corpus))
         finally:
             await garden.aclose()
@@ -143,51 +142,6 @@ async def measure_ingest(file: Path, data_dir: Path) -> tuple[dict[str, float], 
         "ingest / embedding alone, in CPU time": whole_cpu / alone_cpu,
     }
     return figures, list({point.chunk_id: point for point in store.stored}.values())
-
-
-async def grow(store: EdgeVectorStore, points: Sequence[Point], there: int, size: int) -> dict[str, float]:
-    """Write further chunks until there are *size*, and let the store build its indexes if it wants to."""
-    chance = np.random.default_rng(there)
-    begun = time.perf_counter()
-    writing = 0.0
-    for start in range(there, size, 512):
-        batch = [grown_point(points[at % len(points)], at, chance) for at in range(start, min(start + 512, size))]
-        before = time.perf_counter()
-        await store.aupsert(batch)
-        writing += time.perf_counter() - before
-    before = time.perf_counter()
-    await store.aflush()
-    await store.aoptimize()
-    indexing = time.perf_counter() - before
-    written = max(0, size - there)
-    return {
-        "written a second, chunks": written / writing if writing else float("nan"),
-        "indexing at the end, s": indexing,
-        "seconds in all": time.perf_counter() - begun,
-    }
-
-
-def grown_point(real: Point, number: int, chance: np.random.Generator) -> Point:
-    """The *number*-th chunk: *real*'s words, vectors near *real*'s, ids of its own, eight chunks a document."""
-    source = HALF if number % 2 else f"grown-{number // 8}.md"
-    own = {"chunk_id": f"grown-{number}", "document_id": f"grown-{number // 8}", "source": source}
-    near = chance.uniform(NEAR, FAR)
-    return replace(
-        real,
-        chunk_id=own["chunk_id"],
-        metadata={**real.metadata, **own},
-        dense=noisy(real.dense[None], near, chance)[0],
-        sentences=noisy(real.sentences, near, chance),
-    )
-
-
-def noisy(rows: Vectors, cosine: float, chance: np.random.Generator) -> Vectors:
-    """Unit rows at about *cosine* from the given ones."""
-    noise = chance.standard_normal(rows.shape, dtype=np.float32)
-    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
-    mixed = cosine * rows + np.sqrt(1 - cosine**2, dtype=np.float32) * noise
-    scaled: Vectors = (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
-    return scaled
 
 
 @dataclass(frozen=True, slots=True)
