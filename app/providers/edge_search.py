@@ -13,11 +13,12 @@ from itertools import chain, starmap
 from struct import Struct
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.providers.edge_shard import Shard, Where
+from app.providers.edge_shard import Hit, Shard, Where
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import DENSE, SENTENCES, SPARSE
 from app.providers.memory_cache import MemoryCache
@@ -33,11 +34,27 @@ REMEMBERED_BYTES = 24 << 20
 
 
 class State(NamedTuple):
-    """A point as one write left it: the shard's folder, the point's id, the number of the write."""
+    """A point as one write left it: the shard's folder, the point, the number of the write.
+
+    ``point`` is the number that its id is, or that its UUID stands for: a ``UUID`` takes ten times as long to look up,
+    and a question looks up hundreds.
+    """
 
     shard: str
-    point: Any
+    point: int
+    is_uuid: bool
     version: int
+
+    @classmethod
+    def of(cls, shard: Shard, hit: Hit) -> State:
+        """The state in which *hit* was found."""
+        is_uuid = isinstance(hit.id, UUID)
+        return cls(shard.folder, hit.id.int if is_uuid else hit.id, is_uuid, hit.version)
+
+    @property
+    def id(self) -> UUID | int:
+        """The point's id as the engine has it."""
+        return UUID(int=self.point) if self.is_uuid else self.point
 
 
 class EdgeSearch:
@@ -61,7 +78,7 @@ class EdgeSearch:
         unions: list[list[State]] = []
         for one, nearest in zip(terms, found, strict=False):
             hits = chain(nearest, next(by_term) if one else ())
-            unions.append(list(dict.fromkeys(State(str(shard.path), hit.id, hit.version) for hit in hits)))
+            unions.append(list(dict.fromkeys([State.of(shard, hit) for hit in hits])))
         known = self._decoded(shard, list(dict.fromkeys(chain.from_iterable(unions))))
         return HybridHits(
             [[known[state] for state in union if state in known] for union in unions],
@@ -75,7 +92,9 @@ class EdgeSearch:
     def sentences(self, shard: Shard, candidates: Sequence[Candidate]) -> dict[Hashable, Matrix]:
         """The sentence vectors, float32 [n, d], of those candidates that have them, by key."""
         found = self.remembered(candidates)
-        wanted = {one.key.point: one.key for one in candidates if one.key not in found and isinstance(one.key, State)}
+        wanted: dict[Any, State] = {
+            one.key.id: one.key for one in candidates if one.key not in found and isinstance(one.key, State)
+        }
         if not shard.has_sentences or not wanted:
             return found
         records = shard.fetch(list(wanted), [SENTENCES], payload=False)
@@ -90,7 +109,7 @@ class EdgeSearch:
     def _decoded(self, shard: Shard, states: Sequence[State]) -> dict[Hashable, Candidate]:
         """The candidates in these states; a point deleted meanwhile is left out."""
         found = self._candidates.find(states)
-        missing = {state.point: state for state in states if state not in found}
+        missing: dict[Any, State] = {state.id: state for state in states if state not in found}
         records = shard.fetch(list(missing), [DENSE, SPARSE] if shard.has_sparse else [DENSE])
         made: dict[Hashable, Candidate] = {
             missing[record.id]: _candidate(missing[record.id], record) for record in records

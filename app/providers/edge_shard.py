@@ -61,6 +61,7 @@ class Shard:
         import qdrant_edge as edge
 
         self.path = path
+        self.folder = str(path)
         self._edge = edge
         self._shard = edge.EdgeShard.load(str(path))
         config = json.loads((path / "edge_config.json").read_text(encoding="utf-8"))
