@@ -159,6 +159,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=256)
 def _is_loopback(address: str) -> bool:
     return _is_address(address) and ip_address(address).is_loopback
 
