@@ -11,20 +11,21 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 from app.providers.edge_damage import Inspection, damaged
+from app.providers.edge_errors import in_our_words
 from app.providers.edge_folder import EdgeFolder
 from app.providers.edge_gate import ReadGate
 from app.providers.edge_shard import Shard
 from app.providers.edge_sums import write_sums
 from app.providers.edge_warm import Warming
 from app.providers.holder import CollectionLock, in_use
-from graph.errors import ConfigurationError, GardenError, StoreUnavailable
+from graph.errors import ConfigurationError, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -98,7 +99,7 @@ class EdgeEngine:
 
         def run() -> T:
             self.open()
-            with self._gate.reading(), self._errors():
+            with self._gate.reading(), in_our_words(self.folder):
                 return job(self._shard) if self._shard else empty
 
         return self._submit(self._readers, run)
@@ -109,7 +110,7 @@ class EdgeEngine:
             return await asyncio.wrap_future(self.read(job, empty))
         try:
             if not self._closed:
-                with self._errors():
+                with in_our_words(self.folder):
                     return job(self._shard) if self._shard else empty
         finally:
             self._gate.leave()
@@ -123,7 +124,7 @@ class EdgeEngine:
 
         def run() -> T:
             self.open()
-            with self._errors():
+            with in_our_words(self.folder):
                 if size is not None:
                     self._make(size)
                 if self._shard is None:
@@ -159,7 +160,10 @@ class EdgeEngine:
         self._writer.shutdown()
         with self._gate.alone():  # somebody may read without a thread
             shard, self._shard = self._shard, None
+            warming = self.warming
             self._warm()
+        if warming:
+            warming.wait()  # for a block at most; then the folder is nobody's
         try:
             if shard:
                 shard.close()
@@ -213,19 +217,3 @@ class EdgeEngine:
             shard.close()
             raise
         return shard
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """The engine raises bare ``Exception``, and panics; only those become ours, everything else stays loud."""
-        try:
-            yield
-        except GardenError:
-            raise
-        except Exception as error:
-            if type(error) is not Exception:
-                raise
-            raise StoreUnavailable(f'The embedded collection "{self.collection}" answered with an error.') from error
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":
-                raise
-            raise damaged(self.folder, "the engine broke down over it") from error

@@ -13,11 +13,11 @@ is none (then ``edge_trial`` has to do).
 from __future__ import annotations
 
 import json
-import os
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
+
+from app.providers.file_blocks import blocks, used
 
 SUMS_FILE = "sums.json"
 BLOCK = 1 << 16
@@ -33,8 +33,7 @@ def write_sums(shard: Path) -> None:
     left = MOST_BYTES
     files: dict[str, tuple[int, int | None]] = {}
     for path in sorted(sizes, key=sizes.__getitem__):
-        used = _used(path)
-        left -= used
+        left -= used(path)
         files[path.relative_to(shard).as_posix()] = sizes[path], checksum(path) if left >= 0 else None
     draft = shard.parent / f"{SUMS_FILE}.new"
     with draft.open("w", encoding="utf-8") as file:
@@ -72,7 +71,7 @@ def checksum(path: Path) -> int:
     """CRC-32 over the places and the bytes of all blocks that are not zero: the same with or without holes."""
     sum_ = 0
     with path.open("rb") as file:
-        for at in _blocks(file):
+        for at in blocks(file, BLOCK):
             file.seek(at)
             block = file.read(BLOCK)
             if block != _ZEROS[: len(block)]:
@@ -82,34 +81,3 @@ def checksum(path: Path) -> int:
 
 def _own_sum(files: Any) -> int:
     return zlib.crc32(json.dumps(files).encode())
-
-
-def _blocks(file: BinaryIO) -> Iterator[int]:
-    """The places of the blocks that may hold data; holes are skipped where the file system tells of them."""
-    end = file.seek(0, os.SEEK_END)
-    at = 0
-    while at < end:
-        found = _next_data(file, at)
-        if found is None:
-            return
-        at = max(at, found - found % BLOCK)
-        yield at
-        at += BLOCK
-
-
-def _next_data(file: BinaryIO, at: int) -> int | None:
-    """Where the next data is; ``at`` where that cannot be told, None when there is no more."""
-    if not hasattr(os, "SEEK_DATA"):
-        return at
-    try:
-        return os.lseek(file.fileno(), at, os.SEEK_DATA)
-    except OSError as error:
-        import errno
-
-        return None if error.errno == errno.ENXIO else at
-
-
-def _used(path: Path) -> int:
-    """Bytes of data in a file, holes not counted."""
-    status = path.stat()
-    return min(status.st_size, getattr(status, "st_blocks", 1 << 40) * 512)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,14 +13,34 @@ from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_warm import BLOCK, Warming, in_order, share_of_memory
 from tests.providers.test_edge_engine import SIZE, point
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such file, or tell of no holes")
+
 
 def shard(folder: Path, **sizes: int) -> Path:
     """A folder like a shard's, with files of so many bytes; ``__`` in a name stands for a folder's end."""
     for name, size in sizes.items():
-        path = folder / "segments" / "one" / name.replace("__", "/")
+        path = segment(folder) / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * size)
     return folder
+
+
+def segment(folder: Path) -> Path:
+    """Where the files of the one segment are."""
+    return folder / "segments" / "one"
+
+
+def hole(folder: Path, name: str, size: int) -> None:
+    """A file of *size* bytes that holds none."""
+    with (segment(folder) / name).open("wb") as file:
+        file.truncate(size)
+
+
+def bytes_read(folder: Path, most: int | None = None) -> int:
+    """Of a whole reading."""
+    warming = Warming(folder, most)
+    warming.wait()
+    return warming.read
 
 
 def test_what_every_search_needs_comes_first(tmp_path: Path) -> None:
@@ -30,36 +50,47 @@ def test_what_every_search_needs_comes_first(tmp_path: Path) -> None:
     assert ordered == ["d", "c", "b", "a"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what a process reads is told by Linux alone")
 def test_everything_is_read_once(tmp_path: Path) -> None:
     """As many bytes are read as there are."""
-    folder = shard(tmp_path, payload_storage__a=3 * BLOCK + 1, vector_storage__b=BLOCK)
-    before = psutil.Process().io_counters().read_chars  # type: ignore[attr-defined]  # of Linux
-    Warming(folder).wait()
-    read = psutil.Process().io_counters().read_chars - before  # type: ignore[attr-defined]
-    assert 4 * BLOCK + 1 <= read < 5 * BLOCK
+    assert bytes_read(shard(tmp_path, payload_storage__a=3 * BLOCK + 1, vector_storage__b=BLOCK)) == 4 * BLOCK + 1
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what a process reads is told by Linux alone")
 def test_no_more_is_read_than_memory_may_be_filled_with(tmp_path: Path) -> None:
     """The reading ends at so many bytes; where nothing is said, at a share of the machine's memory."""
     assert BLOCK < share_of_memory() < psutil.virtual_memory().total
-    folder = shard(tmp_path, payload_storage__a=30 * BLOCK)
-    before = psutil.Process().io_counters().read_chars  # type: ignore[attr-defined]
-    Warming(folder, 2 * BLOCK).wait()
-    assert psutil.Process().io_counters().read_chars - before < 4 * BLOCK  # type: ignore[attr-defined]
+    assert bytes_read(shard(tmp_path, payload_storage__a=30 * BLOCK), 2 * BLOCK) == 2 * BLOCK
 
 
-def test_a_file_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
-    """The engine tidies while it is open; the reading goes on with the next file."""
-    folder = shard(tmp_path, payload_storage__a=1)
-    (folder / "segments" / "one" / "gone").symlink_to(tmp_path / "nowhere")
-    os.mkfifo(folder / "segments" / "one" / "waits")  # no file: opening it would wait for ever
-    Warming(folder).wait()
+@linux
+def test_holes_are_passed_over(tmp_path: Path) -> None:
+    """What the engine keeps as room to grow into is neither read nor counted."""
+    folder = shard(tmp_path, payload_storage__b=BLOCK)
+    hole(folder, "a", 1 << 40)
+    assert bytes_read(folder, 4 * BLOCK) == BLOCK
+
+
+@linux
+def test_what_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    """A file that fails while it is read costs no other one; a folder that is gone costs nothing."""
+    folder = shard(tmp_path, payload_storage__b=BLOCK)
+    (segment(folder) / "id_tracker").symlink_to("/proc/self/mem")  # whose first bytes nobody may read
+    assert [path.name for path in in_order(folder)] == ["id_tracker", "b"]
+    assert bytes_read(folder) == BLOCK
+    shutil.rmtree(folder / "segments")
+    assert bytes_read(folder) == 0
+
+
+def test_it_can_be_given_up(tmp_path: Path) -> None:
+    """A reading that is stopped ends at the next block, however much is left."""
+    folder = shard(tmp_path, payload_storage__a=200 * BLOCK)
+    warming = Warming(folder)
+    warming.stop()
+    warming.wait()
+    assert warming.read < 200 * BLOCK
 
 
 async def test_an_opened_collection_is_read_until_it_is_closed(tmp_path: Path) -> None:
-    """An opening begins it, and so does a shard with new indexes; a closing ends it."""
+    """An opening begins it, and so does a shard with new indexes; a closing ends it, so that the folder is nobody's."""
     store = EdgeChunks(tmp_path, "garden", SIZE, optimize_after=10)
     await store.aupsert([point(number) for number in range(30)])
     assert store.engine.warming is None  # what was just written is in memory
@@ -69,6 +100,8 @@ async def test_an_opened_collection_is_read_until_it_is_closed(tmp_path: Path) -
     assert store.engine.warming is None
     again = EdgeChunks(tmp_path, "garden", SIZE)
     again.open()
-    assert again.engine.warming
-    again.engine.warming.wait()
+    warming = again.engine.warming
+    assert warming
+    warming.wait()
+    assert warming.read > 30 * SIZE * 4
     await again.aclose()
