@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
@@ -54,7 +55,7 @@ class OllamaChat(ChatOllama):
     async def areply(self, messages: Sequence[BaseMessage], **options: Any) -> AIMessageChunk:
         """The whole reply to *messages*, for a caller who shows nobody how it comes: asked for, and sent, in one piece.
 
-        Half of what ``ainvoke`` takes, for no tracer is told of it. *options* are those of ``astream``.
+        No tracer is told of it. *options* are those of ``astream``.
         """
         parts: list[AIMessageChunk] = []
         async for part in self._aiterate_over_stream(list(messages), None, stream=False, **options):
@@ -96,13 +97,16 @@ class OllamaChat(ChatOllama):
             raise ConnectionError(broken)
 
     def _connect(self) -> aiohttp.ClientSession:
-        """Connections to where the ollama package would call, with its headers and its limits of time."""
+        """Connections to where the ollama package would call, with its headers, its limits of time and its trust."""
         told = self._async_client._client
         url = told.base_url
+        trust = (self.client_kwargs or {}).get("verify", True)
+        if url.scheme == "https" and not isinstance(trust, ssl.SSLContext):
+            trust = httpx.create_ssl_context(verify=trust)
         proxy = None if proxy_bypass(url.host) else getproxies().get(url.scheme) or getproxies().get("all")
         session = aiohttp.ClientSession(
             str(url),
-            connector=aiohttp.TCPConnector(limit=0, ssl=httpx.create_ssl_context() if url.scheme == "https" else True),
+            connector=aiohttp.TCPConnector(limit=0, ssl=trust),
             headers={name: value for name, value in told.headers.items() if name not in OF_THE_CLIENT},
             proxy=proxy,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=told.timeout.connect, sock_read=told.timeout.read),

@@ -1,4 +1,4 @@
-"""One call of a chat model: streamed, within its time, retried before it speaks, and whole or said to be cut."""
+"""One call of a chat model: streamed if anybody watches, within its time, retried before it speaks, cut or whole."""
 
 from __future__ import annotations
 
@@ -80,6 +80,9 @@ class ChatCompletion:
         **options: Any,
     ) -> Completion:
         """Have the model reply to *messages*; ``emit`` takes the reply piece by piece, without its thoughts.
+
+        Where ``emit`` is ``unheard`` a model that can is asked for the whole at once: then nothing has begun before all
+        is there, and a reply that breaks off is asked for once more.
 
         *max_tokens* limits the reply, *trace* is noted on the call in traces, *options* go to the model as they are.
         Ends before the monotonic *deadline*, and within the model's own time, however slowly it drips. Raises

@@ -10,6 +10,7 @@ from app.providers.chat_models import make_completion
 from app.settings import load_settings
 from app.synthesis.chat import ChatSynthesizer
 from graph.errors import ModelUnavailable, SynthesisFailed
+from graph.ports import unheard
 from tests.peers import CohereAnswer, CoherePeer, Fault, OllamaPeer
 from tests.synthesis.samples import NOTHING, Tokens, chunk, question
 
@@ -83,6 +84,29 @@ async def test_ollama_is_asked_as_the_documents_say(ollama: ChatSynthesizer, oll
     assert (body["stream"], body["think"]) == (True, False)
     user = body["messages"][1]["content"]
     assert user.index("Chunk 1:") < user.index("Chunk 2:") < user.index("Question: What colour is the sky?")
+
+
+async def test_who_watches_gets_a_stream_and_nobody_the_whole(
+    ollama: ChatSynthesizer, ollama_peer: OllamaPeer, tokens: Tokens
+) -> None:
+    """Where nobody watches, the reply is asked for in one piece; the draft is the same."""
+    ollama_peer.answers = ["<think>Hm.</think>The sky is blue [1]."] * 2
+    watched = await ollama.synthesize(WHY, SKY, NOTHING, tokens)
+    assert await ollama.synthesize(WHY, SKY, NOTHING, unheard) == watched
+    first, second = ollama_peer.asked("/api/chat")
+    assert second.body == {**first.body, "stream": False}
+    assert ollama.completion.spent["output"] > 0
+
+
+async def test_what_nobody_saw_break_off_is_asked_for_again(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
+    """A reply in one piece of which half came says nothing, so a second try may succeed; a stream had begun to."""
+    ollama_peer.answers = ["The sky is blue [1]."] * 5
+    ollama_peer.fault = Fault("drop", times=1)
+    assert (await ollama.synthesize(WHY, SKY, NOTHING, unheard)).text == "The sky is blue [1]."
+    ollama_peer.fault = Fault("drop")
+    with pytest.raises(ModelUnavailable):
+        await ollama.synthesize(WHY, SKY, NOTHING, unheard)
+    assert len(ollama_peer.asked("/api/chat")) == 4
 
 
 async def test_max_tokens_cuts_and_is_said(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:

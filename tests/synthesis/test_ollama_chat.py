@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -155,6 +156,24 @@ async def test_a_server_that_is_not_there_is_unreachable() -> None:
         await pieces(model)
     assert fault_of(caught.value).transient
     await model.aclose()
+
+
+async def test_tls_is_spoken_as_the_caller_says() -> None:
+    """With ``verify`` in ``client_kwargs``, as the ollama package takes it, that very context greets the server."""
+    greeted: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        greeted.set_result(await reader.read(4096))
+        writer.close()
+
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["a-garden"])  # what a client can do stands in the open in its first words
+    async with await asyncio.start_server(hang_up, "127.0.0.1") as server:
+        model = lean(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}", verify=context)
+        with pytest.raises(ConnectionError):
+            await pieces(model)
+        await model.aclose()
+    assert b"a-garden" in await greeted
 
 
 async def test_who_stops_listening_hangs_up(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
