@@ -21,7 +21,7 @@ and finds no fewer of the nearest (``bench/NOTES.md``)."""
 
 
 def edge_config(size: int) -> edge.EdgeConfig:
-    """For vectors of *size* dimensions."""
+    """For vectors of *size* dimensions. A collection keeps what it was made with until it is exported and imported."""
     import qdrant_edge as edge
 
     per_sentence = edge.EdgeVectorParams(
@@ -33,9 +33,9 @@ def edge_config(size: int) -> edge.EdgeConfig:
         # Read by point, never searched: m=0 builds no graph over them.
         hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10),
     )
+    by_bytes = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, QUANTILE, memory=edge.Memory.Cached)
     # "On disk" is memory-mapped: the pages in use stay in the system's cache. Otherwise the engine reads files of 32 MB
     # in full when it opens, for a garden of any size.
-    by_bytes = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, QUANTILE, memory=edge.Memory.Cached)
     per_chunk = edge.EdgeVectorParams(
         size=size, distance=edge.Distance.Cosine, on_disk=True, quantization_config=by_bytes
     )

@@ -11,18 +11,20 @@ import textwrap
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import qdrant_edge as edge
 
 from app.providers import edge_optimize
 from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_engine import EdgeEngine
 from app.providers.edge_shard import BATCH, Shard
 from app.providers.hybrid import HybridQuery
-from app.providers.layout import Point, point_id
+from app.providers.layout import DENSE, Point, point_id
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
 SIZE = 16
@@ -381,6 +383,27 @@ async def test_closing_gives_up_an_optimization(tmp_path: Path, opened: Callable
     await asyncio.gather(optimizing, return_exceptions=True)
     again = opened(tmp_path, "garden", SIZE)
     assert await again.acount() == 400
+
+
+def test_a_shard_without_bytes_is_searched_by_its_vectors(tmp_path: Path) -> None:
+    """A collection made before there was quantization, or by somebody else, indexed or not, gives the same."""
+    path = tmp_path / "shard"
+    path.mkdir()
+    plain = edge.EdgeVectorParams(size=1024, distance=edge.Distance.Cosine)
+    edge.EdgeShard.create(str(path), edge.EdgeConfig(vectors={DENSE: plain})).close()
+    points = [point(number, size=1024) for number in range(2600)]
+    shard = Shard(path)
+    for at in range(0, 2600, BATCH):
+        shard.upsert([replace(one, sentences=one.sentences[:0]) for one in points[at : at + BATCH]])
+    before = shard.search([points[7].dense], [], 1, None)
+    shard.close()
+    edge_optimize.main(str(path))
+    assert not list(path.rglob("quantized*"))
+    shard = Shard(path)
+    assert shard.unindexed() < 100
+    for (hit,) in (before[0], shard.search([points[7].dense], [], 1, None)[0]):
+        assert (str(hit.id), hit.score) == (point_id("c7"), pytest.approx(1.0, abs=1e-5))
+    shard.close()
 
 
 def test_an_optimized_shard_is_indexed(tmp_path: Path) -> None:
