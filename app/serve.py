@@ -38,6 +38,7 @@ def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool
     garden = build_garden(settings)
     if plant:
         plant_samples(garden)
+        gc.collect()
     keyring = Keyring(settings.keys)
     server = DrainingServer(
         server_config(create_app(garden, keyring), settings),

@@ -2,8 +2,9 @@
 
 ``python -m bench.floor DATA_DIR MODEL_URL ROUNDS`` reads questions from stdin, one JSON string a line, and writes one
 JSON object: milliseconds of this process's processor time, per question, for each of the three. It uses the service's
-own encoder and store, one question after another, and aiohttp, which reads all of a streamed answer at once. What our
-service takes beyond their sum is overhead: HTTP, checking, the graph, grading, verifying the citations.
+own encoder and store, one question after another, and aiohttp, which asks for the answer in one piece. What our
+service takes beyond their sum is overhead: HTTP, checking, the graph, grading, verifying the citations. A fourth
+figure, ``NEW``, stands beside them.
 """
 
 from __future__ import annotations
