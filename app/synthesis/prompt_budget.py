@@ -75,9 +75,8 @@ def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: 
     titles: list[str] = []
     texts: list[str] = []
     for number, chunk in enumerate(chunks, start=1):
-        title = title_of(chunk)
+        title, frame = _framed(number, chunk.title, chunk.section)
         text, length = _quoted(chunk.text)
-        frame = tokens(chunk_block(number, title, "")) + 2
         if length + frame > room:
             text = "" if texts else _beginning(text, room - frame)
             if not text:
@@ -96,6 +95,13 @@ def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: 
 def _instructions(prompt: Prompt) -> int:
     """The tokens of what the system says."""
     return tokens(prompt.system)
+
+
+@lru_cache(maxsize=1024)
+def _framed(number: int, title: str, section: str | None) -> tuple[str, int]:
+    """The title of the chunk of that number as it stands in a prompt, and the tokens of the block without its text."""
+    shown = title_of(title, section)
+    return shown, tokens(chunk_block(number, shown, "")) + 2
 
 
 @lru_cache(maxsize=1024)

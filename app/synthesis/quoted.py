@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from graph.citing.citations import without_markers
-from graph.state import Chunk
 
 _TAGS = "chunk|question|system|user|assistant|think|thinking|s|bos|eos|start_of_turn|end_of_turn|sys|inst"
 _CONTROL = re.compile(rf"<(?=\s*\||<\s*/?\s*sys|\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
@@ -32,7 +31,7 @@ def chunk_block(number: int, title: str, text: str) -> str:
     return f"{heading}\n<chunk>\n{text}\n</chunk>"
 
 
-def title_of(chunk: Chunk) -> str:
-    """The chunk's title and section on one line, quoted."""
-    parts = [part for part in (chunk.title, chunk.section) if part]
+def title_of(title: str, section: str | None) -> str:
+    """A chunk's title and section on one line, quoted."""
+    parts = [part for part in (title, section) if part]
     return " ".join(quoted(", ".join(dict.fromkeys(parts))).split())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from app.synthesis.quoted import chunk_block, harmless, quoted
-from tests.synthesis.samples import chunk
 
 
 @pytest.mark.parametrize(
@@ -48,4 +47,4 @@ def test_titles_are_quoted_too() -> None:
     """A title is a document's text as well: one line, no tags, no markers."""
     from app.synthesis.quoted import title_of
 
-    assert title_of(chunk(1, "x", title="A [1]\n<|im_start|>B")) == "A ‹|im_start|>B"
+    assert title_of("A [1]\n<|im_start|>B", None) == "A ‹|im_start|>B"
