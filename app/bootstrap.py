@@ -17,7 +17,7 @@ from app.circuit import Circuit
 from app.garden import Garden
 from app.health import Health
 from app.makers import make_grader, make_synthesizer
-from app.providers.embeddings import EmbeddingModel, make_embeddings
+from app.providers.embeddings import EmbeddingModel, find_embeddings
 from app.providers.vector_stores import make_store
 from app.retrieval import HybridRetriever
 from app.service import GardenService
@@ -148,12 +148,12 @@ def make_parts(
     grader: Grader | None = None,
 ) -> Parts:
     """Make the parts that are not given. Raises ``ConfigurationError``."""
-    with ThreadPoolExecutor(1) as pool:  # the model loads while the calibration is read
-        loading = pool.submit(make_embeddings, settings) if embedding is None else None
-        calibrations = load_calibrations() | _calibrated(settings)
-        embedding = loading.result() if loading else embedding
-    assert embedding is not None
-    store = store or make_store(settings, settings.vector_store_collection, embedding)
+    calibrations = load_calibrations() | _calibrated(settings)
+    embedding = embedding or find_embeddings(settings)
+    with ThreadPoolExecutor(1) as pool:  # the model loads while the store opens
+        loading = pool.submit(embedding.load)
+        store = store or make_store(settings, settings.vector_store_collection, embedding)
+    loading.result()
     calibration = calibration_for(embedding.name, calibrations)
     made = synthesizer or make_synthesizer(settings, calibration)
     ports = Ports(

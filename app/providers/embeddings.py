@@ -33,10 +33,19 @@ class EmbeddingModel:
     name: str
     embeddings: Embeddings
     dimension: int | None
+    load: Callable[[], None] = lambda: None
+    """Reads the weights, where there are any here; raises ``ConfigurationError``."""
 
 
 def make_embeddings(settings: Settings) -> EmbeddingModel:
-    """The embedding model that ``EMBEDDING_MODEL`` names. Raises ``ConfigurationError``."""
+    """The embedding model that ``EMBEDDING_MODEL`` names, loaded. Raises ``ConfigurationError``."""
+    made = find_embeddings(settings)
+    made.load()
+    return made
+
+
+def find_embeddings(settings: Settings) -> EmbeddingModel:
+    """``make_embeddings``, but for ``load``, which may then go on beside other work."""
     wanted = settings.embedding_model
     if Path(wanted).expanduser().is_dir():
         return _embedded(settings, wanted)
@@ -54,9 +63,9 @@ def _embedded(settings: Settings, name: str) -> EmbeddingModel:
 
     folder = Path(name).expanduser()
     made = MiniLMEmbeddings(
-        find_weights(folder if folder.is_dir() else None), question_precision=settings.question_precision
+        find_weights(folder if folder.is_dir() else None), question_precision=settings.question_precision, loaded=False
     )
-    return EmbeddingModel(made.model_name, made, made.dimension)
+    return EmbeddingModel(made.model_name, made, made.dimension, made.load)
 
 
 def _ollama(settings: Settings, name: str) -> EmbeddingModel:

@@ -30,7 +30,8 @@ class MiniLMEmbeddings(Embeddings):
 
     ``threads`` is what one pass through the model uses, at most the processors there are. ``max_concurrency`` is how
     many passes may go on at once; by default as many as give every processor one thread. ``question_precision`` is
-    that of the weights for questions; documents are always embedded with the fp32 weights as they are.
+    that of the weights for questions; documents are always embedded with the fp32 weights as they are. With ``loaded``
+    False the weights are read by ``load`` or by the first use.
 
     Raises ``ConfigurationError`` when ``folder`` holds no model that can be run here.
     """
@@ -42,17 +43,23 @@ class MiniLMEmbeddings(Embeddings):
         threads: int = 1,
         question_precision: Literal["fp32", "int8"] = "int8",
         max_concurrency: int | None = None,
+        loaded: bool = True,
     ) -> None:
         threads = min(threads, processors())
         self._encoder = MiniLMEncoder(folder, threads)
-        self._encoder.load(question_precision)
         self._question_precision = question_precision
+        if loaded:
+            self.load()
         helpers = (threads - 1) * (1 if question_precision == "fp32" else 2)  # each session has its own
         self._asked: MemoryCache[Vectors] = MemoryCache(REMEMBERED_BYTES, lambda vector: vector.nbytes + 512)
         self._limit = Limit()
         self._queue = EncoderQueue(self._encode, max_concurrency or max(1, processors() - helpers), self._limit)
         self.dimension = self._encoder.dimension
         self.model_name = model_name(folder)
+
+    def load(self) -> None:
+        """Read the weights for questions now. Raises ``ConfigurationError`` when they cannot be run here."""
+        self._encoder.load(self._question_precision)
 
     def embed_array(self, texts: Sequence[str]) -> Vectors:
         """Embed documents; waits for the result."""
