@@ -1,7 +1,7 @@
 """``ChatOllama`` over a lean wire: LangChain's requests and messages, aiohttp's connections and C parser.
 
-The ollama package reads a reply through httpx line by line and builds a pydantic model for each token; that took more
-processor time than the rest of a question (``bench/NOTES.md``). The wire is Ollama's own ``POST /api/chat``, one JSON
+The ollama package reads a reply through httpx line by line and builds a pydantic model for each token; that took a
+fifth of a question's processor time (``bench/NOTES.md``). The wire is Ollama's own ``POST /api/chat``, one JSON
 object a line, or the one object where ``stream`` is false (ollama.com, "API", "Generate a chat completion").
 """
 
