@@ -36,8 +36,8 @@ REMEMBERED_BYTES = 24 << 20
 class State(NamedTuple):
     """A point as one write left it: the shard's folder, the point, the number of the write.
 
-    ``point`` is the number that its id is, or that its UUID stands for: Python hashes a ``UUID`` in code of its own, and
-    a question looks up hundreds.
+    ``point`` is the number that its id is, or that its UUID stands for: a ``UUID`` is hashed by Python code, and a
+    question looks up hundreds.
     """
 
     shard: str
