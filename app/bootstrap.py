@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, runtime_checkable
@@ -147,21 +148,25 @@ def make_parts(
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
 ) -> Parts:
-    """Make the parts that are not given. Raises ``ConfigurationError``."""
+    """Make the parts that are not given. Raises ``ConfigurationError``, and then leaves no collection taken."""
     calibrations = load_calibrations() | _calibrated(settings)
     embedding = embedding or find_embeddings(settings)
-    with ThreadPoolExecutor(1) as pool:  # the model loads while the store opens
-        loading = pool.submit(embedding.load)
-        store = store or make_store(settings, settings.vector_store_collection, embedding)
-    loading.result()
-    calibration = calibration_for(embedding.name, calibrations)
-    made = synthesizer or make_synthesizer(settings, calibration)
-    ports = Ports(
-        retriever=HybridRetriever(store, embedding.embeddings),
-        grader=grader or make_grader(settings, calibration),
-        synthesizer=made,
-        support=EmbeddingSupport(embedding.embeddings),
-    )
+    with ExitStack() as undone:
+        with ThreadPoolExecutor(1) as pool:  # the model loads while the store opens
+            loading = pool.submit(embedding.load)
+            if store is None:
+                store = make_store(settings, settings.vector_store_collection, embedding)
+                undone.callback(getattr(store, "close", bool))  # a server's store holds nothing
+        loading.result()
+        calibration = calibration_for(embedding.name, calibrations)
+        made = synthesizer or make_synthesizer(settings, calibration)
+        ports = Ports(
+            retriever=HybridRetriever(store, embedding.embeddings),
+            grader=grader or make_grader(settings, calibration),
+            synthesizer=made,
+            support=EmbeddingSupport(embedding.embeddings),
+        )
+        undone.pop_all()
 
     async def probe_embedding() -> None:
         if embedding.dimension is None and getattr(embedding.embeddings, "dimension", None) is None:

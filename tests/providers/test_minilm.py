@@ -18,10 +18,12 @@ import onnx
 import pytest
 from langchain_core.embeddings import Embeddings
 
+from app.bootstrap import build_garden
 from app.providers.minilm import MiniLMEmbeddings, processors
 from app.providers.minilm_encoder import MiniLMEncoder
 from app.providers.minilm_graph import Precision, encoder_graph
 from app.providers.weights import INSTALL_COMMAND, check_sha256, find_weights, model_name, packaged_folder
+from app.settings import load_settings
 from graph.errors import ConfigurationError
 
 DATA = Path(__file__).parent / "data"
@@ -232,6 +234,20 @@ def test_a_folder_that_cannot_be_run_says_why(
     (own / file).write_bytes(content)
     with pytest.raises(ConfigurationError, match=message):
         MiniLMEmbeddings(own)
+
+
+@pytest.mark.parametrize("wrong", [{"embedding_model": "broken"}, {"chat_model": "nobody:nothing"}])
+def test_what_cannot_be_loaded_takes_no_collection(folder: Path, tmp_path: Path, wrong: dict[str, str]) -> None:
+    """Where the model's weights or the chat model are wrong, another try in the same process finds all free."""
+    own = local_copy(folder, tmp_path / "broken")
+    (own / "model.safetensors").unlink()
+    (own / "model.safetensors").write_bytes(b"no weights")
+    given = {name: str(own) if value == "broken" else value for name, value in wrong.items()}
+    with pytest.raises(ConfigurationError):
+        build_garden(load_settings(data_dir=tmp_path / "garden", **given))
+    garden = build_garden(load_settings(data_dir=tmp_path / "garden"))
+    assert asyncio.run(garden.store.acount()) == 0
+    asyncio.run(garden.aclose())
 
 
 def local_copy(folder: Path, to: Path) -> Path:
