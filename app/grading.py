@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.readings import best_first
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration, cosine_relevance
@@ -33,7 +31,7 @@ class CosineGrader:
         """Return every candidate once with its calibrated relevance, best first. Raises nothing of its own."""
         return best_first(
             [
-                replace(chunk, relevance=cosine_relevance(chunk.similarity, self._calibration))
+                chunk.having(relevance=cosine_relevance(chunk.similarity, self._calibration))
                 for reading in retrieved.readings
                 for chunk in reading.chunks
             ]

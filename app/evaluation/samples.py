@@ -64,7 +64,7 @@ async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]]) 
             Question(row["question"], (row["question"],), 1, None, None, started=now, deadline=now + 3600.0)
         )
         for chunk, _, measured in measure(retrieved.readings[0], english_idf):
-            features.append([measured[name] for name in FEATURE_NAMES])
+            features.append(list(measured))
             owner.append(number)
             on_topic = chunk.chunk_id.removesuffix(COPY) == row["gold_chunk"]
             topical.append(on_topic)

@@ -5,16 +5,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 LEXICAL = "lexical"
 """The entry for embedding models nobody has calibrated: it looks at words alone."""
-
-
-class Named(Protocol):
-    """Feature values by name."""
-
-    def __getitem__(self, name: str, /) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +17,7 @@ class Logistic:
     bias: float
     weights: Mapping[str, float]
 
-    def probability(self, features: Named) -> float:
+    def probability(self, features: Mapping[str, float]) -> float:
         """``1 / (1 + exp(-(bias + Σ weight · feature)))``, in [0, 1]."""
         z = self.bias + sum([weight * features[name] for name, weight in self.weights.items()])
         return 1.0 / (1.0 + math.exp(-z)) if z >= 0 else 1.0 - 1.0 / (1.0 + math.exp(min(z, 700.0)))

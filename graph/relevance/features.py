@@ -1,7 +1,6 @@
 """What is measured of a question and a chunk: how its sentences match, and the features of their pair."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -41,8 +40,7 @@ class Match(NamedTuple):
         return plain + 0.5 * self.defines * (1.0 - plain)
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """What the calibrated models see of one (question, chunk) pair. Twins of a chunk are never its rivals."""
 
     chunk_similarity: float  # cosine of question and chunk
@@ -56,12 +54,8 @@ class Features:
     defines: float  # how well a sentence's subject is what the question asks to be defined, in [0, 1]
     asks: float  # 1 when the question has the form of one, else 0
 
-    def __getitem__(self, name: str) -> float:
-        value: float = getattr(self, name)
-        return value
 
-
-FEATURE_NAMES = tuple(field.name for field in fields(Features))
+FEATURE_NAMES = Features._fields
 
 
 def fused(chunk: Chunk) -> float:
@@ -69,8 +63,7 @@ def fused(chunk: Chunk) -> float:
     return 0.5 * chunk.similarity + 0.5 * chunk.keyword
 
 
-@dataclass(frozen=True, slots=True)
-class _Lead:
+class _Lead(NamedTuple):
     """How one chunk stands, before it is compared with the others."""
 
     title_coverage: float

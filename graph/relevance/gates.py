@@ -1,7 +1,7 @@
 """How probable it is that a chunk is about a question, and that it answers it: gate one, and what gate two rests on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from graph.relevance.calibration import Calibration
 from graph.relevance.features import Features, Match, measure
@@ -9,8 +9,7 @@ from graph.state import Chunk, Reading
 from graph.terms import Idf
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
+class Assessment(NamedTuple):
     """One candidate of a reading: what was measured of it and its sentences, and its two probabilities in [0, 1]."""
 
     chunk: Chunk
@@ -22,16 +21,12 @@ class Assessment:
 
 def assess(reading: Reading, idf: Idf, calibration: Calibration) -> tuple[Assessment, ...]:
     """Every candidate of *reading*, in its order, with both calibrated probabilities."""
-    return tuple(
-        Assessment(
-            chunk=chunk,
-            matches=matches,
-            features=features,
-            topical=calibration.topical.probability(features),
-            answers=calibration.answers.probability(features),
-        )
-        for chunk, matches, features in measure(reading, idf)
-    )
+    topical, answers = calibration.topical.probability, calibration.answers.probability
+    assessed = []
+    for chunk, matches, features in measure(reading, idf):
+        named = features._asdict()
+        assessed.append(Assessment(chunk, matches, features, topical(named), answers(named)))
+    return tuple(assessed)
 
 
 def grade(readings: Sequence[Reading], idf: Idf, calibration: Calibration) -> tuple[Chunk, ...]:
@@ -42,8 +37,9 @@ def grade(readings: Sequence[Reading], idf: Idf, calibration: Calibration) -> tu
     """
     best: dict[str, Chunk] = {}
     for reading in readings:
-        for assessed in assess(reading, idf, calibration):
-            known = best.get(assessed.chunk.chunk_id)
-            if known is None or (known.relevance or 0.0) < assessed.topical:
-                best[assessed.chunk.chunk_id] = replace(assessed.chunk, relevance=assessed.topical)
+        for chunk, _, features in measure(reading, idf):
+            topical = calibration.topical.probability(features._asdict())
+            known = best.get(chunk.chunk_id)
+            if known is None or (known.relevance or 0.0) < topical:
+                best[chunk.chunk_id] = chunk.having(relevance=topical)
     return tuple(sorted(best.values(), key=lambda chunk: -(chunk.relevance or 0.0)))
