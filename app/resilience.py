@@ -40,8 +40,14 @@ class Retry:
 
         *unless* is asked before every retry and forbids it: an answer that has begun cannot begin anew.
         """
+        try:
+            return await work()
+        except Exception as error:  # noqa: BLE001  # it is told to tenacity, which is slow, and seldom needed
+            failed = [error]
 
         async def attempt() -> T:  # tenacity awaits only what it can see to be a coroutine function
+            if failed:
+                raise failed.pop()
             return await work()
 
         return await tenacity.AsyncRetrying(sleep=self.asleep, **self._rules(deadline, unless))(attempt)
