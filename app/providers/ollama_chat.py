@@ -12,21 +12,21 @@ import atexit
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from functools import reduce
-from operator import add
-from typing import Any, cast
+from typing import Any
 from urllib.request import getproxies, proxy_bypass
 from weakref import ref
 
 import aiohttp
 import httpx
 import orjson
-from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages import BaseMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_ollama import ChatOllama
 from ollama import ResponseError
 from pydantic import PrivateAttr
 
 from app.providers.per_loop import PerLoop
+from app.synthesis.chat_model import WholeReply
 
 Part = dict[str, Any]
 
@@ -52,25 +52,29 @@ class OllamaChat(ChatOllama):
         """Close the connections of the running loop."""
         await self._sessions.aclose()
 
-    async def areply(self, messages: Sequence[BaseMessage], **options: Any) -> AIMessageChunk:
+    async def areply(self, messages: Sequence[BaseMessage], **options: Any) -> WholeReply:
         """The whole reply to *messages*, for a caller who shows nobody how it comes: asked for, and sent, in one piece.
 
         No tracer is told of it. *options* are those of ``astream``.
         """
-        parts: list[AIMessageChunk] = []
-        async for part in self._aiterate_over_stream(list(messages), None, stream=False, **options):
-            said = cast(AIMessageChunk, part.message)
-            said.response_metadata = {**(part.generation_info or {}), **said.response_metadata}
-            parts.append(said)
-        return reduce(add, parts) if parts else AIMessageChunk(content="")
+        text, last = "", Part()
+        async for part in self._parts(self._request(list(messages), stream=False, **options)):
+            text += _said(part)
+            if part.get("done") is True:
+                last = part
+        return WholeReply(text, _metadata(last), _usage(last))
 
     async def _acreate_chat_stream(
         self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: Any
     ) -> AsyncIterator[Mapping[str, Any] | str]:
+        async for part in self._parts(self._request(messages, stop, **kwargs)):
+            yield part
+
+    def _request(self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: Any) -> Part:
+        """What ``ChatOllama`` would ask, without the members that say nothing."""
         given = self._chat_params(messages, stop, **kwargs)
         given["messages"] = [{k: v for k, v in message.items() if v or k == "content"} for message in given["messages"]]
-        async for part in self._parts({name: value for name, value in given.items() if value is not None}):
-            yield part
+        return {name: value for name, value in given.items() if value is not None}
 
     async def _parts(self, request: Mapping[str, Any]) -> AsyncIterator[Part]:
         """The lines of the reply to *request* as they come."""
@@ -121,6 +125,31 @@ def _end(session: ref[aiohttp.ClientSession], loop: asyncio.AbstractEventLoop) -
     if still is not None and loop.is_running():
         with suppress(TimeoutError, RuntimeError):
             asyncio.run_coroutine_threadsafe(still.close(), loop).result(1)
+
+
+def _said(part: Part) -> str:
+    """The text of one part; a part without a message has none."""
+    message = part.get("message")
+    said = message.get("content", "") if isinstance(message, dict) else ""
+    if not isinstance(said, str):
+        raise ValueError("Ollama sent a message whose content is no text.")
+    return said
+
+
+def _metadata(last: Part) -> Part:
+    """What the last part tells of the reply, under the names that ``ChatOllama`` gives."""
+    if not last:
+        return {}
+    told = {name: value for name, value in last.items() if name != "message"}
+    return {**told, "model_name": last.get("model"), "model_provider": "ollama"}
+
+
+def _usage(last: Part) -> UsageMetadata | None:
+    """The tokens spent, where the last part counts them."""
+    read, written = last.get("prompt_eval_count"), last.get("eval_count")
+    if not isinstance(read, int) or not isinstance(written, int):
+        return None
+    return UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
 
 
 def _part(line: bytes) -> Part:

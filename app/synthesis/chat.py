@@ -34,6 +34,7 @@ class ChatSynthesizer:
         self.completion = completion
         name = "answer_documents" if completion.chat.takes_documents else "answer"
         self._prompt = prompt or load_prompt(name)
+        self._instructions = SystemMessage(self._prompt.system)
 
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
@@ -49,7 +50,7 @@ class ChatSynthesizer:
         blocks = "" if chat.takes_documents else fitted.blocks
         reply = await self.completion.complete(
             [
-                SystemMessage(self._prompt.system),
+                self._instructions,
                 HumanMessage(self._prompt.user(chunks=blocks, question=harmless(question.text))),
             ],
             emit,

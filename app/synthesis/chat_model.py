@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessageChunk
+    from langchain_core.messages.ai import UsageMetadata
 
 Options = Callable[[int], Mapping[str, Any]]
 """How one call is told to write at most so many tokens: the keyword arguments of ``BaseChatModel.astream``."""
 
-Reply = Callable[..., Awaitable["AIMessageChunk"]]
+
+@dataclass(frozen=True, slots=True)
+class WholeReply:
+    """A reply that came at once: of an ``AIMessageChunk``, which is dear to make, what is read of one here."""
+
+    text: str
+    response_metadata: Mapping[str, Any]
+    usage_metadata: UsageMetadata | None = None
+    additional_kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+Reply = Callable[..., Awaitable[WholeReply]]
 """Takes the messages, and as keywords what ``options`` made."""
 
 

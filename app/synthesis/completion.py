@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from app.circuit import Circuit
 from app.faults import chat_error, fault_of
 from app.resilience import Retry
-from app.synthesis.chat_model import ChatModel
+from app.synthesis.chat_model import ChatModel, WholeReply
 from app.synthesis.thoughts import Thoughts, without_thoughts
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
 from graph.ports import TokenSink, unheard
@@ -20,6 +20,8 @@ from graph.ports import TokenSink, unheard
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk, BaseMessage
     from langchain_core.runnables import RunnableConfig
+
+    Piece = AIMessageChunk | WholeReply
 
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
@@ -47,7 +49,7 @@ class _Heard:
     reason: str = ""
     citations: list[Mapping[str, Any]] = field(default_factory=list)
 
-    def add(self, piece: AIMessageChunk) -> str:
+    def add(self, piece: Piece) -> str:
         said = str(piece.text)
         self.text += said
         told = {**piece.additional_kwargs, **piece.response_metadata}
@@ -106,18 +108,18 @@ class ChatCompletion:
 
     def _pieces(
         self, messages: Sequence[BaseMessage], emit: TokenSink, told: RunnableConfig, keywords: Mapping[str, Any]
-    ) -> AsyncIterator[AIMessageChunk]:
+    ) -> AsyncIterator[Piece]:
         """The reply as it comes; in one piece where nobody watches and the model can."""
         reply = self.chat.reply
         if reply is None or emit is not unheard:
             return self.chat.model.astream(list(messages), told, **keywords)
 
-        async def once() -> AsyncIterator[AIMessageChunk]:
+        async def once() -> AsyncIterator[Piece]:
             yield await reply(messages, **keywords)
 
         return once()
 
-    async def _listen(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, heard: _Heard) -> None:
+    async def _listen(self, pieces: AsyncIterator[Piece], emit: TokenSink, heard: _Heard) -> None:
         thoughts = Thoughts()
         async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
             while (piece := await self._next(stream, heard)) is not None:
@@ -131,10 +133,10 @@ class ChatCompletion:
         if shown := thoughts.close():
             await emit(shown)
 
-    async def _next(self, stream: Any, heard: _Heard) -> AIMessageChunk | None:
+    async def _next(self, stream: Any, heard: _Heard) -> Piece | None:
         """The next piece, None at the end. Whatever a vendor's code raises is a failure of the model."""
         try:
-            piece: AIMessageChunk | None = await anext(stream, None)
+            piece: Piece | None = await anext(stream, None)
         except Exception as error:
             raise chat_error(error, self.chat.name, begun=heard.text != "") from error
         return piece

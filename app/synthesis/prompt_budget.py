@@ -70,7 +70,7 @@ def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: 
     Raises ``SynthesisFailed`` when not even a piece of one chunk fits beside the instructions and the question.
     """
     reserved = min(max_tokens or ANSWER_TOKENS, context_tokens // 2)
-    fixed = _OVERHEAD + _instructions(prompt) + tokens(prompt.user(chunks="", question=harmless(question)))
+    fixed = _OVERHEAD + _frame(prompt) + tokens(harmless(question))
     room = context_tokens - reserved - fixed
     titles: list[str] = []
     texts: list[str] = []
@@ -92,9 +92,9 @@ def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: 
 
 
 @lru_cache(maxsize=8)
-def _instructions(prompt: Prompt) -> int:
-    """The tokens of what the system says."""
-    return tokens(prompt.system)
+def _frame(prompt: Prompt) -> int:
+    """The tokens of what stands around the chunks and the question."""
+    return tokens(prompt.system) + tokens(prompt.user(chunks="", question=""))
 
 
 @lru_cache(maxsize=1024)

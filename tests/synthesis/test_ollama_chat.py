@@ -102,6 +102,18 @@ async def test_a_reply_of_nothing_is_empty() -> None:
     await runner.cleanup()
 
 
+@pytest.mark.parametrize("message", [{"content": 7}, {"content": None}, {"content": ["Grass"]}])
+async def test_a_message_that_is_no_text_is_an_error(message: dict[str, Any]) -> None:
+    """What a server sends in the place of text is neither shown nor taken for an empty answer."""
+    server = Keeping([json.dumps({"message": message, "done": True, "done_reason": "stop"}).encode()])
+    runner = await server.serve()
+    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
+    with pytest.raises(ValueError, match="no text"):
+        await model.areply(MESSAGES)
+    await model.aclose()
+    await runner.cleanup()
+
+
 async def test_who_gives_up_on_a_reply_hangs_up(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
     """Cancelling the call closes the connection, so that the server stops writing."""
     ollama_peer.fault = Fault("drip")
