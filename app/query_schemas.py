@@ -101,7 +101,10 @@ STREAM_DOC: dict[str, Any] = {
 }
 
 
-def query_body() -> dict[str, Any]:
-    """OpenAPI's description of the body, which the routes read by themselves."""
+def query_input() -> dict[str, Any]:
+    """OpenAPI's description of the body and of the address, which the routes read by themselves."""
     content = {"application/json": {"schema": QueryRequest.model_json_schema()}}
-    return {"requestBody": {"required": True, "content": content}}
+    told = "answer from this document alone"
+    text = {"anyOf": [{"type": "string"}, {"type": "null"}], "description": told, "title": "Source"}
+    source = {"name": "source", "in": "query", "required": False, "schema": text, "description": told}
+    return {"requestBody": {"required": True, "content": content}, "parameters": [source]}
