@@ -16,6 +16,7 @@ LONGEST = 300
 
 _PAIRS = {"]": "[", "】": "【", "］": "［", "〕": "〔", "〗": "〖", "⟧": "⟦", "❳": "❲"}
 _STOP = re.compile(r"[\[\]【】［］〔〕〖〗⟦⟧❲❳]|\n[ \t]*\n")
+_CLOSING = re.compile(f"[{re.escape(''.join(_PAIRS))}]")
 _TARGET = re.compile(r"\((?:[^()\s]|\([^()\s]*\)){0,2000}(?:[ \t]+\"[^\"\n]{0,300}\")?[ \t]*\)")
 _DEFINITION = re.compile(r":[^\n]*(?:\n[ \t]{2,}[^\n]*)*")
 
@@ -133,6 +134,8 @@ def cuts(text: str, chunks: Sequence[Chunk], since: int = 0) -> list[Cut]:
 
     Time is linear in the length of *text*.
     """
+    if not _CLOSING.search(text, since):
+        return []
     scan = _Scan(text, chunks)
     position = since
     for start, end in [*code_spans(text), (len(text), len(text))]:

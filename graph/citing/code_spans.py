@@ -16,6 +16,8 @@ def code_spans(text: str) -> list[Span]:
 
     A fence that is never closed holds the rest of the text, as in CommonMark; inline code ends on its own line.
     """
+    if "`" not in text and "~~~" not in text:
+        return []
     spans: list[Span] = []
     opened: tuple[int, str] | None = None
     start = 0
