@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from langchain_core.embeddings import Embeddings
 
-from app.providers.vectors import Vectors, adocument_vectors, makes_arrays, unit
+from app.providers.vectors import Vectors, adocument_vectors, makes_arrays
 from graph.errors import EmbeddingUnavailable, GardenError
 
 
@@ -37,5 +37,5 @@ class EmbeddingSupport:
         So a sentence of a chunk that is cited again and again is embedded once.
         """
         if makes_arrays(self._embeddings):
-            return unit(await self._embeddings.aquestion_array(texts))
+            return await self._embeddings.aquestion_array(texts)
         return await adocument_vectors(self._embeddings, texts)

@@ -1,7 +1,7 @@
 """Unit vectors as arrays, from any LangChain ``Embeddings``.
 
 An embedding object that can make arrays itself (``MiniLMEmbeddings``) is asked for them; another one's lists of floats
-are converted. Vectors are scaled to length 1, so that a dot product is a cosine whatever the model does.
+are converted, and scaled to length 1, so that a dot product is a cosine whatever the model does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Vectors = NDArray[np.float32]
 
 
 class ArrayEmbeddings(Protocol):
-    """Embeddings that come as float32 [texts, d] without a detour over lists."""
+    """Embeddings that come as float32 [texts, d] without a detour over lists, each row of length 1."""
 
     def embed_array(self, texts: Sequence[str]) -> Vectors: ...
     def question_array(self, texts: Sequence[str]) -> Vectors: ...
@@ -36,7 +36,7 @@ def document_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
     if not texts:
         return np.zeros((0, 0), np.float32)
     if makes_arrays(embeddings):
-        return unit(embeddings.embed_array(texts))
+        return embeddings.embed_array(texts)
     return unit(embeddings.embed_documents(list(texts)))
 
 
@@ -45,21 +45,22 @@ async def adocument_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vec
     if not texts:
         return np.zeros((0, 0), np.float32)
     if makes_arrays(embeddings):
-        return unit(await embeddings.aembed_array(texts))
+        return await embeddings.aembed_array(texts)
     return unit(await embeddings.aembed_documents(list(texts)))
 
 
 def question_vector(embeddings: Embeddings, text: str) -> Vectors:
     """The vector of one question, float32 [d]."""
     if makes_arrays(embeddings):
-        return unit(embeddings.question_array([text])[0])
+        row: Vectors = embeddings.question_array([text])[0]
+        return row
     return unit(embeddings.embed_query(text))
 
 
 async def aquestion_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
     """The vectors of questions, float32 [texts, d], without holding the event loop."""
     if makes_arrays(embeddings):
-        return unit(await embeddings.aquestion_array(texts))
+        return await embeddings.aquestion_array(texts)
     return unit(await asyncio.gather(*map(embeddings.aembed_query, texts)))
 
 
