@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from app.providers.layout import METADATA
@@ -35,14 +35,25 @@ def metadata_path(name: str) -> str:
 
 
 def _condition(edge: Any, name: str, value: object) -> Any:
-    if isinstance(value, list | tuple | set | frozenset):
-        if not value:
-            return edge.HasIdCondition(set())
-        return edge.Filter(should=[_condition(edge, name, one) for one in value])
     if '"' in name:
         raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=name)
+    if isinstance(value, list | tuple | set | frozenset):
+        return _any_of(edge, name, value)
     if value is None:
         return edge.IsEmptyCondition(metadata_path(name))
-    if isinstance(value, str | int) and not isinstance(value, bool):
+    if _compares(value):
         return edge.FieldCondition(metadata_path(name), match=edge.MatchValue(value))
     raise InvalidInput("A filter compares with text, whole numbers or null.", field=name)
+
+
+def _any_of(edge: Any, name: str, values: Collection[object]) -> Any:
+    """One condition per type of value: as one each, of hundreds, they would all be asked of every point."""
+    if not values:
+        return edge.HasIdCondition(set())
+    by_type = [[value for value in values if _compares(value) and isinstance(value, kind)] for kind in (str, int)]
+    plain = [edge.FieldCondition(metadata_path(name), match=edge.MatchAny(some)) for some in by_type if some]
+    return edge.Filter(should=[*plain, *(_condition(edge, name, value) for value in values if not _compares(value))])
+
+
+def _compares(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
