@@ -8,7 +8,7 @@ takes seconds to minutes, is run by ``edge_optimize`` in a process of its own. T
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.providers.bm25 import document_weights
-from app.providers.edge_config import OVERSAMPLING, SEARCH_EF, edge_config
+from app.providers.edge_config import FILTERED_EF, OVERSAMPLING, SEARCH_EF, edge_config
 from app.providers.edge_filter import edge_filter
 from app.providers.layout import (
     DENSE,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import qdrant_edge as edge
 
 Where = Mapping[str, Any]
+Vector = NDArray[np.float32] | Sequence[int]
+"""A dense vector, or BM25 dimensions."""
 
 BATCH = 64
 """Points per engine call: about 6 ms during which nothing else runs."""
@@ -150,21 +152,35 @@ class Shard:
         ``exact`` goes through every vector, index or not.
         """
         build, condition = self._edge, edge_filter(where)
-        queries = [build.Query.Nearest(vector.tolist(), using=DENSE) for vector in dense]
-        for terms in sparse:
-            vector = build.SparseVector(list(terms), [1.0] * len(terms))
-            queries.append(build.Query.Nearest(vector, using=SPARSE))
         by_bytes = build.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=OVERSAMPLING)
-        how = build.SearchParams(hnsw_ef=SEARCH_EF, exact=exact, quantization=by_bytes)
-        requests = [build.QueryRequest(query=query, limit=limit, filter=condition, params=how) for query in queries]
+        ef, around = (SEARCH_EF, None) if condition is None else (FILTERED_EF, build.AcornSearchParams(True, 1.0))
+        how = build.SearchParams(hnsw_ef=ef, exact=exact, quantization=by_bytes, acorn=around)
+        vectors: list[Vector] = [*dense, *sparse]
+        requests = [
+            build.QueryRequest(query=self._nearest(vector), limit=limit, filter=condition, params=how)
+            for vector in vectors
+        ]
         found = self._shard.query_batch(build.QueryBatchRequest(requests))
         return [[Hit(point.id, point.version, point.score) for point in points] for points in found]
+
+    def scores(self, wanted: Sequence[tuple[Vector, Collection[Any]]]) -> list[dict[Any, float]]:
+        """Per dense vector, or set of BM25 dimensions, the scores of the points of these ids that have one, by id."""
+        build = self._edge
+        how = build.SearchParams(exact=True, quantization=build.QuantizationSearchParams(ignore=True))
+        requests = {}
+        for place, (vector, ids) in enumerate(wanted):
+            if len(ids) and len(vector):
+                only = build.Filter(must=[build.HasIdCondition(set(ids))])
+                nearest = self._nearest(vector)
+                requests[place] = build.QueryRequest(query=nearest, limit=len(ids), filter=only, params=how)
+        answers = self._shard.query_batch(build.QueryBatchRequest(list(requests.values()))) if requests else []
+        found = dict(zip(requests, answers, strict=True))
+        return [{point.id: point.score for point in found.get(place, ())} for place in range(len(wanted))]
 
     def heaviest(self, terms: Sequence[int]) -> list[tuple[float, float] | None]:
         """Per BM25 dimension the best point's score and its stored weight there; None where no point has it."""
         build = self._edge
-        queries = [build.Query.Nearest(build.SparseVector([term], [1.0]), using=SPARSE) for term in terms]
-        requests = [build.QueryRequest(query=query, limit=1, with_vector=[SPARSE]) for query in queries]
+        requests = [build.QueryRequest(query=self._nearest([term]), limit=1, with_vector=[SPARSE]) for term in terms]
         found = self._shard.query_batch(build.QueryBatchRequest(requests))
         return [_weight(points[0], term) if points else None for points, term in zip(found, terms, strict=True)]
 
@@ -181,6 +197,12 @@ class Shard:
         self._shard.flush()
         self._shard.close()
 
+    def _nearest(self, vector: Vector) -> Any:
+        build = self._edge
+        if isinstance(vector, np.ndarray):
+            return build.Query.Nearest(vector.tolist(), using=DENSE)
+        return build.Query.Nearest(build.SparseVector(list(vector), [1.0] * len(vector)), using=SPARSE)
+
     def _point(self, point: Point) -> edge.Point:
         vector: dict[str, Any] = {DENSE: point.dense.tolist()}
         if self.has_sparse:
@@ -191,12 +213,6 @@ class Shard:
         if self.has_sentences and len(point.sentences):
             vector[SENTENCES] = point.sentences.tolist()
         return self._edge.Point(point_id(point.chunk_id), vector, payload_of(point.text, point.metadata))
-
-
-def dense_of(record: edge.Record) -> list[float]:
-    """The dense vector of a record that was fetched with its vectors."""
-    vectors: Any = record.vector
-    return list(vectors[DENSE])
 
 
 def _weight(point: edge.ScoredPoint, term: int) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from app.providers.documents import Unembedded, document_from_payload
 from app.providers.edge_chunks import EdgeChunks
-from app.providers.edge_shard import Hit, Shard, Where, dense_of
+from app.providers.edge_shard import Hit, Shard, Where
 from app.providers.layout import DENSE, point_id
 from app.providers.vectors import adocument_vectors, aquestion_vectors, document_vectors, question_vector
 
@@ -160,7 +160,8 @@ class EdgeVectorStore(EdgeChunks, VectorStore):
         def job(shard: Shard) -> list[Document]:
             (hits,) = self._dense(shard, vector, fetch_k, options)
             found = shard.fetch([hit.id for hit in hits], [DENSE])
-            rows = [dense_of(record) for record in found]
+            vectors: list[Any] = [record.vector for record in found]
+            rows = [one[DENSE] for one in vectors]
             chosen = maximal_marginal_relevance(np.asarray(vector, np.float32), rows, lambda_mult, k)
             return [document_from_payload(str(found[at].id), found[at].payload) for at in chosen]
 

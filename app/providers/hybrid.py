@@ -36,7 +36,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class HybridHits:
-    """Per query the union of both channels, in no order; ``idf`` per dimension, empty without a sparse channel."""
+    """Per query what both channels found, in no order; ``idf`` per dimension, empty without a sparse channel."""
 
     candidates: list[list[Candidate]]
     idf: dict[int, float] = field(default_factory=dict)
@@ -50,6 +50,7 @@ class HybridStore(Protocol):
     ) -> HybridHits:
         """Search ``limit`` chunks per channel and query, among those whose metadata has the values of ``where``.
 
+        A store may leave out what is not among the ``limit`` best of both by cosine and BM25 together.
         ``idf`` is ``ln(1 + (N - n + .5) / (n + .5))`` over the whole collection, for every term of every query.
         Raises ``CollectionMissing``, or ``ConfigurationError`` when the vectors' size is not the collection's.
         """

@@ -7,7 +7,6 @@ fields beside it, and Chroma's ``document`` with flat metadata. Nothing here wri
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 from graph.state import Chunk
@@ -88,10 +87,15 @@ def _spans(value: object, length: int) -> tuple[tuple[int, int], ...]:
     """Stored spans as pairs, or () unless they are ordered, disjoint and inside the text."""
     if not isinstance(value, list):
         return ()
+    spans: list[tuple[int, int]] = []
+    last = 0
     try:
-        spans = tuple((int(start), int(end)) for start, end in value)
+        for start, end in value:
+            span = int(start), int(end)
+            if not last <= span[0] < span[1] <= length:
+                return ()
+            spans.append(span)
+            last = span[1]
     except (TypeError, ValueError):
         return ()
-    inside = all(0 <= start < end <= length for start, end in spans)
-    ordered = all(left[1] <= right[0] for left, right in pairwise(spans))
-    return spans if inside and ordered else ()
+    return tuple(spans)
