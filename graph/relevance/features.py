@@ -1,6 +1,7 @@
 """What is measured of a question and a chunk: how its sentences match, and the features of their pair."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -84,22 +85,21 @@ def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...],
     definition = defined(reading.question, idf)
     found = [_match(question, coverage, definition, chunk) for chunk in reading.chunks]
     ids = [chunk.chunk_id for chunk in reading.chunks]
-    ranks = [fused(chunk) for chunk in reading.chunks]
-    strengths = [lead.chunk_strength for _, lead in found]
-    best = [lead.sentence_strength for _, lead in found]
+    ranks = _ordered([fused(chunk) for chunk in reading.chunks], ids)
+    strengths = _ordered([lead.chunk_strength for _, lead in found], ids)
+    best = _ordered([lead.sentence_strength for _, lead in found], ids)
     measured = []
-    for number, (chunk, (matches, lead)) in enumerate(zip(reading.chunks, found, strict=True)):
+    for chunk, (matches, lead) in zip(reading.chunks, found, strict=True):
         no_rivals = {chunk.chunk_id, *chunk.twins}
-        rivals = [other for other, chunk_id in enumerate(ids) if chunk_id not in no_rivals]
         features = Features(
             chunk_similarity=chunk.similarity,
             sentence_similarity=lead.sentence_similarity,
             coverage=lead.coverage,
             sentence_coverage=lead.sentence_coverage,
             beyond_title=max(1.0 - lead.title_coverage, lead.defines),
-            rank=1.0 / (1 + sum([ranks[other] > ranks[number] for other in rivals])),
-            chunk_gap=_gap(strengths[number], [strengths[other] for other in rivals]),
-            sentence_gap=_gap(best[number], [best[other] for other in rivals]),
+            rank=1.0 / (1 + _higher(fused(chunk), ranks, no_rivals)),
+            chunk_gap=_gap(lead.chunk_strength, strengths, no_rivals),
+            sentence_gap=_gap(lead.sentence_strength, best, no_rivals),
             defines=lead.defines,
             asks=asked,
         )
@@ -107,8 +107,30 @@ def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...],
     return tuple(measured)
 
 
-def _gap(strength: float, rivals: Sequence[float]) -> float:
-    return min(LARGEST_GAP, strength - max(rivals, default=0.0))
+_Ordered = Sequence[tuple[float, str]]
+"""A value of every chunk and the chunk's id, highest first."""
+
+
+def _ordered(values: Sequence[float], ids: Sequence[str]) -> _Ordered:
+    return sorted(zip(values, ids, strict=True), reverse=True)
+
+
+def _gap(strength: float, ordered: _Ordered, no_rivals: Collection[str]) -> float:
+    """How far *strength* is ahead of the best rival's, which comes first in *ordered*; at most ``LARGEST_GAP``."""
+    for value, owner in ordered:
+        if owner not in no_rivals:
+            return min(LARGEST_GAP, strength - value)
+    return min(LARGEST_GAP, strength)
+
+
+def _higher(rank: float, ordered: _Ordered, no_rivals: Collection[str]) -> int:
+    """How many rivals rank higher."""
+    count = 0
+    for value, owner in ordered:
+        if value <= rank:
+            break
+        count += owner not in no_rivals
+    return count
 
 
 def _match(
@@ -116,25 +138,32 @@ def _match(
 ) -> tuple[tuple[Match, ...], _Lead]:
     """The matches of the sentences of *chunk*, and how the chunk stands."""
     title = question.entries & vocabulary(chunk.title)
+    title_coverage = coverage(title)
     everything = title
     before: frozenset[str] = frozenset()
     matches = []
+    best_coverage, best_strength = 0.0, -math.inf
     sentences = chunk.sentences
     defines = definition.shares(sentences)
     for sentence, similarity, share in zip(sentences, chunk.span_similarities, defines, strict=True):
         own = question.entries & vocabulary(sentence)
-        near = own | title
-        matches.append(Match(similarity, coverage(near), coverage(near | before), share))
-        everything |= own
+        near, covered = title, title_coverage
+        if own:  # most sentences hold none of the question's words
+            near = own | title
+            covered = coverage(near)
+            everything |= own
+        matches.append(Match(similarity, covered, coverage(near | before) if before else covered, share))
+        best_coverage = max(best_coverage, covered)
+        best_strength = max(best_strength, matches[-1].strength)
         before = own
     covered = coverage(everything)
     lead = _Lead(
-        title_coverage=coverage(title),
+        title_coverage=title_coverage,
         coverage=covered,
-        sentence_coverage=max([m.coverage for m in matches], default=0.0),
-        sentence_similarity=max([m.similarity for m in matches], default=chunk.similarity),
+        sentence_coverage=best_coverage,
+        sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
         chunk_strength=0.5 * chunk.similarity + 0.5 * covered,
-        sentence_strength=max([m.strength for m in matches], default=0.0),
+        sentence_strength=best_strength if matches else 0.0,
         defines=max(defines, default=0.0),
     )
     return tuple(matches), lead
