@@ -24,6 +24,7 @@ _CONTEXT = 120
 
 _OPEN = re.compile(r"[\[【［〔〖⟦❲]")
 _BRACKET = re.compile(r"(?P<open>[\[【［〔〖⟦❲])|[\]】］〕〗⟧❳]|\n[ \t]*\n")
+_NESTED = re.compile(r"[\[【［〔〖⟦❲\]】］〕〗⟧❳]")
 _NUMERIC = re.compile(r"[\s\d,;:&|/^#.‐–—†A-Za-z*_-]*")
 _AFTER_NAME = re.compile(r"\s*(?:\Z|[,;:(#]|(?:pa?g?e?|p|sect?|chapter|§)\b)")
 _LINK_BEGINS = re.compile(r"\([^()\s]{0,200}\Z|\Z")
@@ -104,7 +105,7 @@ class LiveMarkers:
         """Whether a marker may begin with *inside*."""
         if len(inside) > LONGEST:
             return False
-        if _NUMERIC.fullmatch(inside) and len(re.findall(r"[A-Za-z]+", inside)) <= 2:
+        if _NUMERIC.fullmatch(_NESTED.sub("", inside)) and len(re.findall(r"[A-Za-z]+", inside)) <= 2:
             return True
         if "\n" not in inside and len(inside) <= PATIENCE:
             return True

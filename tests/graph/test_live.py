@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.citing.live import PATIENCE, LiveMarkers
@@ -35,6 +35,7 @@ def streamed(text: str, step: int = 1) -> list[str]:
         ("```\na[1]\n```\nred [1]", "```\na[1]\n```\nred [1]"),
         ("a [link](http://x) and [sic]", "a [link](http://x) and [sic]"),
         ("red[^3]\n\n[^3]: guide.md\n", "red [1]\n\n\n"),
+        ("red [[\n3]]", "red [1]"),
         ("cut off [safety_man", "cut off"),
         ("cut off [", "cut off"),
     ],
@@ -45,6 +46,7 @@ def test_markers_are_shown_whole(text: str, expected: str, step: int) -> None:
     assert "".join(streamed(text, step)) == expected
 
 
+@example("[[\n", 1)
 @given(st.text(alphabet="ab [](1)23,`\n.^:", max_size=60), st.integers(1, 5))
 def test_no_piece_ends_inside_a_marker(text: str, step: int) -> None:
     """No piece ends in what may still become a marker, and every number shown counts a document."""
