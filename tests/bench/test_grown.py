@@ -51,5 +51,5 @@ async def test_recall_is_told_against_a_search_of_everything(tmp_path: Path) -> 
     """Without an index nothing is missed."""
     store = EdgeVectorStore(DeterministicFakeEmbedding(size=SIZE), tmp_path, "garden", SIZE)
     await store.aupsert([point(number) for number in range(50)])
-    assert await measure_recall(store, [point(number).dense for number in range(5)]) == 1.0
+    assert await measure_recall(store, [point(number).dense for number in range(5)], None) == 1.0
     await store.aclose()
