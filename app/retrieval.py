@@ -139,7 +139,7 @@ def _twins(candidates: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
     rows = _stacked([vector for _, vector in known])
     near = rows @ rows.T > TWINS
     alike: dict[str, tuple[str, ...]] = {}
-    if np.count_nonzero(near) <= len(known):  # mostly: each is near itself alone
+    if np.count_nonzero(near) <= np.count_nonzero(near.diagonal()):  # mostly: each is near itself alone
         return alike
     for at, other in np.argwhere(near).tolist():
         if at != other:

@@ -51,7 +51,7 @@ class EdgeSearch:
         known = self._memory.candidates(list(dict.fromkeys(chain.from_iterable(unions))))
         new = _missing(unions, known)
         if len(self._passed_over.find(new)) < len(new):
-            measured = _measured(shard, queries, pairs, idf)
+            measured = _measured(shard, queries, terms, pairs, idf)
             unions = [_best(shard, *one, limit) for one in zip(pairs, measured, strict=True)]
             self._passed_over.keep(dict.fromkeys(new))
             new = _missing(unions, known)
@@ -93,17 +93,21 @@ Pair = tuple[Sequence[Hit], Sequence[Hit]]
 
 
 def _measured(
-    shard: Shard, queries: Sequence[HybridQuery], pairs: Sequence[Pair], idf: Mapping[int, float]
+    shard: Shard,
+    queries: Sequence[HybridQuery],
+    terms: Sequence[Sequence[int]],
+    pairs: Sequence[Pair],
+    idf: Mapping[int, float],
 ) -> list[dict[Any, float]]:
     """Per query the score of each of its hits by id: cosine and BM25 over the highest there could be."""
     crossed: list[tuple[Vector, set[Any]]] = []
-    for query, (near, worded) in zip(queries, pairs, strict=True):
+    for query, own, (near, worded) in zip(queries, terms, pairs, strict=True):
         by_cosine, by_words = {hit.id for hit in near}, {hit.id for hit in worded}
-        crossed += [(query.dense, by_words - by_cosine), (query.terms, by_cosine - by_words)]
+        crossed += [(query.dense, by_words - by_cosine), (own, by_cosine - by_words)]
     scores = iter(shard.scores(crossed))
     measured = []
-    for query, (near, worded) in zip(queries, pairs, strict=True):
-        highest = (K1 + 1.0) * sum([idf.get(term, 0.0) for term in query.terms]) or 1.0
+    for own, (near, worded) in zip(terms, pairs, strict=True):
+        highest = (K1 + 1.0) * sum([idf.get(term, 0.0) for term in own]) or 1.0
         cosines = {hit.id: hit.score for hit in near} | next(scores)
         words = {hit.id: hit.score for hit in worded} | next(scores)
         measured.append({id_: cosine + words.get(id_, 0.0) / highest for id_, cosine in cosines.items()})

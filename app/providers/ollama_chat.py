@@ -59,8 +59,9 @@ class OllamaChat(ChatOllama):
         """
         text, last = "", Part()
         async for part in self._parts(self._request(list(messages), stream=False, **options)):
-            text += _said(part)
-            if part.get("done") is True:
+            said = _said(part)
+            text += said
+            if part.get("done") is True and not (part.get("done_reason") == "load" and not said):
                 last = part
         return WholeReply(text, _metadata(last), _usage(last))
 
@@ -129,10 +130,10 @@ def _end(session: ref[aiohttp.ClientSession], loop: asyncio.AbstractEventLoop) -
 
 def _said(part: Part) -> str:
     """The text of one part; a part without a message has none."""
-    message = part.get("message")
-    said = message.get("content", "") if isinstance(message, dict) else ""
+    message = part.get("message", {})
+    said = message.get("content", "") if isinstance(message, dict) else None
     if not isinstance(said, str):
-        raise ValueError("Ollama sent a message whose content is no text.")
+        raise ValueError("Ollama sent a message that holds no text.")
     return said
 
 

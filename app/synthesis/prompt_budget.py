@@ -27,6 +27,7 @@ _LEAST_TEXT = 40
 
 _RUN = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)|(\d)|(\n)|([^\S\n])|([\x21-\x7e])|(.)", re.DOTALL)
 _LETTERS_PER_TOKEN = 4
+_MARK = "\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: 
     Raises ``SynthesisFailed`` when not even a piece of one chunk fits beside the instructions and the question.
     """
     reserved = min(max_tokens or ANSWER_TOKENS, context_tokens // 2)
-    fixed = _OVERHEAD + _frame(prompt) + tokens(harmless(question))
+    frame, times = _frame(prompt)
+    fixed = _OVERHEAD + frame + times * tokens(harmless(question))
     room = context_tokens - reserved - fixed
     titles: list[str] = []
     texts: list[str] = []
@@ -92,9 +94,10 @@ def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: 
 
 
 @lru_cache(maxsize=8)
-def _frame(prompt: Prompt) -> int:
-    """The tokens of what stands around the chunks and the question."""
-    return tokens(prompt.system) + tokens(prompt.user(chunks="", question=""))
+def _frame(prompt: Prompt) -> tuple[int, int]:
+    """The tokens of what stands around the chunks and the question, and how often the question stands there."""
+    around = tokens(prompt.system) + tokens(prompt.user(chunks="", question=""))
+    return around, prompt.user(chunks="", question=_MARK).count(_MARK)
 
 
 @lru_cache(maxsize=1024)

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import qdrant_edge as edge
 
 from app.providers.bm25 import K1, dimension, document_weights
 from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_shard import Shard
 from app.providers.hybrid import Candidate, HybridQuery
-from app.providers.layout import Point, point_id
+from app.providers.layout import DENSE, Point, point_id
 from graph.terms import stem
 
 SIZE, COUNT, LIMIT = 24, 150, 5
@@ -88,6 +89,24 @@ async def test_what_was_found_comes_with_its_sentences(store: EdgeChunks) -> Non
     for candidate in hits.candidates[0]:
         stored = POINTS[candidate.chunk.chunk_id].sentences
         assert np.allclose(sentences[candidate.key], stored, atol=2e-3)  # kept as float16
+
+
+async def test_a_collection_without_words_is_searched_by_vectors(tmp_path: Path) -> None:
+    """One that was made without a sparse channel, or sentences, answers questions with words all the same."""
+    path = tmp_path / "garden" / "shard-1"
+    path.mkdir(parents=True)
+    dense = edge.EdgeVectorParams(size=SIZE, distance=edge.Distance.Cosine)
+    edge.EdgeShard.create(str(path), edge.EdgeConfig(vectors={DENSE: dense})).close()
+    (path.parent / "current").write_text(path.name, encoding="utf-8")
+    store = EdgeChunks(tmp_path, "garden", SIZE)
+    await store.aupsert(list(POINTS.values()))
+    for _ in range(2):
+        hits = await store.ahybrid(QUERIES, LIMIT)
+        assert hits.idf == {}
+        for query, row in zip(QUERIES, hits.candidates, strict=True):
+            assert found(row) == best_of({name: float(one.dense @ query.dense) for name, one in POINTS.items()})
+        assert await store.asentences(hits.candidates[0]) == {}
+    await store.aclose()
 
 
 async def test_points_are_scored_where_they_are(store: EdgeChunks) -> None:

@@ -91,6 +91,18 @@ async def test_a_server_that_streams_all_the_same_is_understood() -> None:
     await runner.cleanup()
 
 
+async def test_a_model_that_is_loaded_again_takes_no_word_back() -> None:
+    """A part that only tells of loading the model is neither text nor the reply's end."""
+    loading = line("", done=True, done_reason="load")
+    server = Keeping([loading, line("Grass."), line("", done=True, done_reason="stop"), loading])
+    runner = await server.serve()
+    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
+    said = await model.areply(MESSAGES)
+    assert (said.text, said.response_metadata["done_reason"]) == ("Grass.", "stop")
+    await model.aclose()
+    await runner.cleanup()
+
+
 async def test_a_reply_of_nothing_is_empty() -> None:
     """A server that closes without a word has given no reason for its end, and so is one that broke off."""
     server = Keeping([])
@@ -102,8 +114,8 @@ async def test_a_reply_of_nothing_is_empty() -> None:
     await runner.cleanup()
 
 
-@pytest.mark.parametrize("message", [{"content": 7}, {"content": None}, {"content": ["Grass"]}])
-async def test_a_message_that_is_no_text_is_an_error(message: dict[str, Any]) -> None:
+@pytest.mark.parametrize("message", [{"content": 7}, {"content": None}, {"content": ["Grass"]}, None, "Grass", [], 5])
+async def test_a_message_that_is_no_text_is_an_error(message: Any) -> None:
     """What a server sends in the place of text is neither shown nor taken for an empty answer."""
     server = Keeping([json.dumps({"message": message, "done": True, "done_reason": "stop"}).encode()])
     runner = await server.serve()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,15 @@ def test_prompt_and_answer_never_exceed_the_context(texts: list[str], context: i
     assert prompt_tokens(ASKED, fitted.blocks) + fitted.answer_tokens <= context
     assert fitted.dropped + len(fitted.texts) == len(chunks)
     assert fitted.answer_tokens >= 1
+
+
+def test_a_question_that_stands_there_twice_counts_twice() -> None:
+    """A prompt may repeat the question; each time takes its place."""
+    twice = replace(PROMPT, text=PROMPT.text.replace("Question: $question", "$question\n" * 3))
+    asked = "Where is the tower? " * 100
+    fitted = fit(twice, asked, [chunk(n, "Plain words. " * 90) for n in range(30)], 4096, None)
+    whole = estimate(twice.system) + estimate(twice.user(chunks=fitted.blocks, question=asked))
+    assert whole + fitted.answer_tokens <= 4096
 
 
 def test_chunks_are_dropped_from_the_end() -> None:
