@@ -3,13 +3,16 @@
 The collection begins with real chunks and their real vectors, and is then grown (``bench/grown.py``). Sizes are
 measured in one collection, in one process, from small to large; before each is measured the collection is closed and
 opened, as by a server that starts with it, and read through once, as such a server does beside its first questions.
+Beside each a copy of the smallest is asked the same, in turns: minutes lie between two sizes, and machines change.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
+import shutil
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,6 +24,7 @@ import numpy as np
 import psutil
 
 from app.bootstrap import Garden, build_garden
+from app.cli import GC_THRESHOLDS
 from app.ingest.pipeline import ingest
 from app.providers.bm25 import dimension
 from app.providers.edge_shard import Shard, Where
@@ -43,6 +47,8 @@ BASE = 500
 """Real chunks."""
 QUESTIONS = 100
 WARM_UP = 10
+TURN = 10
+"""Questions that one collection is asked before the other's turn."""
 
 Ask = Callable[[str], Awaitable[Any]]
 
@@ -76,6 +82,7 @@ def main(arguments: list[str]) -> None:
     options.add_argument("--million", action="store_true", help="1,000,000 chunks as well: an hour, and 10 GB of disk")
     options.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
     chosen = options.parse_args(arguments)
+    gc.set_threshold(*GC_THRESHOLDS)
     sizes = sorted({*map(int, chosen.sizes.split(",")), *([1_000_000] if chosen.million else [])})
     with tempfile.TemporaryDirectory(prefix="garden-scale-") as folder:
         result = asyncio.run(measure(Path(folder), sizes))
@@ -91,6 +98,7 @@ async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
     corpus.write(file)
     ingested, points = await measure_ingest(file, folder / "garden")
     settings = load_settings(data_dir=folder / "garden", log_level="ERROR")
+    smallest = load_settings(data_dir=folder / "smallest", log_level="ERROR")
     grown, rows = len(points), []
     for size in sizes:
         garden = build_garden(settings)
@@ -100,16 +108,21 @@ async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
             await garden.aclose()
         grown = max(grown, size)
         rows[-1]["disk, MB"] = await asyncio.to_thread(size_mb, folder / "garden")
+        if size == sizes[0]:
+            await asyncio.to_thread(shutil.copytree, folder / "garden", folder / "smallest")
         begun = time.perf_counter()
         garden = build_garden(settings)
+        rows[-1]["opened, s"] = time.perf_counter() - begun
+        beside = build_garden(smallest)
         try:
-            rows[-1]["opened, s"] = time.perf_counter() - begun
-            if garden.store.engine.warming:
-                await asyncio.to_thread(garden.store.engine.warming.wait)
+            for one in (garden, beside):
+                if one.store.engine.warming:
+                    await asyncio.to_thread(one.store.engine.warming.wait)
             rows[-1]["read through, s"] = time.perf_counter() - begun
-            rows[-1].update(await measure_questions(garden, corpus))
+            rows[-1].update(await measure_questions(garden, beside, corpus))
         finally:
             await garden.aclose()
+            await beside.aclose()
         print(f"{size:,} chunks measured", flush=True)
     return {"ingest": ingested, "sizes": rows}
 
@@ -153,34 +166,41 @@ class Asked:
     cpu: float
 
 
-async def measure_questions(garden: Garden, corpus: Corpus) -> dict[str, float]:
+async def measure_questions(garden: Garden, beside: Garden, corpus: Corpus) -> dict[str, float]:
     """Whole questions with no filter, a filter that leaves one document, one that leaves half; and the search alone.
 
-    The first way meets every candidate for the first time; the later ones find many of them decoded.
+    The first way meets every candidate for the first time; the later ones find many of them decoded. *beside* is asked
+    the same in turns.
     """
     warm_up, questions = corpus.questions[:WARM_UP], corpus.questions[WARM_UP:]
-
-    def whole(source: str | None) -> Ask:
-        return lambda question: garden.service.ask({"query": question, "source": source})
-
     narrow = corpus.rows[0]["document_id"]
-    vectors = await garden.embedding.embeddings.aquestion_array(questions)  # type: ignore[attr-defined]
+    for one in (garden, beside):
+        vectors = await one.embedding.embeddings.aquestion_array(questions)  # type: ignore[attr-defined]
     known = dict(zip(questions, vectors, strict=True))
 
-    async def search(question: str) -> None:
-        query = HybridQuery(known[question], tuple(map(dimension, question_stems(question))))
-        await garden.store.ahybrid([query], POOL)
+    def whole(one: Garden, source: str | None) -> Ask:
+        return lambda question: one.service.ask({"query": question, "source": source})
 
-    found: dict[str, float] = {}
-    ways = {
-        "question": whole(None),
-        "question, one document": whole(narrow),
-        "question, half": whole(HALF),
+    def search(one: Garden) -> Ask:
+        async def ask(question: str) -> None:
+            query = HybridQuery(known[question], tuple(map(dimension, question_stems(question))))
+            await one.store.ahybrid([query], POOL)
+
+        return ask
+
+    ways: dict[str, Callable[[Garden], Ask]] = {
+        "question": lambda one: whole(one, None),
+        "question, one document": lambda one: whole(one, narrow),
+        "question, half": lambda one: whole(one, HALF),
         "search, candidates remembered": search,
     }
-    for name, ask in ways.items():
-        asked = await ask_all(ask, questions if ask is search else [*warm_up, *questions])
-        found |= {f"{name}, p50 ms": asked.p50, f"{name}, p95 ms": asked.p95, f"{name}, CPU ms": asked.cpu}
+    found: dict[str, float] = {}
+    for name, way in ways.items():
+        before = [*questions, *questions] if way is search else warm_up  # what is met a second time is decoded then
+        here, there = await ask_in_turns([way(garden), way(beside)], before, questions)
+        found |= {f"{name}, p50 ms": here.p50, f"{name}, p95 ms": here.p95, f"{name}, CPU ms": here.cpu}
+        found |= {f"{name}, p50 over the smallest's": here.p50 / there.p50}
+        found |= {f"{name}, CPU over the smallest's": here.cpu / there.cpu}
     found["of the ten nearest, found"] = await measure_recall(garden.store, list(vectors), None)
     found["of the ten nearest in half, found"] = await measure_recall(garden.store, list(vectors), {"source": HALF})
     found["memory, MB"] = psutil.Process().memory_info().rss / 2**20
@@ -202,26 +222,33 @@ async def measure_recall(store: EdgeVectorStore, vectors: Sequence[Vectors], whe
     return float(np.mean([len(a & b) / len(b) for a, b in zip(found, there, strict=True)]))
 
 
-async def ask_all(ask: Ask, questions: Sequence[str]) -> Asked:
-    """Ask one after another; the first ``WARM_UP`` do not count."""
-    times, cpu = [], 0.0
-    for at, question in enumerate(questions):
-        begun, spent = time.perf_counter(), time.process_time()
-        await ask(question)
-        if at >= WARM_UP:
-            times.append((time.perf_counter() - begun) * 1000)
-            cpu += time.process_time() - spent
-    return Asked(percentile(times, 50), percentile(times, 95), cpu * 1000 / max(1, len(times)))
+async def ask_in_turns(asks: Sequence[Ask], before: Sequence[str], questions: Sequence[str]) -> list[Asked]:
+    """Have each ask the questions one after another, a few at a time in turns; those *before* do not count."""
+    for ask in asks:
+        for question in before:
+            await ask(question)
+    gc.collect()
+    gc.freeze()  # as ``garden serve`` does; else what the growing left behind is gone through again and again
+    times: list[list[float]] = [[] for _ in asks]
+    spent: list[list[float]] = [[] for _ in asks]
+    for start in range(0, len(questions), TURN):
+        order = range(len(asks)) if start // TURN % 2 else reversed(range(len(asks)))
+        for place in order:
+            for question in questions[start : start + TURN]:
+                begun, cpu = time.perf_counter(), time.process_time()
+                await asks[place](question)
+                times[place].append((time.perf_counter() - begun) * 1000)
+                spent[place].append((time.process_time() - cpu) * 1000)
+    return [
+        Asked(percentile(taken, 50), percentile(taken, 95), sum(cpus) / len(cpus))
+        for taken, cpus in zip(times, spent, strict=True)
+    ]
 
 
 def tables(result: dict[str, Any]) -> list[tuple[str, list[list[str]]]]:
-    """Sizes side by side, medians also over that of the smallest; then ingest."""
+    """Sizes side by side; then ingest."""
     rows = result["sizes"]
     heads = ["", *(f"{row['chunks']:,}" for row in rows)]
-    body = []
-    for what in (name for name in rows[0] if name != "chunks"):
-        body.append([what, *(number(row[what]) for row in rows)])
-        if "p50" in what or "CPU" in what:
-            body.append(["  over the smallest", *(f"{row[what] / rows[0][what]:.2f}" for row in rows)])
+    body = [[what, *(number(row[what]) for row in rows)] for what in rows[0] if what != "chunks"]
     ingested = [["", ""], *([what, number(value)] for what, value in result["ingest"].items())]
     return [("extractive answers, one question at a time, by chunks", [heads, *body]), ("ingest", ingested)]
