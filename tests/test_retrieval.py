@@ -239,6 +239,15 @@ async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     assert again.readings[0].chunks == retrieved.readings[0].chunks, "what was embedded once is not embedded again"
 
 
+async def test_vectors_of_nothing_hide_no_twins(embeddings: MiniLMEmbeddings) -> None:
+    """Chunks whose vectors another pipeline left at zero are near nothing, themselves included; twins stay twins."""
+    foreign = Foreign(embeddings, True, {"one": "Beans.", "two": "Beans.", "none": "Rye.", "nothing": "Oats."})
+    foreign._rows[2:] = 0.0
+    retrieved = await HybridRetriever(foreign, embeddings).retrieve(asked("beans"))
+    twins = {chunk.chunk_id: chunk.twins for chunk in retrieved.readings[0].chunks}
+    assert twins == {"one": ("two",), "two": ("one",), "none": (), "nothing": ()}
+
+
 async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniLMEmbeddings) -> None:
     texts = {f"long{n}": " ".join(f"Line {n} {m}." for m in range(MOST_SENTENCES // 2 + 1)) for n in range(2)}
     chunks = (

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -33,6 +34,16 @@ def lean(url: str, seconds: float = 5.0, **more: Any) -> OllamaChat:
 async def pieces(model: ChatOllama, **options: Any) -> list[AIMessageChunk]:
     """Every piece of one reply."""
     return [piece async for piece in model.astream(MESSAGES, **OPTIONS, **options)]
+
+
+@asynccontextmanager
+async def answering(data: list[bytes]) -> AsyncIterator[OllamaChat]:
+    """The model under test before a server that sends *data*."""
+    runner = await Keeping(data).serve()
+    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
+    yield model
+    await model.aclose()
+    await runner.cleanup()
 
 
 @pytest.fixture
@@ -82,48 +93,32 @@ async def test_a_reply_at_once_is_what_the_stream_brings(model: OllamaChat, olla
 
 async def test_a_server_that_streams_all_the_same_is_understood() -> None:
     """A reply that comes in parts, though nobody asked for parts, is put together."""
-    server = Keeping([line("Grass "), line("is green."), line("", done=True, done_reason="stop")])
-    runner = await server.serve()
-    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
-    said = await model.areply(MESSAGES)
-    assert (said.text, said.response_metadata["done_reason"]) == ("Grass is green.", "stop")
-    await model.aclose()
-    await runner.cleanup()
+    async with answering([line("Grass "), line("is green."), line("", done=True, done_reason="stop")]) as model:
+        said = await model.areply(MESSAGES)
+        assert (said.text, said.response_metadata["done_reason"]) == ("Grass is green.", "stop")
 
 
 async def test_a_model_that_is_loaded_again_takes_no_word_back() -> None:
     """A part that only tells of loading the model is neither text nor the reply's end."""
     loading = line("", done=True, done_reason="load")
-    server = Keeping([loading, line("Grass."), line("", done=True, done_reason="stop"), loading])
-    runner = await server.serve()
-    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
-    said = await model.areply(MESSAGES)
-    assert (said.text, said.response_metadata["done_reason"]) == ("Grass.", "stop")
-    await model.aclose()
-    await runner.cleanup()
+    async with answering([loading, line("Grass."), line("", done=True, done_reason="stop"), loading]) as model:
+        said = await model.areply(MESSAGES)
+        assert (said.text, said.response_metadata["done_reason"]) == ("Grass.", "stop")
 
 
 async def test_a_reply_of_nothing_is_empty() -> None:
     """A server that closes without a word has given no reason for its end, and so is one that broke off."""
-    server = Keeping([])
-    runner = await server.serve()
-    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
-    said = await model.areply(MESSAGES)
-    assert (said.text, said.response_metadata) == ("", {})
-    await model.aclose()
-    await runner.cleanup()
+    async with answering([]) as model:
+        said = await model.areply(MESSAGES)
+        assert (said.text, said.response_metadata) == ("", {})
 
 
 @pytest.mark.parametrize("message", [{"content": 7}, {"content": None}, {"content": ["Grass"]}, None, "Grass", [], 5])
 async def test_a_message_that_is_no_text_is_an_error(message: Any) -> None:
     """What a server sends in the place of text is neither shown nor taken for an empty answer."""
-    server = Keeping([json.dumps({"message": message, "done": True, "done_reason": "stop"}).encode()])
-    runner = await server.serve()
-    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
-    with pytest.raises(ValueError, match="no text"):
-        await model.areply(MESSAGES)
-    await model.aclose()
-    await runner.cleanup()
+    async with answering([json.dumps({"message": message, "done": True, "done_reason": "stop"}).encode()]) as model:
+        with pytest.raises(ValueError, match="no text"):
+            await model.areply(MESSAGES)
 
 
 async def test_who_gives_up_on_a_reply_hangs_up(model: OllamaChat, ollama_peer: OllamaPeer) -> None:
@@ -304,9 +299,5 @@ async def test_lines_end_at_line_feeds_alone(size: int) -> None:
     """However the bytes are cut, inside a letter too, and with separators of Unicode inside, lines stay whole."""
     said = "One\u2028two\u0085three – ü, and no end of line."
     data = line(said) + line("", done=True, done_reason="stop").rstrip()
-    server = Keeping([data[at : at + size] for at in range(0, len(data), size)])
-    runner = await server.serve()
-    model = lean(f"http://127.0.0.1:{runner.addresses[0][1]}/prefix")
-    assert (await model.ainvoke(MESSAGES)).text == said
-    await model.aclose()
-    await runner.cleanup()
+    async with answering([data[at : at + size] for at in range(0, len(data), size)]) as model:
+        assert (await model.ainvoke(MESSAGES)).text == said
