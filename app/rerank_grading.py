@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
@@ -101,7 +101,7 @@ class RerankGrader:
         scores = {document.metadata[_PLACE]: float(document.metadata[SCORE]) for document in scored}
         # A reranker of someone else's may return only its best; the rest it found wanting.
         return [
-            replace(chunk, relevance=self._scale.relevance(scores.get(place, 0.0)))
+            chunk.having(relevance=self._scale.relevance(scores.get(place, 0.0)))
             for place, chunk in enumerate(reading.chunks)
         ]
 

@@ -79,7 +79,9 @@ def main(arguments: list[str]) -> None:
     """Measure, print, and write ``scale.json``."""
     options = argparse.ArgumentParser(prog="bench scale", description=__doc__)
     options.add_argument("--sizes", default="1000,10000,100000", help="chunks, with commas")
-    options.add_argument("--million", action="store_true", help="1,000,000 chunks as well: an hour, and 10 GB of disk")
+    options.add_argument(
+        "--million", action="store_true", help="1,000,000 chunks as well: half an hour, and 12 GB of disk"
+    )
     options.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
     chosen = options.parse_args(arguments)
     gc.set_threshold(*GC_THRESHOLDS)

@@ -68,7 +68,7 @@ class Chunk:
         return [self.text[start:end] for start, end in self.spans]
 
     def having(self, **values: Any) -> Chunk:
-        """The same chunk with these values, as ``dataclasses.replace`` makes it, which takes five times as long.
+        """The same chunk with these values, as ``dataclasses.replace`` makes it, for less (``bench/NOTES.md``).
 
         A question makes two of each of its candidates. The names are taken as they are given.
         """

@@ -9,6 +9,7 @@ the signed 32-bit MurmurHash3 of the stem, so a collection they filled can be se
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from graph.terms import stems
@@ -30,6 +31,11 @@ def document_weights(text: str) -> dict[int, float]:
         weight = count * (K1 + 1.0) / (count + K1 * length)
         weights[dimension(stem)] = max(weight, weights.get(dimension(stem), 0.0))
     return weights
+
+
+def highest(terms: Iterable[int], idf: Mapping[int, float]) -> float:
+    """What BM25 of these dimensions stays below, whatever a document holds; scores are measured as shares of it."""
+    return (K1 + 1.0) * sum([idf.get(term, 0.0) for term in terms])
 
 
 @lru_cache(maxsize=1 << 16)

@@ -17,7 +17,8 @@ and cost: ``make bench ARGS=scale``."""
 FILTERED_EF = 48
 """ef under a filter, where the search goes on past points that do not pass (ACORN-1; Patel and others, 2024, "ACORN:
 Performant and Predicate-Agnostic Search Over Vector Embeddings and Structured Data"). Without that, and with an ef of
-128, a filter that leaves half of 100,000 chunks costs as much and hides a quarter of the ten nearest."""
+128, a filter that leaves half of 100,000 chunks costs as much and hides a quarter of the ten nearest
+(``bench/NOTES.md``)."""
 
 QUANTILE, OVERSAMPLING = 0.99, 2.0
 """The graph is searched by vectors of one byte a dimension, whose bounds leave out one value in a hundred, for twice as

@@ -1,6 +1,6 @@
 """Hybrid search over an embedded shard: one batch for both channels, and of what they find the best alone is decoded.
 
-Each channel's hits lack the other channel's score, and decoding a point takes ten times as long as scoring it. So where
+Each channel's hits lack the other channel's score, and decoding a point takes longer than scoring it. So where
 hits are met for the first time the engine scores them in the channel that did not find them, and what is not among the
 best is left where it is.
 """
@@ -13,7 +13,7 @@ from itertools import chain
 from threading import Lock
 from typing import Any
 
-from app.providers.bm25 import K1
+from app.providers.bm25 import highest
 from app.providers.edge_memory import EdgeMemory, Matrix, State
 from app.providers.edge_shard import Hit, Shard, Vector, Where
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
@@ -107,10 +107,10 @@ def _measured(
     scores = iter(shard.scores(crossed))
     measured = []
     for own, (near, worded) in zip(terms, pairs, strict=True):
-        highest = (K1 + 1.0) * sum([idf.get(term, 0.0) for term in own]) or 1.0
+        most = highest(own, idf) or 1.0
         cosines = {hit.id: hit.score for hit in near} | next(scores)
         words = {hit.id: hit.score for hit in worded} | next(scores)
-        measured.append({id_: cosine + words.get(id_, 0.0) / highest for id_, cosine in cosines.items()})
+        measured.append({id_: cosine + words.get(id_, 0.0) / most for id_, cosine in cosines.items()})
     return measured
 
 
