@@ -92,7 +92,8 @@ def _cosines(query: HybridQuery, candidates: Sequence[Candidate]) -> list[float]
     """Of each candidate's vector, or what the store said where it gave none."""
     rows = [one.dense for one in candidates]
     if rows and not any(row is None for row in rows):
-        found: list[float] = (_stacked(rows) @ query.dense).tolist()  # type: ignore[arg-type]  # none is None
+        cosines = np.minimum(_stacked(rows) @ query.dense, 1.0)  # type: ignore[arg-type]  # none is None
+        found: list[float] = cosines.tolist()  # not above 1 by what a rounded vector is too long
         return found
     return [one.chunk.similarity if one.dense is None else float(one.dense @ query.dense) for one in candidates]
 

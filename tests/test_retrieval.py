@@ -110,7 +110,7 @@ async def test_the_chunk_that_answers_comes_first(
 
 
 async def test_every_number_agrees_with_a_plain_reference(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> None:
-    """Cosines with numpy, BM25 and idf with the formula, sentences to the precision of the float16 they are kept in."""
+    """Cosines with numpy, BM25 and idf with the formula, vectors to the precision they are kept in."""
     question = "How many days of annual leave before a manager says no to frobnication?"
     retrieved = await HybridRetriever(store, embeddings, pool=12).retrieve(asked(question))
     vector = embeddings.question_array([question])[0]
@@ -120,11 +120,11 @@ async def test_every_number_agrees_with_a_plain_reference(store: EdgeVectorStore
     for chunk in chunks:
         title, text = GARDEN[chunk.chunk_id]
         (row,) = embeddings.embed_array([indexed_text(title, text)])
-        assert chunk.similarity == pytest.approx(float(row @ vector), abs=1e-5)
+        assert chunk.similarity == pytest.approx(float(row @ vector), abs=1e-4)
         assert chunk.keyword == pytest.approx(reference_bm25(question, chunk.chunk_id) / highest, abs=1e-4)
         assert chunk.spans == sentence_spans(text)
         rows = embeddings.embed_array([text[start:end] for start, end in chunk.spans])
-        assert chunk.span_similarities == pytest.approx(list(rows @ vector), abs=2e-3)
+        assert chunk.span_similarities == pytest.approx(list(rows @ vector), abs=3e-3)
         assert all(type(number) is float for number in (chunk.similarity, chunk.keyword, *chunk.span_similarities))
     scores = [chunk.similarity + chunk.keyword for chunk in chunks]
     assert scores == sorted(scores, reverse=True)

@@ -20,7 +20,7 @@ from app.providers.edge_engine import EdgeEngine
 from app.providers.edge_optimizer import OPTIMIZE_AFTER, EdgeOptimizer
 from app.providers.edge_search import EdgeSearch
 from app.providers.edge_shard import BATCH, Shard, Where
-from app.providers.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
 
@@ -88,11 +88,8 @@ class EdgeChunks:
         return await self.engine.aread(job, HybridHits([[] for _ in queries]))
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
-        """The sentence vectors of candidates that have them; at once when all are remembered."""
-        known = self._search.remembered(candidates)
-        if len(known) == len(candidates):
-            return known
-        return await self.engine.aread(lambda shard: self._search.sentences(shard, candidates), {})
+        """The sentence vectors of candidates that have them."""
+        return came_along(candidates)
 
     async def acount(self) -> int:
         """The number of stored chunks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.providers.layout import DENSE, SENTENCES, SPARSE
+from app.providers.layout import DENSE, SPARSE
 
 if TYPE_CHECKING:
     import qdrant_edge as edge
@@ -30,15 +30,6 @@ def edge_config(size: int) -> edge.EdgeConfig:
     """For vectors of *size* dimensions. A collection keeps what it was made with until it is exported and imported."""
     import qdrant_edge as edge
 
-    per_sentence = edge.EdgeVectorParams(
-        size=size,
-        distance=edge.Distance.Cosine,
-        multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
-        datatype=edge.VectorStorageDatatype.Float16,
-        on_disk=True,
-        # Read by point, never searched: m=0 builds no graph over them.
-        hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10),
-    )
     by_bytes = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, QUANTILE, memory=edge.Memory.Cached)
     # "On disk" is memory-mapped: the pages in use stay in the system's cache. Otherwise the engine reads files of 32 MB
     # in full when it opens, for a garden of any size.
@@ -46,7 +37,7 @@ def edge_config(size: int) -> edge.EdgeConfig:
         size=size, distance=edge.Distance.Cosine, on_disk=True, quantization_config=by_bytes
     )
     return edge.EdgeConfig(
-        vectors={DENSE: per_chunk, SENTENCES: per_sentence},
+        vectors={DENSE: per_chunk},
         sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
         hnsw_config=edge.HnswIndexConfig(m=LINKS, ef_construct=BUILD_EF, full_scan_threshold=FULL_SCAN_KB),
         max_search_threads=1,  # a second one costs a fifth more processor time a search, and Python waits all the same

@@ -8,27 +8,20 @@ another key, and nothing is ever stale.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import starmap
-from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.providers.edge_shard import Hit, Shard
 from app.providers.hybrid import Candidate
 from app.providers.layout import DENSE, SENTENCES, SPARSE
 from app.providers.memory_cache import MemoryCache
+from app.providers.packed_vectors import Unpacked, unpacked
 from app.providers.payloads import chunk_from_payload
 
-if TYPE_CHECKING:
-    import qdrant_edge as edge
-
-Matrix = NDArray[np.float32]
-
-REMEMBERED_BYTES = 24 << 20
-"""For candidates, and as much again for sentences: 2,500 chunks of 384 dimensions and six sentences."""
+REMEMBERED_BYTES = 48 << 20
+"""Some 3,000 chunks of 384 dimensions and six sentences."""
 
 
 class State(NamedTuple):
@@ -56,70 +49,57 @@ class State(NamedTuple):
 
 
 class EdgeMemory:
-    """Candidates and the vectors of their sentences, each within ``REMEMBERED_BYTES``; safe for threads."""
+    """Candidates with the vectors of their sentences, within ``REMEMBERED_BYTES``; safe for threads."""
 
     def __init__(self) -> None:
         self._candidates: MemoryCache[Candidate] = MemoryCache(REMEMBERED_BYTES, _bytes)
-        self._sentences: MemoryCache[Matrix] = MemoryCache(REMEMBERED_BYTES, lambda matrix: matrix.nbytes)
 
     def candidates(self, states: Sequence[State]) -> dict[Hashable, Candidate]:
         """Those of the candidates in these states that are remembered."""
         return self._candidates.find(states)
 
-    def sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Matrix]:
-        """The sentence vectors, float32 [n, d], that are remembered, by the candidate's key."""
-        return self._sentences.find(candidate.key for candidate in candidates)
-
     def decode(self, shard: Shard, states: Sequence[State]) -> dict[Hashable, Candidate]:
-        """Read and remember these candidates and their sentences; a point deleted meanwhile is left out."""
+        """Read and remember these candidates; what was deleted meanwhile, or holds no vector, is left out."""
         wanted: dict[Any, State] = {state.id: state for state in states}
-        names = [DENSE, *([SPARSE] if shard.has_sparse else []), *([SENTENCES] if shard.has_sentences else [])]
+        records = shard.fetch(list(wanted), [SPARSE] if shard.has_sparse else [])
+        read = [(record.id, record.payload, record.vector) for record in records]
+        vectors = {own: unpacked(payload, shard.size) for own, payload, _ in read}
+        older = [own for own, one in vectors.items() if one is None]
+        if older:
+            vectors |= _older(shard, older)
         made: dict[Hashable, Candidate] = {}
-        sentences: dict[Hashable, Matrix] = {}
-        for record in shard.fetch(list(wanted), names):
-            state, vectors = wanted[record.id], _vectors(record)
-            made[state] = _candidate(state, record, vectors)
-            if SENTENCES in vectors:
-                sentences[state] = _matrix(vectors[SENTENCES], shard.size)
+        for own, payload, rest in read:
+            one = vectors[own]
+            if one is not None:
+                made[wanted[own]] = _candidate(wanted[own], payload, one, rest)
         self._candidates.keep(made)
-        self._sentences.keep(sentences)
-        return made
-
-    def decode_sentences(self, shard: Shard, candidates: Sequence[Candidate]) -> dict[Hashable, Matrix]:
-        """The same for the sentences of candidates whose sentences were forgotten before they were."""
-        wanted: dict[Any, State] = {one.key.id: one.key for one in candidates if isinstance(one.key, State)}
-        if not shard.has_sentences or not wanted:
-            return {}
-        records = shard.fetch(list(wanted), [SENTENCES], payload=False)
-        found = {wanted[record.id]: _vectors(record).get(SENTENCES) for record in records}
-        made: dict[Hashable, Matrix] = {
-            state: _matrix(rows, shard.size) for state, rows in found.items() if rows is not None
-        }
-        self._sentences.keep(made)
         return made
 
 
-def _candidate(state: State, record: edge.Record, vectors: dict[str, Any]) -> Candidate:
-    dense, sparse = vectors.get(DENSE), vectors.get(SPARSE)
+def _older(shard: Shard, ids: Sequence[Any]) -> dict[Any, Unpacked | None]:
+    """The same for points that are stored without them, of the vectors they have; None without one."""
+    known: dict[Any, Unpacked | None] = dict.fromkeys(ids)
+    names = [DENSE, *([SENTENCES] if shard.has_sentences else [])]
+    for record in shard.fetch(ids, names, payload=False):
+        vectors: Any = record.vector or {}
+        if DENSE in vectors:
+            rows = np.array([vectors[DENSE], *vectors.get(SENTENCES, ())], np.float32)
+            known[record.id] = Unpacked(rows[0], rows[1:])
+    return known
+
+
+def _candidate(state: State, payload: dict[str, Any] | None, vectors: Unpacked, rest: Any) -> Candidate:
+    sparse = (rest or {}).get(SPARSE)
     return Candidate(
         key=state,
-        chunk=chunk_from_payload(str(record.id), record.payload),
-        dense=None if dense is None else _matrix([dense], len(dense))[0],
+        chunk=chunk_from_payload(str(state.id), payload),
+        dense=vectors.dense,
         sparse=None if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True)),
+        sentences=vectors.sentences,
     )
 
 
-def _vectors(record: edge.Record) -> dict[str, Any]:
-    vectors: Any = record.vector or {}
-    return dict(vectors)
-
-
-def _matrix(rows: Sequence[Sequence[float]], size: int) -> Matrix:
-    """Rows of Python floats as float32 [n, size]; twice as fast as ``np.array``."""
-    return np.frombuffer(b"".join(starmap(Struct(f"{size}f").pack, rows)), np.float32).reshape(-1, size)
-
-
 def _bytes(candidate: Candidate) -> int:
-    """About what a candidate takes: its vector, its weights, its text and its chunk's fields."""
-    dense = 0 if candidate.dense is None else candidate.dense.nbytes
-    return dense + 100 * len(candidate.sparse or ()) + 2 * len(candidate.chunk.text) + 1024
+    """About what a candidate takes: its vectors, its weights, its text and its chunk's fields."""
+    vectors = sum(rows.nbytes for rows in (candidate.dense, candidate.sentences) if rows is not None)
+    return vectors + 100 * len(candidate.sparse or ()) + 2 * len(candidate.chunk.text) + 1024

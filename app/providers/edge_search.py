@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from app.providers.bm25 import highest
-from app.providers.edge_memory import EdgeMemory, Matrix, State
+from app.providers.edge_memory import EdgeMemory, State
 from app.providers.edge_shard import Hit, Shard, Vector, Where
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.memory_cache import MemoryCache
@@ -58,15 +58,6 @@ class EdgeSearch:
         if new:
             known |= self._memory.decode(shard, new)
         return HybridHits([[known[state] for state in union if state in known] for union in unions], idf)
-
-    def remembered(self, candidates: Sequence[Candidate]) -> dict[Hashable, Matrix]:
-        """The sentence vectors that are at hand without the shard, by key."""
-        return self._memory.sentences(candidates)
-
-    def sentences(self, shard: Shard, candidates: Sequence[Candidate]) -> dict[Hashable, Matrix]:
-        """The sentence vectors, float32 [n, d], of those candidates that have them, by key."""
-        found = self._memory.sentences(candidates)
-        return found | self._memory.decode_sentences(shard, [one for one in candidates if one.key not in found])
 
     def _statistics(self, shard: Shard, writes: int, terms: Sequence[int]) -> dict[int, float]:
         """Idf per BM25 dimension, as the engine itself weighs it, asked once per term and state of the collection."""

@@ -212,7 +212,7 @@ class Shard:
             vector[SPARSE] = self._edge.SparseVector(list(weights), list(weights.values()))
         if self.has_sentences and len(point.sentences):
             vector[SENTENCES] = point.sentences.tolist()
-        return self._edge.Point(point_id(point.chunk_id), vector, payload_of(point.text, point.metadata))
+        return self._edge.Point(point_id(point.chunk_id), vector, payload_of(point))
 
 
 def _weight(point: edge.ScoredPoint, term: int) -> tuple[float, float]:

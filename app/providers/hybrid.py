@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,19 @@ class HybridQuery:
     terms: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A stored chunk with its unit vector, float32 [d], and its BM25 weights by dimension.
 
     Either is None where the store has none. ``chunk`` carries nothing measured, except that without ``dense`` its
     ``similarity`` is the cosine the store measured. ``key`` is the store's own name for the chunk in this state.
+    ``sentences``, float32 [n_spans, d], are the unit vectors of its sentences where they came with it.
     """
 
     key: Hashable
     chunk: Chunk
     dense: NDArray[np.float32] | None = None
     sparse: Mapping[int, float] | None = None
+    sentences: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +60,8 @@ class HybridStore(Protocol):
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """Per ``key`` the unit vectors of the chunk's sentences, float32 [n_spans, d], for those stored with them."""
         ...
+
+
+def came_along(candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
+    """``HybridStore.asentences`` of a store whose candidates bring their sentences along."""
+    return {one.key: one.sentences for one in candidates if one.sentences is not None}

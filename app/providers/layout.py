@@ -1,8 +1,10 @@
 """The one layout of a collection, the same for the embedded engine and for a Qdrant server.
 
-A point is one chunk. It has three named vectors: ``dense`` (cosine), the vector of ``indexed_text``; ``bm25`` (sparse,
-modifier IDF), the term weights of ``app.providers.bm25``; ``sentences`` (multivector, MaxSim over cosine, float16), one
-vector per sentence. Its payload has the shape langchain-qdrant writes: ``{"page_content": str, "metadata": {...}}``.
+A point is one chunk. It has two named vectors to be searched by: ``dense`` (cosine), the vector of ``indexed_text``,
+and ``bm25`` (sparse, modifier IDF), the term weights of ``app.providers.bm25``. Its payload has the shape
+langchain-qdrant writes, ``{"page_content": str, "metadata": {...}}``, and beside that the vectors to be read, the
+chunk's and one per sentence, as ``app.providers.packed_vectors`` has it. Collections made before hold the latter in a
+third named vector, ``sentences`` (multivector, MaxSim over cosine, float16), still read, and written where it is.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from app.providers.packed_vectors import VECTORS, packed, unpacked
 from app.providers.payloads import metadata_of, text_of
 
 DENSE = "dense"
 SPARSE = "bm25"
 SENTENCES = "sentences"
+"""Of collections made before."""
 CONTENT = "page_content"
 METADATA = "metadata"
 INDEXED_FIELDS = ("document_id", "source", "status", "priority")
@@ -108,9 +112,9 @@ def indexed_text(title: str | None, text: str) -> str:
     return f"{title}. {text}" if title else text
 
 
-def payload_of(text: str, metadata: dict[str, Any]) -> dict[str, Any]:
-    """The payload of a stored chunk, in langchain-qdrant's shape."""
-    return {CONTENT: text, METADATA: metadata}
+def payload_of(point: Point) -> dict[str, Any]:
+    """The payload of a stored chunk: langchain-qdrant's two fields, and the vectors."""
+    return {CONTENT: point.text, METADATA: point.metadata, VECTORS: packed(point.dense, point.sentences)}
 
 
 def sentence_texts(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
@@ -119,14 +123,18 @@ def sentence_texts(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def point_of(own: str, payload: Mapping[str, Any] | None, dense: Any, sentences: Any = (), sparse: Any = None) -> Point:
-    """A stored point as a ``Point``, whoever wrote it; ``own`` is its id there, for chunks that carry none."""
+    """A stored point as a ``Point``, whoever wrote it; ``own`` is its id there, for chunks that carry none.
+
+    Its sentences are those packed in the payload, else those given.
+    """
     row = np.asarray(dense, np.float32)
     metadata = metadata_of(payload)
+    known = unpacked(payload, len(row))
     return Point(
         chunk_id=str(metadata.get("chunk_id") or own),
         text=text_of(payload),
         metadata=metadata,
         dense=row,
-        sentences=np.asarray(sentences, np.float32).reshape(-1, len(row)),
+        sentences=np.asarray(sentences, np.float32).reshape(-1, len(row)) if known is None else known.sentences,
         sparse=None if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True)),
     )

@@ -23,6 +23,7 @@ from app.providers.layout import (
     point_id,
     point_of,
 )
+from app.providers.packed_vectors import unpacked
 from app.providers.payloads import chunk_from_payload
 from app.providers.vectors import Vectors, unit
 from app.providers.where import Condition
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 class Layout:
     """Which of a collection's vectors is which: ``dense`` by name ("" is the unnamed one), the others None if absent.
 
+    ``sentences`` are those of collections made before they were packed into the payload.
+
     ``ours`` says that it has our whole layout, and so nested metadata alone; ``cosine`` that its own order is right.
     """
 
@@ -47,7 +50,7 @@ class Layout:
 
     @property
     def ours(self) -> bool:
-        return (self.dense, self.sparse, self.sentences) == (DENSE, SPARSE, SENTENCES)
+        return (self.dense, self.sparse) == (DENSE, SPARSE)
 
 
 def layout_of(params: models.CollectionParams) -> Layout:
@@ -76,19 +79,10 @@ def collection_config(size: int) -> dict[str, Any]:
     """The arguments that make a collection in our layout, the same as the embedded engine's."""
     from qdrant_client import models
 
-    per_sentence = models.VectorParams(
-        size=size,
-        distance=models.Distance.COSINE,
-        multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
-        datatype=models.Datatype.FLOAT16,
-        hnsw_config=models.HnswConfigDiff(m=0),  # read by point, never searched
-    )
     return {
-        "vectors_config": {
-            DENSE: models.VectorParams(size=size, distance=models.Distance.COSINE),
-            SENTENCES: per_sentence,
-        },
+        "vectors_config": {DENSE: models.VectorParams(size=size, distance=models.Distance.COSINE)},
         "sparse_vectors_config": {SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+        "on_disk_payload": True,
     }
 
 
@@ -113,7 +107,7 @@ def point_struct(point: Point, layout: Layout) -> models.PointStruct:
     return models.PointStruct(
         id=point_id(point.chunk_id),
         vector=vector[""] if unnamed else vector,
-        payload=payload_of(point.text, point.metadata),
+        payload=payload_of(point),
     )
 
 
@@ -129,11 +123,14 @@ def candidate(found: Any, layout: Layout) -> Candidate:
     """A found point with its vectors as a candidate."""
     vectors = vectors_of(found)
     sparse = vectors.get(layout.sparse) if layout.sparse else None
+    known = unpacked(found.payload, layout.size)
+    older = vectors.get(layout.sentences) if layout.sentences else None
     return Candidate(
         key=str(found.id),
         chunk=chunk_from_payload(str(found.id), found.payload),
         dense=dense_of(found, layout),
         sparse=None if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True)),
+        sentences=known.sentences if known else unit(older) if older else None,
     )
 
 

@@ -27,7 +27,7 @@ def search_requests(
     """One request per vector, then one per set of terms."""
     from qdrant_client import models
 
-    wanted = [name for name in (known.dense, known.sparse) if name] if known.dense else True
+    wanted = [name for name in (known.dense, known.sparse, known.sentences) if name] if known.dense else True
     shared: dict[str, Any] = {
         "filter": qdrant_filter(conditions(where), ours=known.ours),
         "with_payload": True,

@@ -1,7 +1,6 @@
 """A Qdrant server or cluster as the store, in the layout of the embedded engine, or another pipeline's as it is.
 
-One request brings both channels with payloads, vectors and the collection's statistics; one more the sentence vectors
-of those candidates that count.
+One request brings both channels with payloads, vectors and the collection's statistics.
 """
 
 from __future__ import annotations
@@ -13,16 +12,15 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.providers.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
-from app.providers.qdrant_points import candidate, dense_of, point_struct, qdrant_filter, stored_point, vectors_of
+from app.providers.qdrant_points import candidate, dense_of, point_struct, qdrant_filter, stored_point
 from app.providers.qdrant_requests import heaviest_request, idf_of, search_requests, wire_id
 from app.providers.qdrant_server import QdrantServer
 from app.providers.qdrant_statistics import Statistics, idf_nowhere
 from app.providers.remote_chunks import Near, Where
 from app.providers.remote_store import RemoteStore
-from app.providers.vectors import unit
 from app.providers.where import conditions
 from app.resilience import Retry
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
@@ -77,8 +75,6 @@ class QdrantStore(RemoteStore):
             self._fits(known.size, len(query.dense), StoreUnavailable)
         if not known.sparse:
             self._say_once("no_sparse_vectors", effect="keywords do not count")
-        if not known.sentences:
-            self._say_once("no_sentence_vectors", effect="sentences are embedded when needed")
         terms = [query.terms if known.sparse else () for query in queries]
         unknown = self._statistics.missing(term for one in terms for term in one)
         requests = search_requests(known, queries, terms, limit, where)
@@ -104,17 +100,10 @@ class QdrantStore(RemoteStore):
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """The sentence vectors of candidates that are stored with them."""
-        known = await self._server.known()
-        if not known.sentences or not candidates:
-            return {}
-        name = known.sentences
-
-        async def read(client: AsyncQdrantClient) -> dict[Hashable, NDArray[np.float32]]:
-            ids = [wire_id(str(one.key)) for one in candidates]
-            records = await client.retrieve(self.collection, ids, with_payload=False, with_vectors=[name])
-            return {str(one.id): unit(vectors_of(one)[name]) for one in records if vectors_of(one).get(name)}
-
-        return await self._server.ask(read)
+        found = came_along(candidates)
+        if len(found) < len(candidates):
+            self._say_once("no_sentence_vectors", effect="sentences are embedded when needed")
+        return found
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         """Store the points, replacing those of the same chunk id; the first call makes the collection."""

@@ -68,7 +68,7 @@ async def exported(folder: Path, count: int = 2 * GROUP + 7) -> Path:
 
 
 async def test_everything_comes_back(tmp_path: Path) -> None:
-    """Texts, metadata, all three vectors and every search result are the same after the move, to the last byte."""
+    """Texts, metadata, all vectors and every search result are the same after the move, to the last byte."""
     here, there = opened(tmp_path / "a"), opened(tmp_path / "b")
     await here.aupsert(fruit(2 * GROUP + 7))
     sums = await write_archive(tmp_path / "one.tar", HEAD, here.apoints())

@@ -13,7 +13,7 @@ from app.providers.bm25 import K1, dimension, document_weights
 from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_shard import Shard
 from app.providers.hybrid import Candidate, HybridQuery
-from app.providers.layout import DENSE, Point, point_id
+from app.providers.layout import DENSE, SENTENCES, Point, point_id
 from graph.terms import stem
 
 SIZE, COUNT, LIMIT = 24, 150, 5
@@ -88,11 +88,11 @@ async def test_what_was_found_comes_with_its_sentences(store: EdgeChunks) -> Non
     sentences = await store.asentences(hits.candidates[0])
     for candidate in hits.candidates[0]:
         stored = POINTS[candidate.chunk.chunk_id].sentences
-        assert np.allclose(sentences[candidate.key], stored, atol=2e-3)  # kept as float16
+        assert np.allclose(sentences[candidate.key], stored, atol=4e-3)  # kept as int8
 
 
 async def test_a_collection_without_words_is_searched_by_vectors(tmp_path: Path) -> None:
-    """One that was made without a sparse channel, or sentences, answers questions with words all the same."""
+    """One that was made without a sparse channel answers questions with words all the same."""
     path = tmp_path / "garden" / "shard-1"
     path.mkdir(parents=True)
     dense = edge.EdgeVectorParams(size=SIZE, distance=edge.Distance.Cosine)
@@ -105,7 +105,39 @@ async def test_a_collection_without_words_is_searched_by_vectors(tmp_path: Path)
         assert hits.idf == {}
         for query, row in zip(QUERIES, hits.candidates, strict=True):
             assert found(row) == best_of({name: float(one.dense @ query.dense) for name, one in POINTS.items()})
-        assert await store.asentences(hits.candidates[0]) == {}
+    await store.aclose()
+
+
+@pytest.mark.parametrize("with_sentences", [True, False])
+async def test_a_collection_made_before_vectors_were_packed_is_read(tmp_path: Path, with_sentences: bool) -> None:
+    """Vectors come from where they are, a multivector the sentences'; a chunk that is written anew has its own."""
+    path = tmp_path / "garden" / "shard-1"
+    path.mkdir(parents=True)
+    dense = edge.EdgeVectorParams(size=SIZE, distance=edge.Distance.Cosine)
+    several = edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim)
+    rows = edge.EdgeVectorParams(size=SIZE, distance=edge.Distance.Cosine, multivector_config=several)
+    shard = edge.EdgeShard.create(
+        str(path), edge.EdgeConfig(vectors={DENSE: dense} | ({SENTENCES: rows} if with_sentences else {}))
+    )
+    for name, one in POINTS.items():
+        vector = {DENSE: one.dense.tolist()} | ({SENTENCES: one.sentences.tolist()} if with_sentences else {})
+        payload = {"page_content": one.text, "metadata": one.metadata}
+        shard.update(edge.UpdateOperation.upsert_points([edge.Point(point_id(name), vector, payload)]))
+    shard.close()
+    (path.parent / "current").write_text(path.name, encoding="utf-8")
+    store = EdgeChunks(tmp_path, "garden", SIZE)
+    for vectors, tolerance in ((with_sentences, 1e-6), (True, 4e-3)):
+        hits = await store.ahybrid([HybridQuery(POINTS["c7"].dense, ())], LIMIT)
+        best = max(hits.candidates[0], key=lambda one: float(one.dense @ POINTS["c7"].dense))
+        assert best.chunk.chunk_id == "c7"
+        assert best.dense is not None
+        assert best.sentences is not None
+        assert np.allclose(best.dense, POINTS["c7"].dense, atol=tolerance)
+        assert len(best.sentences) == vectors
+        assert not vectors or np.allclose(best.sentences, POINTS["c7"].sentences, atol=tolerance)
+        kept = {one.chunk_id: one async for page in store.apoints() for one in page}
+        assert len(kept["c7"].sentences) == vectors
+        await store.aupsert([POINTS["c7"]])
     await store.aclose()
 
 
@@ -139,4 +171,4 @@ async def test_a_point_written_anew_is_decoded_anew(store: EdgeChunks) -> None:
     (candidate,) = second.candidates[0]
     assert candidate.chunk.text == "Said anew."
     sentences = await store.asentences([candidate])
-    assert np.allclose(sentences[candidate.key], POINTS["c8"].sentences, atol=2e-3)
+    assert np.allclose(sentences[candidate.key], POINTS["c8"].sentences, atol=4e-3)

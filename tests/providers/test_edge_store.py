@@ -212,8 +212,8 @@ async def test_the_collection_has_the_layout_of_langchain_qdrant_and_can_be_read
     assert record.payload is not None
     assert record.payload["page_content"] == "It is so. It stays so."
     assert record.payload["metadata"]["document_id"] == "a"
-    assert set(record.vector or {}) == {"dense", "bm25", "sentences"}
+    assert set(record.payload) == {"page_content", "metadata", "vectors"}
+    assert set(record.vector or {}) == {"dense", "bm25"}
     assert indexed == {"metadata.document_id", "metadata.source", "metadata.status", "metadata.priority"}
     config = json.loads((tmp_path / "garden" / "shard-1" / "edge_config.json").read_text())
-    assert config["vectors"]["sentences"]["datatype"] == "float16"
     assert config["sparse_vectors"]["bm25"]["modifier"] == "idf"

@@ -82,15 +82,39 @@ async def test_the_keyword_channel_finds_what_the_vectors_do_not(store: QdrantSt
         assert f"d{n}" in {one.chunk.document_id for one in hits.candidates[0]}
 
 
-async def test_sentence_vectors_are_read_and_not_computed(store: QdrantStore) -> None:
-    """Of our own collections no sentence is embedded again."""
+async def test_sentence_vectors_are_read_and_not_computed(peer: QdrantPeer, store: QdrantStore) -> None:
+    """Of our own collections no sentence is embedded again, or asked for."""
     await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT)])
+    before, requests = EMBEDDING.texts, len(peer.requests)
+    found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
+    assert EMBEDDING.texts == before
+    assert len(peer.requests) == requests + 1
+    apples = next(one for one in found.readings[0].chunks if one.document_id == "d0")
+    assert apples.span_similarities[0] == pytest.approx(1.0, abs=5e-3)
+    assert apples.keyword > 0
+
+
+async def test_a_collection_made_before_vectors_were_packed_keeps_its_sentences(
+    peer: QdrantPeer, store: QdrantStore
+) -> None:
+    """They are read from the multivector that holds them, and written to it with the next chunk."""
+    several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+    dense = models.VectorParams(size=SIZE, distance=models.Distance.COSINE)
+    sentences = models.VectorParams(size=SIZE, distance=models.Distance.COSINE, multivector_config=several)
+    words = {"bm25": models.SparseVectorParams(modifier=models.Modifier.IDF)}
+    peer.engine.create_collection(store.collection, {"dense": dense, "sentences": sentences}, words)
+    given = [point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT)]
+    await store.aupsert(given)
+    peer.engine.delete_payload(store.collection, ["vectors"], models.Filter())
     before = EMBEDDING.texts
     found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
     assert EMBEDDING.texts == before
     apples = next(one for one in found.readings[0].chunks if one.document_id == "d0")
-    assert apples.span_similarities[0] == pytest.approx(1.0, abs=5e-3)
-    assert apples.keyword > 0
+    assert apples.span_similarities[0] == pytest.approx(1.0, abs=1e-5)
+    (kept,) = [page async for page in store.apoints()]
+    by_id = {one.chunk_id: one for one in kept}
+    for one in given:
+        np.testing.assert_allclose(by_id[one.chunk_id].sentences, one.sentences, atol=1e-5)
 
 
 def test_statistics_are_bounded_and_age() -> None:
@@ -151,15 +175,16 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
 async def test_our_collection_is_made_in_the_layout_of_the_embedded_engine(
     peer: QdrantPeer, store: QdrantStore
 ) -> None:
-    """Dense, BM25 with IDF, sentences as a multivector; payloads as langchain-qdrant writes them."""
+    """Dense and BM25 with IDF; payloads as langchain-qdrant writes them, the vectors to be read beside, on the disk."""
     await store.aupsert([point("a", 0, "h")])
     params = peer.engine.get_collection(store.collection).config.params
     assert isinstance(params.vectors, dict)
-    assert set(params.vectors) == {"dense", "sentences"}
-    assert params.vectors["sentences"].multivector_config is not None
+    assert set(params.vectors) == {"dense"}
     assert (params.sparse_vectors or {})["bm25"].modifier == models.Modifier.IDF
     made = next(r for r in peer.requests if r.method == "PUT" and r.path == f"/collections/{store.collection}")
-    assert made.body["vectors"]["sentences"]["datatype"] == "float16"
+    assert made.body["on_disk_payload"] is True
+    (stored,), _ = peer.engine.scroll(store.collection)
+    assert set(stored.payload or {}) == {"page_content", "metadata", "vectors"}
     indexed = {r.body["field_name"] for r in peer.requests if "/index" in r.path}
     assert indexed == {"metadata.document_id", "metadata.source", "metadata.status", "metadata.priority"}
 
