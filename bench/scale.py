@@ -27,7 +27,8 @@ from app.bootstrap import Garden, build_garden
 from app.cli import GC_THRESHOLDS
 from app.ingest.pipeline import ingest
 from app.providers.bm25 import dimension
-from app.providers.edge_shard import Shard, Where
+from app.providers.edge_queries import Where
+from app.providers.edge_shard import Shard
 from app.providers.edge_store import EdgeVectorStore
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from app.providers.edge_engine import EdgeEngine
 from app.providers.edge_optimizer import OPTIMIZE_AFTER, EdgeOptimizer
+from app.providers.edge_queries import Where
 from app.providers.edge_search import EdgeSearch
-from app.providers.edge_shard import BATCH, Shard, Where
+from app.providers.edge_shard import BATCH, Shard
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of

@@ -13,7 +13,8 @@ from uuid import UUID
 
 import numpy as np
 
-from app.providers.edge_shard import Hit, Shard
+from app.providers.edge_queries import Hit
+from app.providers.edge_shard import Shard
 from app.providers.hybrid import Candidate
 from app.providers.layout import DENSE, SENTENCES, SPARSE
 from app.providers.memory_cache import MemoryCache

@@ -8,14 +8,15 @@ best is left where it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from itertools import chain
 from threading import Lock
 from typing import Any
 
 from app.providers.bm25 import highest
 from app.providers.edge_memory import EdgeMemory, State
-from app.providers.edge_shard import Hit, Shard, Vector, Where
+from app.providers.edge_queries import Hit, Vector, Where
+from app.providers.edge_shard import Shard
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.memory_cache import MemoryCache
 
@@ -46,7 +47,8 @@ class EdgeSearch:
         found = shard.search([query.dense for query in queries], asked, limit, where)
         by_term = iter(found[len(queries) :])
         pairs = [(near, next(by_term) if one else []) for one, near in zip(terms, found, strict=False)]
-        idf = self._statistics(shard, writes, sorted(set(chain.from_iterable(asked))))
+        with_words = {hit.id for _, worded in pairs for hit in worded}
+        idf = self._statistics(shard, writes, sorted(set(chain.from_iterable(asked))), with_words)
         unions = [list(dict.fromkeys([State.of(shard, hit) for hit in chain(*pair)])) for pair in pairs]
         known = self._memory.candidates(list(dict.fromkeys(chain.from_iterable(unions))))
         new = _missing(unions, known)
@@ -59,19 +61,22 @@ class EdgeSearch:
             known |= self._memory.decode(shard, new)
         return HybridHits([[known[state] for state in union if state in known] for union in unions], idf)
 
-    def _statistics(self, shard: Shard, writes: int, terms: Sequence[int]) -> dict[int, float]:
-        """Idf per BM25 dimension, as the engine itself weighs it, asked once per term and state of the collection."""
+    def _statistics(self, shard: Shard, writes: int, terms: Sequence[int], hits: Collection[Any]) -> dict[int, float]:
+        """Idf per BM25 dimension, as the engine itself weighs it, asked once per term and state of the collection.
+
+        It shows in any point with the term; one of the *hits* of the search has nearly every term.
+        """
         with self._guard:
             if self._idf_writes != writes:
                 self._idf, self._idf_writes = {}, writes
             known = self._idf
         missing = [term for term in terms if term not in known]
         if missing:
-            heaviest = shard.heaviest(missing)
-            nowhere = math.log(1.0 + (shard.count() + 0.5) / 0.5) if None in heaviest else 0.0
-            known.update(
-                (term, best[0] / best[1] if best else nowhere) for term, best in zip(missing, heaviest, strict=True)
-            )
+            heaviest = dict(zip(missing, shard.heaviest(missing, hits), strict=True))
+            others = [term for term, best in heaviest.items() if best is None]
+            heaviest |= zip(others, shard.heaviest(others), strict=True)
+            nowhere = math.log(1.0 + (shard.count() + 0.5) / 0.5) if None in heaviest.values() else 0.0
+            known.update((term, best[0] / best[1] if best else nowhere) for term, best in heaviest.items())
         return {term: known[term] for term in terms}
 
 

@@ -1,4 +1,4 @@
-"""One shard of Qdrant Edge, in our words: the only file that knows how to speak to ``qdrant_edge``.
+"""One shard of Qdrant Edge, in our words: points go in and come out; ``edge_queries`` has what is asked of them.
 
 Everything here is synchronous, and version 0.9 of the engine keeps Python's global lock while it works, so a call stops
 every other thread of the process. Calls are therefore short: points go in by small batches, and ``optimize``, which
@@ -8,16 +8,14 @@ takes seconds to minutes, is run by ``edge_optimize`` in a process of its own. T
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from app.providers.bm25 import document_weights
-from app.providers.edge_config import FILTERED_EF, OVERSAMPLING, SEARCH_EF, edge_config
+from app.providers.edge_config import edge_config
 from app.providers.edge_filter import edge_filter
+from app.providers.edge_queries import EdgeQueries, Where
 from app.providers.layout import (
     DENSE,
     INDEXED_FIELDS,
@@ -34,10 +32,6 @@ from app.providers.layout import (
 if TYPE_CHECKING:
     import qdrant_edge as edge
 
-Where = Mapping[str, Any]
-Vector = NDArray[np.float32] | Sequence[int]
-"""A dense vector, or BM25 dimensions."""
-
 BATCH = 64
 """Points per engine call: about 6 ms during which nothing else runs."""
 PAGE = 500
@@ -46,15 +40,7 @@ FULL_PAGE = 64
 """The same with all their vectors, which are some 10 KB a point."""
 
 
-class Hit(NamedTuple):
-    """A point found: its id, the engine's number of the write that made it what it is, and its score."""
-
-    id: Any
-    version: int
-    score: float
-
-
-class Shard:
+class Shard(EdgeQueries):
     """An open shard. ``size`` is the dimension of its dense vectors; a channel it does not hold is simply not there."""
 
     def __init__(self, path: Path) -> None:
@@ -139,51 +125,6 @@ class Shard:
             )
         return points, after
 
-    def search(
-        self,
-        dense: Sequence[NDArray[np.float32]],
-        sparse: Sequence[Sequence[int]],
-        limit: int,
-        where: Where | None,
-        exact: bool = False,
-    ) -> list[list[Hit]]:
-        """One list of at most ``limit`` hits per dense vector, then one per set of BM25 dimensions, best first.
-
-        ``exact`` goes through every vector, index or not.
-        """
-        build, condition = self._edge, edge_filter(where)
-        by_bytes = build.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=OVERSAMPLING)
-        ef, around = (SEARCH_EF, None) if condition is None else (FILTERED_EF, build.AcornSearchParams(True, 1.0))
-        how = build.SearchParams(hnsw_ef=ef, exact=exact, quantization=by_bytes, acorn=around)
-        vectors: list[Vector] = [*dense, *sparse]
-        requests = [
-            build.QueryRequest(query=self._nearest(vector), limit=limit, filter=condition, params=how)
-            for vector in vectors
-        ]
-        found = self._shard.query_batch(build.QueryBatchRequest(requests))
-        return [[Hit(point.id, point.version, point.score) for point in points] for points in found]
-
-    def scores(self, wanted: Sequence[tuple[Vector, Collection[Any]]]) -> list[dict[Any, float]]:
-        """Per dense vector, or set of BM25 dimensions, the scores of the points of these ids that have one, by id."""
-        build = self._edge
-        how = build.SearchParams(exact=True, quantization=build.QuantizationSearchParams(ignore=True))
-        requests = {}
-        for place, (vector, ids) in enumerate(wanted):
-            if len(ids) and len(vector):
-                only = build.Filter(must=[build.HasIdCondition(set(ids))])
-                nearest = self._nearest(vector)
-                requests[place] = build.QueryRequest(query=nearest, limit=len(ids), filter=only, params=how)
-        answers = self._shard.query_batch(build.QueryBatchRequest(list(requests.values()))) if requests else []
-        found = dict(zip(requests, answers, strict=True))
-        return [{point.id: point.score for point in found.get(place, ())} for place in range(len(wanted))]
-
-    def heaviest(self, terms: Sequence[int]) -> list[tuple[float, float] | None]:
-        """Per BM25 dimension the best point's score and its stored weight there; None where no point has it."""
-        build = self._edge
-        requests = [build.QueryRequest(query=self._nearest([term]), limit=1, with_vector=[SPARSE]) for term in terms]
-        found = self._shard.query_batch(build.QueryBatchRequest(requests))
-        return [_weight(points[0], term) if points else None for points, term in zip(found, terms, strict=True)]
-
     def fetch(self, ids: Sequence[Any], vectors: Sequence[str] = (), payload: bool = True) -> list[edge.Record]:
         """The records of these points, with the named vectors; those that are not there are left out."""
         return list(self._shard.retrieve(list(ids), payload, list(vectors))) if ids else []
@@ -197,13 +138,7 @@ class Shard:
         self._shard.flush()
         self._shard.close()
 
-    def _nearest(self, vector: Vector) -> Any:
-        build = self._edge
-        if isinstance(vector, np.ndarray):
-            return build.Query.Nearest(vector.tolist(), using=DENSE)
-        return build.Query.Nearest(build.SparseVector(list(vector), [1.0] * len(vector)), using=SPARSE)
-
-    def _point(self, point: Point) -> edge.Point:
+    def _point(self, point: Point) -> Any:
         vector: dict[str, Any] = {DENSE: point.dense.tolist()}
         if self.has_sparse:
             weights = point.sparse
@@ -213,8 +148,3 @@ class Shard:
         if self.has_sentences and len(point.sentences):
             vector[SENTENCES] = point.sentences.tolist()
         return self._edge.Point(point_id(point.chunk_id), vector, payload_of(point))
-
-
-def _weight(point: edge.ScoredPoint, term: int) -> tuple[float, float]:
-    vector: Any = point.vector
-    return point.score, vector[SPARSE].values[vector[SPARSE].indices.index(term)]

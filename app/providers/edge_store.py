@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from app.providers.documents import Unembedded, document_from_payload
 from app.providers.edge_chunks import EdgeChunks
-from app.providers.edge_shard import Hit, Shard, Where
+from app.providers.edge_queries import Hit, Where
+from app.providers.edge_shard import Shard
 from app.providers.layout import DENSE, point_id
 from app.providers.vectors import adocument_vectors, aquestion_vectors, document_vectors, question_vector
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -139,6 +140,20 @@ async def test_a_collection_made_before_vectors_were_packed_is_read(tmp_path: Pa
         assert len(kept["c7"].sentences) == vectors
         await store.aupsert([POINTS["c7"]])
     await store.aclose()
+
+
+@pytest.mark.parametrize("where", [None, {"source": "s1"}, {"source": "nowhere"}])
+async def test_the_weight_of_a_word_is_that_of_the_whole_collection(
+    store: EdgeChunks, where: dict[str, str] | None
+) -> None:
+    """Of words that a hit has, that only others have, and that are nowhere; whatever the filter; by the formula."""
+    words = ["kiln", "ferry", "filler148", "crane", "nowhere"]
+    hits = await store.ahybrid([asked(1, *words)], 1, where)
+    assert len(hits.candidates[0]) == (0 if where == {"source": "nowhere"} else 1)
+    for word in words:
+        term = dimension(stem(word))
+        n = sum(term in document_weights(one.text) for one in POINTS.values())
+        assert hits.idf[term] == pytest.approx(math.log(1 + (COUNT - n + 0.5) / (n + 0.5)), rel=1e-5)
 
 
 async def test_points_are_scored_where_they_are(store: EdgeChunks) -> None:

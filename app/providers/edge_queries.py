@@ -1,0 +1,98 @@
+"""What is asked of an embedded shard: nearest points, scores of given points, and the statistics of words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.providers.edge_config import FILTERED_EF, OVERSAMPLING, SEARCH_EF
+from app.providers.edge_filter import edge_filter
+from app.providers.layout import DENSE, SPARSE
+
+if TYPE_CHECKING:
+    import qdrant_edge as edge
+
+Where = Mapping[str, Any]
+Vector = NDArray[np.float32] | Sequence[int]
+"""A dense vector, or BM25 dimensions."""
+
+
+class Hit(NamedTuple):
+    """A point found: its id, the engine's number of the write that made it what it is, and its score."""
+
+    id: Any
+    version: int
+    score: float
+
+
+class EdgeQueries:
+    """The questions to an open shard; each is one call of the engine."""
+
+    _edge: Any
+    _shard: edge.EdgeShard
+
+    def search(
+        self,
+        dense: Sequence[NDArray[np.float32]],
+        sparse: Sequence[Sequence[int]],
+        limit: int,
+        where: Where | None,
+        exact: bool = False,
+    ) -> list[list[Hit]]:
+        """One list of at most ``limit`` hits per dense vector, then one per set of BM25 dimensions, best first.
+
+        ``exact`` goes through every vector, index or not.
+        """
+        build, condition = self._edge, edge_filter(where)
+        by_bytes = build.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=OVERSAMPLING)
+        ef, around = (SEARCH_EF, None) if condition is None else (FILTERED_EF, build.AcornSearchParams(True, 1.0))
+        how = build.SearchParams(hnsw_ef=ef, exact=exact, quantization=by_bytes, acorn=around)
+        vectors: list[Vector] = [*dense, *sparse]
+        requests = [
+            build.QueryRequest(query=self._nearest(vector), limit=limit, filter=condition, params=how)
+            for vector in vectors
+        ]
+        found = self._shard.query_batch(build.QueryBatchRequest(requests))
+        return [[Hit(point.id, point.version, point.score) for point in points] for points in found]
+
+    def scores(self, wanted: Sequence[tuple[Vector, Collection[Any]]]) -> list[dict[Any, float]]:
+        """Per dense vector, or set of BM25 dimensions, the scores of the points of these ids that have one, by id."""
+        build = self._edge
+        how = build.SearchParams(exact=True, quantization=build.QuantizationSearchParams(ignore=True))
+        requests = {}
+        for place, (vector, ids) in enumerate(wanted):
+            if len(ids) and len(vector):
+                requests[place] = build.QueryRequest(
+                    query=self._nearest(vector), limit=len(ids), filter=self._only(ids), params=how
+                )
+        answers = self._shard.query_batch(build.QueryBatchRequest(list(requests.values()))) if requests else []
+        found = dict(zip(requests, answers, strict=True))
+        return [{point.id: point.score for point in found.get(place, ())} for place in range(len(wanted))]
+
+    def heaviest(self, terms: Sequence[int], ids: Collection[Any] | None = None) -> list[tuple[float, float] | None]:
+        """Per BM25 dimension the best point's score and its stored weight there; None where no point has it.
+
+        Of all points, or of those of these ids, which takes less than going through all that have the word.
+        """
+        build = self._edge
+        how: Any = {"limit": 1, "with_vector": [SPARSE], "filter": None if ids is None else self._only(ids)}
+        requests = [build.QueryRequest(query=self._nearest([term]), **how) for term in terms]
+        found = self._shard.query_batch(build.QueryBatchRequest(requests)) if requests else []
+        return [_weight(points[0], term) if points else None for points, term in zip(found, terms, strict=True)]
+
+    def _only(self, ids: Collection[Any]) -> Any:
+        return self._edge.Filter(must=[self._edge.HasIdCondition(set(ids))])
+
+    def _nearest(self, vector: Vector) -> Any:
+        build = self._edge
+        if isinstance(vector, np.ndarray):
+            return build.Query.Nearest(vector.tolist(), using=DENSE)
+        return build.Query.Nearest(build.SparseVector(list(vector), [1.0] * len(vector)), using=SPARSE)
+
+
+def _weight(point: edge.ScoredPoint, term: int) -> tuple[float, float]:
+    vector: Any = point.vector
+    return point.score, vector[SPARSE].values[vector[SPARSE].indices.index(term)]
