@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 import uvicorn
+from filelock import FileLock
 from playwright.sync_api import Browser, sync_playwright
 
 from app.bootstrap import Garden, build_garden
@@ -51,9 +52,20 @@ class Lasting:
 
 
 @pytest.fixture(scope="session")
-def planted(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
-    """A data folder whose collection holds the sample garden; nobody has it open."""
-    folder = tmp_path_factory.mktemp("garden")
+def planted(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel, worker_id: str) -> Path:
+    """A data folder whose collection holds the sample garden; nobody has it open. Planted once for all workers."""
+    own = tmp_path_factory.mktemp("garden") / "data"
+    whole_run = tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
+    first = whole_run / "planted"
+    with FileLock(f"{first}.lock"):
+        if not first.exists():
+            plant_samples(first.with_suffix(".part"), embedding)
+            first.with_suffix(".part").rename(first)
+    return Path(shutil.copytree(first, own))
+
+
+def plant_samples(folder: Path, embedding: EmbeddingModel) -> None:
+    """The sample documents in a collection under *folder*."""
 
     async def plant() -> None:
         garden = build_garden(load_settings(data_dir=folder), embedding=embedding)
@@ -65,7 +77,6 @@ def planted(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel)
         await garden.aclose()
 
     asyncio.run(plant())
-    return folder
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -665,15 +666,18 @@ async def test_the_library_uses_the_settings_model(build: Build, ollama: OllamaP
 # --- planting ------------------------------------------------------------------------------------------------------
 
 
-async def test_the_sample_garden_has_tasks(build: Build) -> None:
-    """Planting an empty garden plants the sample tasks too; what is in the collection already is left alone."""
+async def test_the_sample_garden_has_tasks(planted: Path, build: Build, tmp_path: Path) -> None:
+    """Planting plants the sample tasks too; what is in a collection already is left alone."""
+    shutil.copytree(planted, tmp_path, dirs_exist_ok=True)
     garden = build()
+    documents = await garden.store.acount()
     await garden.tasks.index_task({"id": "mine", "title": "My own task"})
     await plant_if_empty(garden, KNOWLEDGE)
     assert await garden.tasks.store.acount() == 1
     await garden.tasks.store.adelete_documents(["mine"])
     await plant_if_empty(garden, KNOWLEDGE)
     assert await garden.tasks.store.acount() == len(TASKS.read_text("utf-8").splitlines())
+    assert await garden.store.acount() == documents > 0
     await garden.aclose()
 
 
