@@ -15,43 +15,27 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import psutil
-
-from app.bootstrap import Garden, build_garden
+from app.bootstrap import build_garden
 from app.cli import GC_THRESHOLDS
 from app.ingest.pipeline import ingest
-from app.providers.bm25 import dimension
-from app.providers.edge_queries import Where
-from app.providers.edge_shard import Shard
 from app.providers.edge_store import EdgeVectorStore
-from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point
 from app.providers.minilm import MiniLMEmbeddings
 from app.providers.vectors import Vectors
 from app.providers.weights import find_weights
-from app.retrieval import POOL
 from app.settings import load_settings
-from bench.corpus import Corpus, make_corpus
-from bench.grown import HALF, grow
-from bench.load import percentile
+from bench.corpus import make_corpus
+from bench.grown import grow
 from bench.process import size_mb
 from bench.report import number, show
-from graph.terms import question_stems
+from bench.scale_questions import ALL_QUESTIONS, measure_questions
 
 BASE = 500
 """Real chunks."""
-QUESTIONS = 100
-WARM_UP = 10
-TURN = 10
-"""Questions that one collection is asked before the other's turn."""
-
-Ask = Callable[[str], Awaitable[Any]]
 
 
 class Replayed(MiniLMEmbeddings):
@@ -96,7 +80,7 @@ def main(arguments: list[str]) -> None:
 
 async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
     """Both parts: ingest over the real chunks, then questions at every size."""
-    corpus = await asyncio.to_thread(make_corpus, BASE, QUESTIONS + WARM_UP)
+    corpus = await asyncio.to_thread(make_corpus, BASE, ALL_QUESTIONS)
     file = folder / "corpus.jsonl"
     corpus.write(file)
     ingested, points = await measure_ingest(file, folder / "garden")
@@ -158,94 +142,6 @@ async def measure_ingest(file: Path, data_dir: Path) -> tuple[dict[str, float], 
         "ingest / embedding alone, in CPU time": whole_cpu / alone_cpu,
     }
     return figures, list({point.chunk_id: point for point in store.stored}.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What came of asking questions one after another. Milliseconds."""
-
-    p50: float
-    p95: float
-    cpu: float
-
-
-async def measure_questions(garden: Garden, beside: Garden, corpus: Corpus) -> dict[str, float]:
-    """Whole questions with no filter, a filter that leaves one document, one that leaves half; and the search alone.
-
-    The first way meets every candidate for the first time; the later ones find many of them decoded. *beside* is asked
-    the same in turns.
-    """
-    warm_up, questions = corpus.questions[:WARM_UP], corpus.questions[WARM_UP:]
-    narrow = corpus.rows[0]["document_id"]
-    for one in (garden, beside):
-        vectors = await one.embedding.embeddings.aquestion_array(questions)  # type: ignore[attr-defined]
-    known = dict(zip(questions, vectors, strict=True))
-
-    def whole(one: Garden, source: str | None) -> Ask:
-        return lambda question: one.service.ask({"query": question, "source": source})
-
-    def search(one: Garden) -> Ask:
-        async def ask(question: str) -> None:
-            query = HybridQuery(known[question], tuple(map(dimension, question_stems(question))))
-            await one.store.ahybrid([query], POOL)
-
-        return ask
-
-    ways: dict[str, Callable[[Garden], Ask]] = {
-        "question": lambda one: whole(one, None),
-        "question, one document": lambda one: whole(one, narrow),
-        "question, half": lambda one: whole(one, HALF),
-        "search, candidates remembered": search,
-    }
-    found: dict[str, float] = {}
-    for name, way in ways.items():
-        before = [*questions, *questions] if way is search else warm_up  # what is met a second time is decoded then
-        here, there = await ask_in_turns([way(garden), way(beside)], before, questions)
-        found |= {f"{name}, p50 ms": here.p50, f"{name}, p95 ms": here.p95, f"{name}, CPU ms": here.cpu}
-        found |= {f"{name}, p50 over the smallest's": here.p50 / there.p50}
-        found |= {f"{name}, CPU over the smallest's": here.cpu / there.cpu}
-    found["of the ten nearest, found"] = await measure_recall(garden.store, list(vectors), None)
-    found["of the ten nearest in half, found"] = await measure_recall(garden.store, list(vectors), {"source": HALF})
-    found["memory, MB"] = psutil.Process().memory_info().rss / 2**20
-    return found
-
-
-async def measure_recall(store: EdgeVectorStore, vectors: Sequence[Vectors], where: Where | None) -> float:
-    """The share of the ten nearest chunks of those that pass *where* that the index finds; 1 while there is none."""
-
-    def nearest(exact: bool) -> Callable[[Shard], list[set[Any]]]:
-        def job(shard: Shard) -> list[set[Any]]:
-            return [{hit.id for hit in hits} for hits in shard.search(vectors, [], POOL, where, exact=exact)]
-
-        return job
-
-    empty: list[set[Any]] = []
-    found = await store.engine.aread(nearest(exact=False), empty)
-    there = await store.engine.aread(nearest(exact=True), empty)
-    return float(np.mean([len(a & b) / len(b) for a, b in zip(found, there, strict=True)]))
-
-
-async def ask_in_turns(asks: Sequence[Ask], before: Sequence[str], questions: Sequence[str]) -> list[Asked]:
-    """Have each ask the questions one after another, a few at a time in turns; those *before* do not count."""
-    for ask in asks:
-        for question in before:
-            await ask(question)
-    gc.collect()
-    gc.freeze()  # as ``garden serve`` does; else what the growing left behind is gone through again and again
-    times: list[list[float]] = [[] for _ in asks]
-    spent: list[list[float]] = [[] for _ in asks]
-    for start in range(0, len(questions), TURN):
-        order = range(len(asks)) if start // TURN % 2 else reversed(range(len(asks)))
-        for place in order:
-            for question in questions[start : start + TURN]:
-                begun, cpu = time.perf_counter(), time.process_time()
-                await asks[place](question)
-                times[place].append((time.perf_counter() - begun) * 1000)
-                spent[place].append((time.process_time() - cpu) * 1000)
-    return [
-        Asked(percentile(taken, 50), percentile(taken, 95), sum(cpus) / len(cpus))
-        for taken, cpus in zip(times, spent, strict=True)
-    ]
 
 
 def tables(result: dict[str, Any]) -> list[tuple[str, list[list[str]]]]:
