@@ -93,7 +93,7 @@ def _cosines(query: HybridQuery, candidates: Sequence[Candidate]) -> list[float]
     rows = [one.dense for one in candidates]
     if rows and not any(row is None for row in rows):
         cosines = np.minimum(_stacked(rows) @ query.dense, 1.0)  # type: ignore[arg-type]  # none is None
-        found: list[float] = cosines.tolist()  # not above 1 by what a rounded vector is too long
+        found: list[float] = cosines.tolist()  # not above 1 by what a stored vector is too long
         return found
     return [one.chunk.similarity if one.dense is None else float(one.dense @ query.dense) for one in candidates]
 
@@ -120,7 +120,7 @@ def _chunks(
         if found.vectors is None:  # the chunk's own cosine stands in for those of its sentences
             cosines = [one.similarity] * len(found.spans)
         else:
-            cosines = (found.vectors @ query.dense).tolist()
+            cosines = np.minimum(found.vectors @ query.dense, 1.0).tolist()
         measured = chunk.having(
             similarity=one.similarity,
             keyword=one.keyword,

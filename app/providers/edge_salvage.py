@@ -1,6 +1,6 @@
 """A process of its own that prints what can be read of a shard: ``python edge_salvage.py FOLDER``.
 
-One JSON line per point: its payload. Run as a file, so it needs nothing of this project: a damaged shard may end the
+One JSON line per point: what it says. Run as a file, so it needs nothing of this project: a damaged shard may end the
 process that reads it, and what was printed until then still counts.
 """
 
@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 PAGE = 200
+FIELDS = ["page_content", "metadata"]
+"""All but the vectors, which are made anew."""
 
 
 def main(folder: str) -> None:
@@ -33,7 +35,7 @@ def main(folder: str) -> None:
 def _payloads(shard: Any, ids: list[Any]) -> Iterator[Any]:
     """The payloads of these points; where they cannot be read together, those of each half that can."""
     try:
-        yield from [record.payload for record in shard.retrieve(ids, True, False)]
+        yield from [record.payload for record in shard.retrieve(ids, FIELDS, False)]
     except BaseException:  # noqa: BLE001  # the engine's panics are no Exception
         if len(ids) > 1:
             half = len(ids) // 2

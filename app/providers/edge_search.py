@@ -20,8 +20,8 @@ from app.providers.edge_shard import Shard
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.memory_cache import MemoryCache
 
-ROUNDING = 1e-4
-"""What the engine's scores may differ from ours; a hit so near to the best is measured again."""
+ROUNDING = 3e-4
+"""What the engine's scores may differ from ours, of rounded vectors; a hit so near to the best is measured again."""
 
 
 MET = 20_000

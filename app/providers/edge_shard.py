@@ -37,7 +37,7 @@ BATCH = 64
 PAGE = 500
 """Points read at once when the whole collection is walked."""
 FULL_PAGE = 64
-"""The same with all their vectors, which are some 10 KB a point."""
+"""The same with all their vectors, which are thousands of Python floats."""
 
 
 class Shard(EdgeQueries):

@@ -64,4 +64,4 @@ class HybridStore(Protocol):
 
 def came_along(candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
     """``HybridStore.asentences`` of a store whose candidates bring their sentences along."""
-    return {one.key: one.sentences for one in candidates if one.sentences is not None}
+    return {one.key: one.sentences for one in candidates if one.sentences is not None and len(one.sentences)}

@@ -1,9 +1,10 @@
 """The vectors of a chunk as one field of its payload, so that they come out of a store with its text, as bytes.
 
 The engine hands vectors over as a Python float per dimension, a server as digits in JSON, and most of the time of
-reading a chunk went into that (``bench/NOTES.md``). The field is base64 (RFC 4648) of, little-endian, the chunk's
-vector, float16 [d]; a step, float32; and the vectors of its sentences in such steps, int8 [n_spans, d]. All have
-length 1. Of 384 dimensions a cosine with the chunk is within 0.0001 of the exact one, with a sentence within 0.003.
+reading a chunk went into that (``bench/NOTES.md``). The field is base64 (RFC 4648) of, little-endian and each after the
+other: d, uint16; a step, float32; the chunk's vector, float16 [d]; and those of its sentences in such steps, int8
+[n_spans, d]. All have length 1. With the local model's vectors a cosine with the chunk is within 0.0001 of the exact
+one, with a sentence within 0.003; where one dimension has most of a vector's length, within 0.01.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import binascii
 import math
 from collections.abc import Mapping
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,14 +21,15 @@ from app.providers.vectors import Vectors, unit
 
 VECTORS = "vectors"
 """The payload's field, beside langchain-qdrant's two."""
-_CHUNK, _STEP, _SENTENCES = np.dtype("<f2"), np.dtype("<f4"), np.dtype("i1")
+_HEAD = Struct("<Hf")
+_CHUNK, _SENTENCES = np.dtype("<f2"), np.dtype("i1")
 _MOST_STEPS = 127
-_ABOUT_ONE = 0.02
+_CHUNK_IS_UNIT, _SENTENCE_IS_UNIT = 1e-3, 2e-2
 """Vectors so near to length 1 are taken as they are: those that were packed before stay what they were."""
 
 
 class Unpacked(NamedTuple):
-    """``dense`` float32 [d] and ``sentences`` float32 [n_spans, d]."""
+    """``dense`` float32 [d]; ``sentences`` float32 [n_spans, d], or [0, d] where a chunk is stored without them."""
 
     dense: Vectors
     sentences: Vectors
@@ -36,12 +39,16 @@ def packed(dense: Vectors, sentences: Vectors) -> str:
     """The field's value for float32 [d] and float32 [n_spans, d], of any length.
 
     The step is a power of two, so that float16, as exports hold vectors of sentences, has every multiple exactly.
+    Raises ``ValueError`` for a value that is not a finite number.
     """
-    rows = _about_unit(sentences.reshape(-1, len(dense)))
+    if not (np.isfinite(dense).all() and np.isfinite(sentences).all()):
+        raise ValueError("a vector holds a value that is not a finite number")
+    rows = _unit(sentences.reshape(-1, len(dense)), _SENTENCE_IS_UNIT)
     most = float(np.abs(rows).max(initial=0.0))
     step = 2.0 ** math.ceil(math.log2(most / _MOST_STEPS)) if most else 1.0
-    parts = (_about_unit(dense).astype(_CHUNK), np.array(step, _STEP), np.rint(rows / step).astype(_SENTENCES))
-    return binascii.b2a_base64(b"".join(part.tobytes() for part in parts), newline=False).decode("ascii")
+    chunk, steps = _unit(dense, _CHUNK_IS_UNIT).astype(_CHUNK), np.rint(rows / step).astype(_SENTENCES)
+    parts = (_HEAD.pack(len(dense), step), chunk.tobytes(), steps.tobytes())
+    return binascii.b2a_base64(b"".join(parts), newline=False).decode("ascii")
 
 
 def unpacked(payload: Mapping[str, Any] | None, size: int) -> Unpacked | None:
@@ -53,17 +60,19 @@ def unpacked(payload: Mapping[str, Any] | None, size: int) -> Unpacked | None:
         stored = binascii.a2b_base64(field)
     except ValueError:
         return None
-    begin = _CHUNK.itemsize * size + _STEP.itemsize
+    begin = _HEAD.size + _CHUNK.itemsize * size
     if len(stored) < begin or (len(stored) - begin) % size:
         return None
-    step = np.frombuffer(stored, _STEP, 1, begin - _STEP.itemsize)
+    stored_size, step = _HEAD.unpack_from(stored)
+    if stored_size != size:
+        return None
     return Unpacked(
-        np.frombuffer(stored, _CHUNK, size).astype(np.float32),
-        (np.frombuffer(stored, _SENTENCES, -1, begin) * step).reshape(-1, size),
+        np.frombuffer(stored, _CHUNK, size, _HEAD.size).astype(np.float32),
+        (np.frombuffer(stored, _SENTENCES, -1, begin) * np.float32(step)).reshape(-1, size),
     )
 
 
-def _about_unit(rows: Vectors) -> Vectors:
+def _unit(rows: Vectors, tolerance: float) -> Vectors:
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    kept: Vectors = np.where(np.abs(lengths - 1.0) < _ABOUT_ONE, rows, unit(rows))
+    kept: Vectors = np.where(np.abs(lengths - 1.0) < tolerance, rows, unit(rows))
     return kept

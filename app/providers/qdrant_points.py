@@ -23,7 +23,7 @@ from app.providers.layout import (
     point_id,
     point_of,
 )
-from app.providers.packed_vectors import unpacked
+from app.providers.packed_vectors import Unpacked, unpacked
 from app.providers.payloads import chunk_from_payload
 from app.providers.vectors import Vectors, unit
 from app.providers.where import Condition
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 class Layout:
     """Which of a collection's vectors is which: ``dense`` by name ("" is the unnamed one), the others None if absent.
 
-    ``sentences`` are those of collections made before they were packed into the payload.
+    ``sentences`` are those of our collections made before they were packed into the payload.
 
-    ``ours`` says that it has our whole layout, and so nested metadata alone; ``cosine`` that its own order is right.
+    ``ours`` says that it has our whole layout, our indexes of the payload among it, and so nested metadata alone;
+    ``cosine`` that its own order is right.
     """
 
     size: int
@@ -47,17 +48,20 @@ class Layout:
     sparse: str | None
     sentences: str | None
     cosine: bool
+    ours: bool
 
     @property
-    def ours(self) -> bool:
-        return (self.dense, self.sparse) == (DENSE, SPARSE)
+    def packed(self) -> bool:
+        """Whether the vectors to be read are expected in the payload, so that those searched by need not be read."""
+        return self.ours and not self.sentences
 
 
-def layout_of(params: models.CollectionParams) -> Layout:
-    """Read a collection's parameters. Raises ``ValueError`` when it holds no dense vector.
+def layout_of(info: models.CollectionInfo) -> Layout:
+    """Read a collection's description. Raises ``ValueError`` when it holds no dense vector.
 
     A sparse vector counts where the server weighs it by IDF, as BM25 needs it.
     """
+    params = info.config.params
     given = params.vectors
     vectors: dict[str, models.VectorParams] = given if isinstance(given, dict) else {"": given} if given else {}
     single = [name for name, one in vectors.items() if one.multivector_config is None]
@@ -66,12 +70,14 @@ def layout_of(params: models.CollectionParams) -> Layout:
     dense = DENSE if DENSE in single else single[0]
     weighed = [name for name, one in (params.sparse_vectors or {}).items() if one.modifier == "idf"]
     several = SENTENCES in vectors and vectors[SENTENCES].multivector_config is not None
+    sparse = SPARSE if SPARSE in weighed else weighed[0] if weighed else None
     return Layout(
         size=int(vectors[dense].size),
         dense=dense,
-        sparse=SPARSE if SPARSE in weighed else weighed[0] if weighed else None,
+        sparse=sparse,
         sentences=SENTENCES if several else None,
         cosine=vectors[dense].distance == "Cosine",
+        ours=(dense, sparse) == (DENSE, SPARSE) and set(indexed_paths()) <= set(info.payload_schema),
     )
 
 
@@ -119,18 +125,24 @@ def stored_point(record: Any, layout: Layout) -> Point:
     return point_of(str(record.id), record.payload, dense_of(record, layout), sentences, sparse)
 
 
-def candidate(found: Any, layout: Layout) -> Candidate:
-    """A found point with its vectors as a candidate."""
+def came_with(found: Any, layout: Layout) -> Unpacked | None:
+    """The vectors to be read that came with a point, packed or by their names; None where neither did."""
     vectors = vectors_of(found)
-    sparse = vectors.get(layout.sparse) if layout.sparse else None
-    known = unpacked(found.payload, layout.size)
-    older = vectors.get(layout.sentences) if layout.sentences else None
+    if (known := unpacked(found.payload, layout.size)) or layout.dense not in vectors:
+        return known
+    older = vectors.get(layout.sentences, ()) if layout.sentences else ()
+    return Unpacked(dense_of(found, layout), unit(np.asarray(older, np.float32).reshape(-1, layout.size)))
+
+
+def candidate(found: Any, layout: Layout, vectors: Unpacked) -> Candidate:
+    """A found point with its vectors as a candidate."""
+    sparse = vectors_of(found).get(layout.sparse) if layout.sparse else None
     return Candidate(
         key=str(found.id),
         chunk=chunk_from_payload(str(found.id), found.payload),
-        dense=dense_of(found, layout),
+        dense=vectors.dense,
         sparse=None if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True)),
-        sentences=known.sentences if known else unit(older) if older else None,
+        sentences=vectors.sentences,
     )
 
 

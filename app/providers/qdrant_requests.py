@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.providers.hybrid import HybridQuery
+from app.providers.packed_vectors import VECTORS
 from app.providers.qdrant_points import Layout, qdrant_filter, vectors_of
 from app.providers.remote_chunks import Where
+from app.providers.vectors import Vectors
 from app.providers.where import conditions
 
 if TYPE_CHECKING:
@@ -27,11 +29,11 @@ def search_requests(
     """One request per vector, then one per set of terms."""
     from qdrant_client import models
 
-    wanted = [name for name in (known.dense, known.sparse, known.sentences) if name] if known.dense else True
+    names = (known.sparse,) if known.packed else (known.dense, known.sparse, known.sentences)
     shared: dict[str, Any] = {
         "filter": qdrant_filter(conditions(where), ours=known.ours),
         "with_payload": True,
-        "with_vector": wanted,
+        "with_vector": [name for name in names if name] if known.dense else True,
     }
     near = limit if known.cosine else WIDER * limit
     return [
@@ -40,6 +42,27 @@ def search_requests(
     ] + [
         models.QueryRequest(query=sparse_vector(one), using=known.sparse, limit=limit, **shared) for one in terms if one
     ]
+
+
+def near_request(known: Layout, vector: Vectors, limit: int, where: Where) -> models.QueryRequest:
+    """For the points nearest to a vector, with that vector of theirs and what they say."""
+    from qdrant_client import models
+
+    return models.QueryRequest(
+        query=vector.tolist(),
+        using=known.dense or None,
+        limit=limit if known.cosine else WIDER * limit,
+        filter=qdrant_filter(conditions(where), ours=known.ours),
+        with_payload=without_vectors(),
+        with_vector=[known.dense] if known.dense else True,
+    )
+
+
+def without_vectors() -> models.PayloadSelectorExclude:
+    """All of a payload but the vectors that are packed in it."""
+    from qdrant_client import models
+
+    return models.PayloadSelectorExclude(exclude=[VECTORS])
 
 
 def sparse_vector(terms: Sequence[int]) -> models.SparseVector:

@@ -33,7 +33,7 @@ class QdrantServer:
         self._known = None
 
         async def read(client: AsyncQdrantClient) -> Layout:
-            return layout_of((await client.get_collection(self._name)).config.params)
+            return layout_of(await client.get_collection(self._name))
 
         self._known = await self._ask(read)
         return self._known

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
-from app.providers.qdrant_points import candidate, dense_of, point_struct, qdrant_filter, stored_point
-from app.providers.qdrant_requests import heaviest_request, idf_of, search_requests, wire_id
+from app.providers.qdrant_points import came_with, candidate, dense_of, point_struct, qdrant_filter, stored_point
+from app.providers.qdrant_requests import (
+    heaviest_request,
+    idf_of,
+    near_request,
+    search_requests,
+    wire_id,
+    without_vectors,
+)
 from app.providers.qdrant_server import QdrantServer
 from app.providers.qdrant_statistics import Statistics, idf_nowhere
 from app.providers.remote_chunks import Near, Where
@@ -82,12 +89,14 @@ class QdrantStore(RemoteStore):
 
         async def search(client: AsyncQdrantClient) -> tuple[list[list[Candidate]], dict[int, float]]:
             found = [one.points for one in await client.query_batch_points(self.collection, asked)]
+            hits = found[: len(requests)]
             best = dict(zip(unknown, found[len(requests) :], strict=True))
             nowhere = 0.0
             if not all(best.values()):
                 nowhere = idf_nowhere((await client.count(self.collection, exact=True)).count)
             idf = {term: idf_of(known, term, points) if points else nowhere for term, points in best.items()}
-            return [[candidate(one, known) for one in points] for points in found[: len(requests)]], idf
+            made = await self._candidates(client, {one.id: one for row in hits for one in row})
+            return [[made[one.id] for one in row if one.id in made] for row in hits], idf
 
         found, idf = await self._server.ask(search)
         self._statistics.keep(idf)
@@ -101,7 +110,7 @@ class QdrantStore(RemoteStore):
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """The sentence vectors of candidates that are stored with them."""
         found = came_along(candidates)
-        if len(found) < len(candidates):
+        if candidates and not found:
             self._say_once("no_sentence_vectors", effect="sentences are embedded when needed")
         return found
 
@@ -146,7 +155,7 @@ class QdrantStore(RemoteStore):
     async def _near(self, vector: NDArray[Any], k: int, where: Where) -> list[Near]:
         known = await self._server.known()
         self._fits(known.size, len(vector), StoreUnavailable)
-        (request,) = search_requests(known, [HybridQuery(vector, ())], [()], k, where)
+        request = near_request(known, vector, k, where)
 
         async def search(client: AsyncQdrantClient) -> list[Near]:
             (found,) = await client.query_batch_points(self.collection, [request])
@@ -154,10 +163,20 @@ class QdrantStore(RemoteStore):
 
         return sorted(await self._server.ask(search), key=lambda one: -one.cosine)[:k]
 
+    async def _candidates(self, client: AsyncQdrantClient, points: Mapping[Any, Any]) -> dict[Any, Candidate]:
+        """Found points by id; those that somebody else wrote into our collection are asked for their vectors."""
+        known = await self._server.known()
+        vectors = {own: came_with(one, known) for own, one in points.items()}
+        lacking = [own for own, one in vectors.items() if one is None]
+        if lacking and known.packed:
+            rest = await client.retrieve(self.collection, lacking, with_payload=False, with_vectors=[known.dense])
+            vectors |= {one.id: came_with(one, known) for one in rest}
+        return {own: candidate(points[own], known, one) for own, one in vectors.items() if one is not None}
+
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[str, dict[str, Any]]]:
         known = await self._server.known()
         chosen = qdrant_filter(conditions(where), ours=known.ours)
-        wanted: Any = [f"{METADATA}.{name}" for name in fields] if known.ours else bool(fields)
+        wanted: Any = [f"{METADATA}.{name}" for name in fields] if known.ours else without_vectors()
         rows: list[tuple[str, dict[str, Any]]] = []
         offset: Any = None
         while True:
@@ -168,7 +187,7 @@ class QdrantStore(RemoteStore):
                     scroll_filter=chosen,
                     limit=PAGE,
                     offset=offset,
-                    with_payload=wanted or False,
+                    with_payload=wanted if fields else False,
                     with_vectors=False,
                 )
 
@@ -181,7 +200,9 @@ class QdrantStore(RemoteStore):
         by_id = {point_id(chunk_id): chunk_id for chunk_id in chunk_ids}
         if not by_id:
             return {}
-        found = await self._server.ask(lambda client: client.retrieve(self.collection, list(by_id), with_payload=True))
+        found = await self._server.ask(
+            lambda client: client.retrieve(self.collection, list(by_id), with_payload=without_vectors())
+        )
         return {by_id[str(one.id)]: dict(one.payload or {}) for one in found}
 
     async def _remove(self, ids: Sequence[str]) -> None:

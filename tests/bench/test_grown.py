@@ -10,7 +10,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.providers.edge_store import EdgeVectorStore
 from app.providers.vectors import Vectors
 from bench.grown import FAR, HALF, NEAR, grow, noisy
-from bench.scale import measure_recall
+from bench.scale_questions import measure_recall
 from tests.providers.test_edge_engine import SIZE, point
 
 

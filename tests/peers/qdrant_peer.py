@@ -24,6 +24,7 @@ class QdrantPeer(HttpPeer):
         super().__init__()
         self.key = key
         self.engine = QdrantClient(":memory:")
+        self.indexed: dict[str, dict[str, models.PayloadIndexInfo]] = {}
 
     async def respond(self, request: Received) -> Reply:
         if self.key and request.headers.get("api-key") != self.key:
@@ -50,8 +51,11 @@ class QdrantPeer(HttpPeer):
     def _operate(self, method: str, operation: str, name: str, body: Any) -> Reply:
         match method, operation:
             case "GET", "":
-                return _result(self.engine.get_collection(name))
+                info = self.engine.get_collection(name)
+                return _result(info.model_copy(update={"payload_schema": self.indexed.get(name, {})}))
             case "PUT", "/index":
+                indexed = models.PayloadIndexInfo(data_type=body["field_schema"], points=0)
+                self.indexed.setdefault(name, {})[body["field_name"]] = indexed  # the engine in memory keeps none
                 return _result({"operation_id": 1, "status": "completed"})
             case "PUT", "/points":
                 points = models.PointsList.model_validate(body).points

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from app.providers.bm25 import K1, dimension, document_weights
 from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_shard import Shard
 from app.providers.hybrid import Candidate, HybridQuery
-from app.providers.layout import DENSE, SENTENCES, Point, point_id
+from app.providers.layout import DENSE, SENTENCES, SPARSE, Point, point_id
 from graph.terms import stem
 
 SIZE, COUNT, LIMIT = 24, 150, 5
@@ -117,28 +118,32 @@ async def test_a_collection_made_before_vectors_were_packed_is_read(tmp_path: Pa
     dense = edge.EdgeVectorParams(size=SIZE, distance=edge.Distance.Cosine)
     several = edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim)
     rows = edge.EdgeVectorParams(size=SIZE, distance=edge.Distance.Cosine, multivector_config=several)
-    shard = edge.EdgeShard.create(
-        str(path), edge.EdgeConfig(vectors={DENSE: dense} | ({SENTENCES: rows} if with_sentences else {}))
-    )
+    words = {SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)}
+    config = edge.EdgeConfig({DENSE: dense} | ({SENTENCES: rows} if with_sentences else {}), words)
+    shard = edge.EdgeShard.create(str(path), config)
     for name, one in POINTS.items():
-        vector = {DENSE: one.dense.tolist()} | ({SENTENCES: one.sentences.tolist()} if with_sentences else {})
+        weights = document_weights(one.text)
+        vector = {DENSE: one.dense.tolist(), SPARSE: edge.SparseVector(list(weights), list(weights.values()))}
+        vector |= {SENTENCES: one.sentences.tolist()} if with_sentences else {}
         payload = {"page_content": one.text, "metadata": one.metadata}
         shard.update(edge.UpdateOperation.upsert_points([edge.Point(point_id(name), vector, payload)]))
     shard.close()
     (path.parent / "current").write_text(path.name, encoding="utf-8")
     store = EdgeChunks(tmp_path, "garden", SIZE)
-    for vectors, tolerance in ((with_sentences, 1e-6), (True, 4e-3)):
-        hits = await store.ahybrid([HybridQuery(POINTS["c7"].dense, ())], LIMIT)
-        best = max(hits.candidates[0], key=lambda one: float(one.dense @ POINTS["c7"].dense))
-        assert best.chunk.chunk_id == "c7"
+    before, after = POINTS["c7"], replace(POINTS["c7"], sentences=POINTS["c8"].sentences)
+    query = HybridQuery(before.dense, tuple(document_weights(before.text)))
+    for stored, count, tolerance in ((before, int(with_sentences), 1e-6), (after, 1, 4e-3)):
+        (candidates,) = (await store.ahybrid([query], LIMIT)).candidates
+        best = max(candidates, key=lambda one: float(one.dense @ before.dense))
+        assert (best.chunk.chunk_id, best.chunk.text) == ("c7", before.text)
+        assert best.sparse == pytest.approx(document_weights(before.text), rel=1e-5)
         assert best.dense is not None
         assert best.sentences is not None
-        assert np.allclose(best.dense, POINTS["c7"].dense, atol=tolerance)
-        assert len(best.sentences) == vectors
-        assert not vectors or np.allclose(best.sentences, POINTS["c7"].sentences, atol=tolerance)
+        assert np.allclose(best.dense, stored.dense, atol=tolerance)
+        assert np.allclose(best.sentences, stored.sentences[:count], atol=tolerance)
         kept = {one.chunk_id: one async for page in store.apoints() for one in page}
-        assert len(kept["c7"].sentences) == vectors
-        await store.aupsert([POINTS["c7"]])
+        assert np.allclose(kept["c7"].sentences, stored.sentences[:count], atol=tolerance)
+        await store.aupsert([after])
     await store.aclose()
 
 

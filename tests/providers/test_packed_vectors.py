@@ -30,13 +30,13 @@ def read(field: object, size: int) -> Unpacked:
 def test_cosines_with_what_was_packed_are_those_of_what_was_given(
     seed: int, count: int, size: int, length: float
 ) -> None:
-    """Of any number of sentences and any lengths; within 2 / 127 of the largest a step can be off by."""
+    """Of any number of sentences and any length, as near as the few dimensions allow."""
     given_rows = np.float32(length) * rows(seed, 1 + count, size)
     found = read(packed(given_rows[0], given_rows[1:]), size)
     assert (found.dense.dtype, found.sentences.dtype, found.sentences.shape) == (np.float32, np.float32, (count, size))
     exact, question = unit(given_rows), unit(rows(seed + 100, 1, size))[0]
-    assert float(found.dense @ question) == pytest.approx(float(exact[0] @ question), abs=1e-3)
-    np.testing.assert_allclose(found.sentences @ question, exact[1:] @ question, atol=0.02)
+    assert float(found.dense @ question) == pytest.approx(float(exact[0] @ question), abs=3e-3)
+    np.testing.assert_allclose(found.sentences @ question, exact[1:] @ question, atol=0.04)
 
 
 def test_with_the_local_models_dimensions_they_are_as_near_as_is_said() -> None:
@@ -65,18 +65,31 @@ def test_vectors_of_nothing_stay_at_zero() -> None:
     assert not found.sentences.any()
 
 
-@pytest.mark.parametrize("field", [None, 7, [1.0], {"a": 1}, "", "é", "A", "AAAA", "not base64!", "A" * 4000])
+OTHERS = [None, 7, [1.0], {"a": 1}, "", "é", "A", "AAAA", "not base64!", "A" * 4000, "A" * 1032]
+
+
+@pytest.mark.parametrize("field", OTHERS)
 def test_what_others_keep_under_that_name_is_left_alone(field: object) -> None:
-    """A field of another type, of another size, or in another writing holds no vectors."""
+    """A field of another type, of another size, or in another writing holds no vectors; one of zeros neither."""
     assert unpacked({VECTORS: field}, 384) is None
     assert unpacked({}, 384) is None
     assert unpacked(None, 384) is None
 
 
 def test_another_sizes_vectors_are_not_taken_apart() -> None:
-    """Those of 1,024 dimensions are none of 384, or of 1,000."""
-    some = rows(3, 4, 1024)
+    """Even where the numbers of bytes would allow it: four sentences of 768 are no eight of 384 and more."""
+    some = rows(3, 5, 768)
     field = packed(some[0], some[1:])
-    assert read(field, 1024).sentences.shape == (3, 1024)
-    assert unpacked({VECTORS: field}, 384) is None
-    assert unpacked({VECTORS: field}, 1000) is None
+    assert read(field, 768).sentences.shape == (4, 768)
+    for size in (1, 2, 3, 256, 384, 1000, 1024, 1536):
+        assert unpacked({VECTORS: field}, size) is None
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_number_is_refused(bad: float) -> None:
+    """In the chunk's vector and in a sentence's."""
+    some = rows(4, 2, 8)
+    some[0, 3] = bad
+    for dense, sentences in ((some[0], some[1:]), (some[1], some[:1])):
+        with pytest.raises(ValueError, match="not a finite number"):
+            packed(dense, sentences)

@@ -94,6 +94,20 @@ async def test_sentence_vectors_are_read_and_not_computed(peer: QdrantPeer, stor
     assert apples.keyword > 0
 
 
+async def test_chunks_that_others_write_into_our_collection_are_read(peer: QdrantPeer, store: QdrantStore) -> None:
+    """They hold no packed vectors: their own are asked for, and their sentences are embedded when needed."""
+    await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT[1:])])
+    (row,) = EMBEDDING.embed_documents([FRUIT[0]])
+    payload = {"page_content": FRUIT[0], "metadata": {"document_id": "theirs"}}
+    peer.engine.upsert(store.collection, [models.PointStruct(id=7, vector={"dense": row}, payload=payload)])
+    found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
+    theirs, *ours = found.readings[0].chunks
+    assert (theirs.document_id, len(ours)) == ("theirs", len(FRUIT) - 1)
+    assert theirs.similarity == pytest.approx(1.0, abs=1e-5)
+    assert theirs.span_similarities == pytest.approx([1.0], abs=1e-5)
+    assert store.notes == ()
+
+
 async def test_a_collection_made_before_vectors_were_packed_keeps_its_sentences(
     peer: QdrantPeer, store: QdrantStore
 ) -> None:
@@ -135,26 +149,27 @@ FOREIGN = [
 ]
 
 
-def foreign(peer: QdrantPeer, name: str, distance: models.Distance, *, nested: bool, named: bool) -> None:
-    """A collection as another pipeline makes it."""
+def foreign(peer: QdrantPeer, name: str, distance: models.Distance, *, nested: bool, named: str) -> None:
+    """A collection as another pipeline makes it; one with a vector named "dense" has one named "bm25" too."""
     params = models.VectorParams(size=SIZE, distance=distance)
-    peer.engine.create_collection(name, vectors_config={"text-dense": params} if named else params)
+    words = {"bm25": models.SparseVectorParams(modifier=models.Modifier.IDF)} if named == "dense" else None
+    peer.engine.create_collection(name, {named: params} if named else params, words)
     rows = 3.0 * np.array(EMBEDDING.embed_documents([text for text, _ in FOREIGN]))
     points = []
     for at, ((text, fields), row) in enumerate(zip(FOREIGN, rows.tolist(), strict=True)):
         payload = {"page_content": text, "metadata": fields} if nested else {"text": text, **fields}
-        points.append(models.PointStruct(id=at, vector={"text-dense": row} if named else row, payload=payload))
+        points.append(models.PointStruct(id=at, vector={named: row} if named else row, payload=payload))
     peer.engine.upsert(name, points)
 
 
 @pytest.mark.parametrize("distance", [models.Distance.COSINE, models.Distance.DOT, models.Distance.EUCLID])
-@pytest.mark.parametrize(("nested", "named"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize(("nested", "named"), [(False, ""), (True, ""), (False, "text-dense"), (False, "dense")])
 async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     peer: QdrantPeer,
     store: QdrantStore,
     distance: models.Distance,
     nested: bool,
-    named: bool,
+    named: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Unnamed or otherwise named vectors, flat or nested payloads; what is not there is said once."""
@@ -169,7 +184,7 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     assert len(chunk.span_similarities) == 2
     assert [one.document_id for one in only.readings[0].chunks] == ["hr.pdf"]
     said = [record.getMessage() for record in caplog.records]
-    assert said == ["no_sparse_vectors", "no_sentence_vectors"]
+    assert said == ["no_sparse_vectors", "no_sentence_vectors"][named == "dense" :]
 
 
 async def test_our_collection_is_made_in_the_layout_of_the_embedded_engine(
@@ -200,7 +215,7 @@ async def test_langchains_own_store_reads_the_collection(peer: QdrantPeer, store
 
 def test_another_vector_size_stops_the_start(peer: QdrantPeer) -> None:
     """In one line that names both sizes."""
-    foreign(peer, "odd", models.Distance.COSINE, nested=False, named=False)
+    foreign(peer, "odd", models.Distance.COSINE, nested=False, named="")
     settings = load_settings(vector_store="qdrant", qdrant_url=peer.url, qdrant_api_key=KEY)
     with pytest.raises(ConfigurationError, match=f"{SIZE} dimensions.* makes 384"):
         make_store(settings, "odd", EmbeddingModel("m", EMBEDDING, 384))
