@@ -47,8 +47,8 @@ class EdgeSearch:
         found = shard.search([query.dense for query in queries], asked, limit, where)
         by_term = iter(found[len(queries) :])
         pairs = [(near, next(by_term) if one else []) for one, near in zip(terms, found, strict=False)]
-        with_words = {hit.id for _, worded in pairs for hit in worded}
-        idf = self._statistics(shard, writes, sorted(set(chain.from_iterable(asked))), with_words)
+        hits = {hit.id for pair in pairs for hit in chain(*pair)}
+        idf = self._statistics(shard, writes, sorted(set(chain.from_iterable(asked))), hits)
         unions = [list(dict.fromkeys([State.of(shard, hit) for hit in chain(*pair)])) for pair in pairs]
         known = self._memory.candidates(list(dict.fromkeys(chain.from_iterable(unions))))
         new = _missing(unions, known)
