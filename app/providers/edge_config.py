@@ -9,10 +9,11 @@ from app.providers.layout import DENSE, SPARSE
 if TYPE_CHECKING:
     import qdrant_edge as edge
 
-LINKS, BUILD_EF, SEARCH_EF, FULL_SCAN_KB = 24, 200, 128, 10_000
+LINKS, BUILD_EF, SEARCH_EF, INDEX_KB, FULL_SCAN_KB = 24, 200, 128, 5_000, 10_000
 """HNSW's m, ef_construction and ef (Malkov and Yashunin, 2016), above the engine's own 16, 100 and 100: of the ten
-nearest in 12,000 chunks those missed one in a hundred. Segments of fewer KB are scanned. What is found at which size
-and cost: ``make bench ARGS=scale``."""
+nearest in 12,000 chunks those missed one in a hundred. Segments get a graph from ``INDEX_KB`` of vectors on: the
+engine's own 10,000 would pass over the 5,000 chunks at which ``edge_optimizer`` begins. Where a filter leaves fewer KB
+than ``FULL_SCAN_KB`` they are scanned. What is found at which size and cost: ``make bench ARGS=scale``."""
 
 FILTERED_EF = 48
 """ef under a filter, where the search goes on past points that do not pass (ACORN-1; Patel and others, 2024, "ACORN:
@@ -40,5 +41,6 @@ def edge_config(size: int) -> edge.EdgeConfig:
         vectors={DENSE: per_chunk},
         sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
         hnsw_config=edge.HnswIndexConfig(m=LINKS, ef_construct=BUILD_EF, full_scan_threshold=FULL_SCAN_KB),
+        optimizers=edge.EdgeOptimizersConfig(indexing_threshold=INDEX_KB),
         max_search_threads=1,  # a second one costs a fifth more processor time a search, and Python waits all the same
     )

@@ -22,6 +22,7 @@ import qdrant_edge as edge
 from app.providers import edge_optimize
 from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_engine import EdgeEngine
+from app.providers.edge_optimizer import OPTIMIZE_AFTER
 from app.providers.edge_shard import BATCH, Shard
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import DENSE, Point, point_id
@@ -403,6 +404,22 @@ def test_a_shard_without_bytes_is_searched_by_its_vectors(tmp_path: Path) -> Non
     assert shard.unindexed() < 100
     for (hit,) in (before[0], shard.search([points[7].dense], [], 1, None)[0]):
         assert (str(hit.id), hit.score) == (point_id("c7"), pytest.approx(1.0, abs=1e-5))
+    shard.close()
+
+
+def test_the_chunks_for_which_a_run_begins_are_indexed_by_it(tmp_path: Path) -> None:
+    """Of the local model's 384 dimensions, which are the fewest bytes: else the run would be for nothing."""
+    Shard.create(tmp_path / "shard", 384)
+    shard = Shard(tmp_path / "shard")
+    spare = point(0, size=384)
+    rows = np.random.default_rng(0).normal(size=(OPTIMIZE_AFTER, 384)).astype(np.float32)
+    for at in range(0, OPTIMIZE_AFTER, BATCH):
+        shard.upsert([replace(spare, chunk_id=f"c{at + n}", dense=row) for n, row in enumerate(rows[at : at + BATCH])])
+    assert shard.unindexed() == OPTIMIZE_AFTER
+    shard.close()
+    edge_optimize.main(str(tmp_path / "shard"))
+    shard = Shard(tmp_path / "shard")
+    assert shard.unindexed() == 0
     shard.close()
 
 
