@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from bench.compare import Comparison, Plan
-from bench.corpus import CHUNKS, Corpus, make_corpus, read_corpus
+from bench.corpus import CHUNKS, QUESTIONS, Corpus, make_corpus, read_corpus
 from bench.report import show, tables, write
 from bench.services import OURS, PEERS, SERVICES, Service
 
@@ -46,6 +46,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--quick", action="store_true", help="1,000 chunks, one round of two seconds, one start")
     options.add_argument("--corpus", type=Path, help="a folder with corpus.jsonl and questions.jsonl")
     options.add_argument("--chunks", type=int, help=f"size of the made corpus, {CHUNKS:,} if not named")
+    options.add_argument(
+        "--questions", type=int, help=f"about that corpus, {QUESTIONS} if not named; with 12000 hardly one comes twice"
+    )
     options.add_argument("--rounds", type=int, help="how often every service has its turn at every load")
     options.add_argument("--seconds", type=float, help="length of a turn")
     options.add_argument("--starts", type=int, help="how often every service is started; the quickest counts")
@@ -79,7 +82,7 @@ def corpus_of(chosen: argparse.Namespace) -> Corpus:
     """The corpus that the options name."""
     if chosen.corpus:
         return read_corpus(chosen.corpus)
-    return make_corpus(chosen.chunks or (1000 if chosen.quick else CHUNKS))
+    return make_corpus(chosen.chunks or (1000 if chosen.quick else CHUNKS), chosen.questions or QUESTIONS)
 
 
 def services_of(names: str | None) -> list[Service]:

@@ -53,6 +53,8 @@ class Running:
     folder: Path
     port: int
     process: Measured
+    asked: int = 0
+    """Questions so far."""
     figures: dict[str, float] = field(default_factory=dict)
     found: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
     first_tokens: dict[int, list[float]] = field(default_factory=dict)
@@ -129,17 +131,17 @@ class Comparison:
         plan = self._plan
         self._latency(0)
         for one in running:
-            self._ask(one, 8, plan.warm_up, 0)
+            self._ask(one, 8, plan.warm_up)
         for turn in range(plan.rounds):
             for latency in plan.latencies_ms:
                 self._latency(latency)
                 for concurrency in plan.concurrency:
                     for at in range(len(running)):
                         one = running[(at + turn) % len(running)]
-                        figures = self._ask(one, concurrency, plan.seconds, turn * 1000)
+                        figures = self._ask(one, concurrency, plan.seconds)
                         one.found.setdefault((latency, concurrency), []).append(figures)
                 for one in running:
-                    one.first_tokens.setdefault(latency, []).extend(self._stream(one, turn))
+                    one.first_tokens.setdefault(latency, []).extend(self._stream(one))
             print(f"round {turn + 1} of {plan.rounds} done", flush=True)
             for one in running:
                 if ended := one.process.ended():
@@ -154,23 +156,24 @@ class Comparison:
     def _calls(self) -> int:
         return int(httpx.post(f"{self._model_url}/control", json={}).json()["calls"])
 
-    def _ask(self, one: Running, concurrency: int, seconds: float, offset: int) -> dict[str, Any]:
+    def _ask(self, one: Running, concurrency: int, seconds: float) -> dict[str, Any]:
+        """One round; it goes on with the questions where the service's last one ended."""
         service = one.service
         bodies = service.requests(self._corpus.questions)
-        wanted = Round(one.port, service.path, bodies, concurrency, seconds, offset, answered=ANSWERED)
+        wanted = Round(one.port, service.path, bodies, concurrency, seconds, one.asked, answered=ANSWERED)
         calls, cpu = self._calls(), one.process.cpu_seconds()
         outcome = self._load.run(wanted)
         spent = one.process.cpu_seconds() - cpu
+        one.asked += outcome.asked
         return figures_of(outcome, spent, self._calls() - calls)
 
-    def _stream(self, one: Running, turn: int) -> list[float]:
+    def _stream(self, one: Running) -> list[float]:
         """Milliseconds to the first token, one question at a time."""
         service, plan = one.service, self._plan
         bodies = service.requests(self._corpus.questions, stream=True)
         each = max(1, plan.streams // plan.rounds)
-        wanted = Round(
-            one.port, service.stream_path, bodies, 1, 3600.0, turn * each, requests=each, first=service.first
-        )
+        wanted = Round(one.port, service.stream_path, bodies, 1, 3600.0, one.asked, requests=each, first=service.first)
+        one.asked += each
         return self._load.run(wanted).firsts
 
     def _floor(self, running: Sequence[Running]) -> dict[str, float]:
