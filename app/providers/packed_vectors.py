@@ -16,6 +16,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.providers.vectors import Vectors, unit
 
@@ -24,8 +25,8 @@ VECTORS = "vectors"
 _HEAD = Struct("<Hf")
 _CHUNK, _SENTENCES = np.dtype("<f2"), np.dtype("i1")
 _MOST_STEPS = 127
-_CHUNK_IS_UNIT, _SENTENCE_IS_UNIT = 1e-3, 2e-2
-"""Vectors so near to length 1 are taken as they are: those that were packed before stay what they were."""
+_ABOUT_ONE = 0.03
+"""What rounding may have made of a length of 1."""
 
 
 class Unpacked(NamedTuple):
@@ -43,11 +44,14 @@ def packed(dense: Vectors, sentences: Vectors) -> str:
     """
     if not (np.isfinite(dense).all() and np.isfinite(sentences).all()):
         raise ValueError("a vector holds a value that is not a finite number")
-    rows = _unit(sentences.reshape(-1, len(dense)), _SENTENCE_IS_UNIT)
-    most = float(np.abs(rows).max(initial=0.0))
-    step = 2.0 ** math.ceil(math.log2(most / _MOST_STEPS)) if most else 1.0
-    chunk, steps = _unit(dense, _CHUNK_IS_UNIT).astype(_CHUNK), np.rint(rows / step).astype(_SENTENCES)
-    parts = (_HEAD.pack(len(dense), step), chunk.tobytes(), steps.tobytes())
+    rows = sentences.reshape(-1, len(dense))
+    if not _is_packed(rows, _step(rows) * np.rint(rows / _step(rows))):
+        rows = unit(rows)
+    with np.errstate(over="ignore"):  # what is too large for float16 is not of length 1
+        chunk = dense if _is_packed(dense, dense.astype(_CHUNK)) else unit(dense)
+    step = _step(rows)
+    steps = np.rint(rows / step).astype(_SENTENCES)
+    parts = (_HEAD.pack(len(dense), step), chunk.astype(_CHUNK).tobytes(), steps.tobytes())
     return binascii.b2a_base64(b"".join(parts), newline=False).decode("ascii")
 
 
@@ -72,7 +76,12 @@ def unpacked(payload: Mapping[str, Any] | None, size: int) -> Unpacked | None:
     )
 
 
-def _unit(rows: Vectors, tolerance: float) -> Vectors:
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    kept: Vectors = np.where(np.abs(lengths - 1.0) < tolerance, rows, unit(rows))
-    return kept
+def _step(rows: Vectors) -> float:
+    most = float(np.abs(rows).max(initial=0.0))
+    return 2.0 ** math.ceil(math.log2(most / _MOST_STEPS)) if most else 1.0
+
+
+def _is_packed(rows: Vectors, rounded: NDArray[np.floating[Any]]) -> bool:
+    """Whether rows were rounded before, and so had length 1 before that: then they stay what they are."""
+    lengths = np.linalg.norm(rows, axis=-1)
+    return bool((rows == rounded).all() and ((lengths == 0.0) | (np.abs(lengths - 1.0) < _ABOUT_ONE)).all())
