@@ -38,7 +38,7 @@ class EdgeOptimizer:
     def __init__(self, engine: EdgeEngine, after: int = OPTIMIZE_AFTER) -> None:
         self._engine = engine
         self._after = after
-        self._left = 0  # unindexed points the last run made nothing of: those without one of the vectors
+        self._left = 0  # unindexed points the last run made nothing of: those without one of the vectors, or too few
         self._touched: set[str] | None = None  # written since the copy was made; used on the writer's thread only
         self._process: subprocess.Popen[bytes] | None = None
         self._running: Future[None] | None = None

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.providers.hybrid import HybridQuery
+from app.providers.hybrid import Candidate, HybridQuery
 from app.providers.packed_vectors import VECTORS
-from app.providers.qdrant_points import Layout, qdrant_filter, vectors_of
+from app.providers.qdrant_points import Layout, came_with, candidate, qdrant_filter, vectors_of
 from app.providers.remote_chunks import Where
 from app.providers.vectors import Vectors
 from app.providers.where import conditions
 
 if TYPE_CHECKING:
-    from qdrant_client import models
+    from qdrant_client import AsyncQdrantClient, models
 
 WIDER = 4
 """So many times more are asked for where the server's own order is not that of the cosines."""
@@ -90,3 +90,15 @@ def idf_of(known: Layout, term: int, points: Sequence[Any]) -> float:
 def wire_id(own: str) -> str | int:
     """A point's id as the server takes it: a number where it is one."""
     return int(own) if own.isdecimal() else own
+
+
+async def candidates_of(
+    client: AsyncQdrantClient, collection: str, known: Layout, points: Mapping[Any, Any]
+) -> dict[Any, Candidate]:
+    """Found points by id; those that somebody else wrote into our collection are asked for their vectors."""
+    vectors = {own: came_with(one, known) for own, one in points.items()}
+    lacking = [own for own, one in vectors.items() if one is None]
+    if lacking and known.packed:
+        rest = await client.retrieve(collection, lacking, with_payload=False, with_vectors=[known.dense])
+        vectors |= {one.id: came_with(one, known) for one in rest}
+    return {own: candidate(points[own], known, one) for own, one in vectors.items() if one is not None}

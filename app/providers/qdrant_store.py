@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
-from app.providers.qdrant_points import came_with, candidate, dense_of, point_struct, qdrant_filter, stored_point
+from app.providers.qdrant_points import dense_of, point_struct, qdrant_filter, stored_point
 from app.providers.qdrant_requests import (
+    candidates_of,
     heaviest_request,
     idf_of,
     near_request,
@@ -95,7 +96,7 @@ class QdrantStore(RemoteStore):
             if not all(best.values()):
                 nowhere = idf_nowhere((await client.count(self.collection, exact=True)).count)
             idf = {term: idf_of(known, term, points) if points else nowhere for term, points in best.items()}
-            made = await self._candidates(client, {one.id: one for row in hits for one in row})
+            made = await candidates_of(client, self.collection, known, {one.id: one for row in hits for one in row})
             return [[made[one.id] for one in row if one.id in made] for row in hits], idf
 
         found, idf = await self._server.ask(search)
@@ -162,16 +163,6 @@ class QdrantStore(RemoteStore):
             return [Near(str(one.id), one.payload or {}, float(dense_of(one, known) @ vector)) for one in found.points]
 
         return sorted(await self._server.ask(search), key=lambda one: -one.cosine)[:k]
-
-    async def _candidates(self, client: AsyncQdrantClient, points: Mapping[Any, Any]) -> dict[Any, Candidate]:
-        """Found points by id; those that somebody else wrote into our collection are asked for their vectors."""
-        known = await self._server.known()
-        vectors = {own: came_with(one, known) for own, one in points.items()}
-        lacking = [own for own, one in vectors.items() if one is None]
-        if lacking and known.packed:
-            rest = await client.retrieve(self.collection, lacking, with_payload=False, with_vectors=[known.dense])
-            vectors |= {one.id: came_with(one, known) for one in rest}
-        return {own: candidate(points[own], known, one) for own, one in vectors.items() if one is not None}
 
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[str, dict[str, Any]]]:
         known = await self._server.known()

@@ -165,7 +165,7 @@ class VectorStoreKit:
         for found, vector, nearest in zip(hits.candidates, vectors, ("d1", "d3"), strict=True):
             best = max(found, key=lambda one: float(one.dense @ vector))
             assert (best.chunk.document_id, best.chunk.title) == (nearest, "So")
-            assert float(best.dense @ vector) == pytest.approx(1.0, abs=1e-3)  # of 32 dimensions, as float16
+            assert float(best.dense @ vector) == pytest.approx(1.0, abs=2e-4)  # of 32 dimensions, as float16
             assert [best.chunk.text[start:end] for start, end in best.chunk.spans][-1] == "Really so."
         only = await store.ahybrid([HybridQuery(vectors[0], ())], 5, {"source": "d4"})
         assert [one.chunk.document_id for one in only.candidates[0]] == ["d4"]
@@ -212,7 +212,7 @@ class VectorStoreKit:
             }
             np.testing.assert_allclose(one.dense, known.dense, atol=1e-6)
             if len(one.sentences):
-                np.testing.assert_allclose(one.sentences, known.sentences, atol=5e-3)
+                np.testing.assert_allclose(one.sentences, known.sentences, atol=4e-3)
 
 
 class RemoteStoreKit(VectorStoreKit):
