@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 import sentencex
 
@@ -15,8 +16,7 @@ _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
 _NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
-_TABLE_ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$|[^|\n]*(?:\t[^\t\n]+){2,}$")
-_RULE = re.compile(r"[ \t]*[-=_*+|: \t]{3,}$")
+_RULE = re.compile(r"[-=_*+|: \t]{3,}$")
 
 
 def sentence_spans(text: str) -> tuple[Span, ...]:
@@ -51,7 +51,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
         elif not bare.strip() or _RULE.match(bare):
             yield start, end, True
             start = end = stop
-        elif _HEADING.match(bare) or _TABLE_ROW.match(bare):
+        elif _HEADING.match(bare) or _is_table_row(bare):
             yield start, end, True
             yield begin, stop, False
             start = end = stop
@@ -63,6 +63,17 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
                 start, listed = begin, False
             end = stop
     yield (start, end, True) if code is None else (code, len(text), False)
+
+
+def _is_table_row(line: str) -> bool:
+    """Whether *line* stands between bars, or ends in cells behind tabs: two or more, none of them empty."""
+    inner = line.strip(" \t")
+    if len(inner) > 1 and inner[0] == inner[-1] == "|":
+        return True
+    cells = line.split("\t")
+    filled = sum(1 for _ in takewhile(bool, reversed(cells)))
+    first = max(len(cells) - filled, 1)
+    return len(cells) - first >= 2 and not any("|" in cell for cell in cells[:first])
 
 
 def _list_marker(line: str, listed: bool) -> re.Match[str] | None:

@@ -22,7 +22,7 @@ log = logging.getLogger("garden.synthesis")
 
 _REFUSAL = re.compile(
     r"\W*(?:(?:i'?m|i am) sorry\W+(?:but\W+)?)?"
-    r"i (?:don'?t|do not) know(?: the answer)?(?: (?:based on|from) [^.]*)?\W*",
+    r"i (?:don'?t|do not) know(?: the answer)?(?: (?:based on|from) [^.]*+)?\W*",
     re.IGNORECASE,
 )
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Piece = AIMessageChunk | WholeReply
 
+CHARS_A_TOKEN = 16
+"""Most characters of a reply for each token it was allowed; English has 4 to 5. What goes beyond is not read."""
+
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
 _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
@@ -45,19 +48,27 @@ class Completion:
 class _Heard:
     """What has come of one reply so far."""
 
+    most: int
     text: str = ""
     reason: str = ""
     citations: list[Mapping[str, Any]] = field(default_factory=list)
 
     def add(self, piece: Piece) -> str:
-        said = str(piece.text)
+        said = str(piece.text)[: self.most - len(self.text)]
         self.text += said
         told = {**piece.additional_kwargs, **piece.response_metadata}
         self.reason = next((str(told[name]) for name in _REASONS if told.get(name)), self.reason)
         if not self.reason and told.get("done") is True:
             self.reason = "stop"
         self.citations.extend(c for c in told.get("citations") or () if isinstance(c, Mapping))
+        if self.full:
+            self.reason = "length"
         return said
+
+    @property
+    def full(self) -> bool:
+        """Whether all has come that is read."""
+        return len(self.text) >= self.most
 
 
 class ChatCompletion:
@@ -91,7 +102,7 @@ class ChatCompletion:
         ``ModelUnavailable``, ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
         until = min(deadline, time.monotonic() + self._seconds)
-        heard = _Heard()
+        heard = _Heard(max_tokens * CHARS_A_TOKEN)
         told: RunnableConfig = {"metadata": dict(trace or {})}
         keywords = {**self.chat.options(max_tokens), **options}
         with self.circuit.guard(_resting, _is_failure):
@@ -122,7 +133,7 @@ class ChatCompletion:
     async def _listen(self, pieces: AsyncIterator[Piece], emit: TokenSink, heard: _Heard) -> None:
         thoughts = Thoughts()
         async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
-            while (piece := await self._next(stream, heard)) is not None:
+            while not heard.full and (piece := await self._next(stream, heard)) is not None:
                 if usage := piece.usage_metadata:
                     self.spent["input"] += usage["input_tokens"]
                     self.spent["output"] += usage["output_tokens"]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.citing.markers import Marker
+from graph.citing.pace import Pace
 from graph.citing.spots import Layout, Spot, guess, lay_out, states, unmarked
-from graph.citing.verification import Backed, Verdict, verify
+from graph.citing.verification import MOST_CLAIM, Backed, Verdict, verify
 from graph.evidence.support import best_by_wording
 from graph.ports import SupportScorer
 from graph.state import Chunk
@@ -53,7 +54,8 @@ async def place_markers(
         spots = spots + again
         verdicts = verdicts + await verify(again, layout.text, chunks, scorer, given, seconds)
     found = sorted(zip(spots, verdicts, strict=True), key=lambda pair: (pair[0].place, pair[0].guessed))
-    return Cited(_cut(layout.text, found), _supports(layout, found, chunks, given), _unsupported(layout, found))
+    supports = await _supports(layout, found, chunks, given)
+    return Cited(_cut(layout.text, found), supports, _unsupported(layout, found))
 
 
 def _left_bare(layout: Layout, spots: Sequence[Spot], verdicts: Sequence[Verdict]) -> list[int]:
@@ -82,17 +84,22 @@ def _cut(text: str, found: Sequence[tuple[Spot, Verdict]]) -> list[str | tuple[B
     return [piece for piece in out if piece]
 
 
-def _supports(
+async def _supports(
     layout: Layout, found: Sequence[tuple[Spot, Verdict]], chunks: Sequence[Chunk], given: frozenset[str]
 ) -> list[float]:
     by_sentence: dict[int, float] = {}
     for spot, verdict in found:
         by_sentence[spot.sentence] = max(by_sentence.get(spot.sentence, 0.0), verdict.support)
-    return [
-        by_sentence[i] if i in by_sentence else best_by_wording(layout.text[slice(*span)], chunks, given)
-        for i, span in enumerate(layout.sentences)
-        if i in by_sentence or states(layout, i)
-    ]
+    supports: list[float] = []
+    pace = Pace()
+    for i, (start, end) in enumerate(layout.sentences):
+        if i in by_sentence:
+            supports.append(by_sentence[i])
+        elif states(layout, i):
+            await pace.breathe()
+            short = end - start <= MOST_CLAIM
+            supports.append(best_by_wording(layout.text[start:end], chunks, given) if short else 0.0)
+    return supports
 
 
 def _unsupported(layout: Layout, found: Sequence[tuple[Spot, Verdict]]) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from graph.sentences import Span
 
@@ -37,6 +39,11 @@ def code_spans(text: str) -> list[Span]:
     if opened is not None:
         spans.append((opened[0], len(text)))
     return spans
+
+
+def code_within(code: Sequence[Span], start: int, end: int) -> Sequence[Span]:
+    """Those of the spans *code*, in order and disjoint, that hold a character of *start*:*end*."""
+    return code[bisect_right(code, start, key=itemgetter(1)) : bisect_left(code, end, key=itemgetter(0))]
 
 
 def _inline(line: str, offset: int) -> Iterator[Span]:

@@ -28,7 +28,7 @@ _NESTED = re.compile(r"[\[【［〔〖⟦❲\]】］〕〗⟧❳]")
 _NUMERIC = re.compile(r"[\s\d,;:&|/^#.‐–—†A-Za-z*_-]*")
 _AFTER_NAME = re.compile(r"\s*(?:\Z|[,;:(#]|(?:pa?g?e?|p|sect?|chapter|§)\b)")
 _LINK_BEGINS = re.compile(r"\([^()\s]{0,200}\Z|\Z")
-_FENCE_LINE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})[^\n`]*\n")
+_FENCE_LINE = re.compile(r"[ \t>]*+(?:`{3,}+|~{3,}+)[^\n`]*+\n")
 _WHITE = " \t"
 
 
@@ -64,9 +64,7 @@ class LiveMarkers:
             return said
         code = code_spans(text)
         found = [cut for cut in cuts(text, self._chunks, self._shown) if isinstance(cut.piece, Marker)]
-        upto = len(text)
-        for start in self._unclosed(code):
-            upto = min(upto, start)
+        upto = self._unclosed(code)
         if not final:
             for cut in found:
                 if _LINK_BEGINS.match(text, cut.end):  # "[1]" may become "[1](address)"
@@ -83,8 +81,8 @@ class LiveMarkers:
         self._forget()
         return "".join(out)
 
-    def _unclosed(self, code: Sequence[Span]) -> list[int]:
-        """Where brackets open, among what waits, that may still become a marker."""
+    def _unclosed(self, code: Sequence[Span]) -> int:
+        """Where the first bracket opens, among what waits, that may still become a marker; without one, the end."""
         text = self._text
         opens: list[int] = []
         position = self._shown
@@ -98,13 +96,12 @@ class LiveMarkers:
                 elif opens:
                     opens.pop()
             position = max(position, end)
-        near = [place for place in opens if self._may_become(text[place + 1 : place + LONGEST + 2])]
-        return near + _after_open_tick(text, self._shown, code)
+        near = (place for place in opens if place >= len(text) - LONGEST - 1)
+        first = next((place for place in near if self._may_become(text[place + 1 :])), len(text))
+        return min(first, _after_open_tick(text, self._shown, code))
 
     def _may_become(self, inside: str) -> bool:
         """Whether a marker may begin with *inside*."""
-        if len(inside) > LONGEST:
-            return False
         if _NUMERIC.fullmatch(_NESTED.sub("", inside)) and len(re.findall(r"[A-Za-z]+", inside)) <= 2:
             return True
         if "\n" not in inside and len(inside) <= PATIENCE:
@@ -159,10 +156,10 @@ class LiveMarkers:
             self._shown += len(kept) - start
 
 
-def _after_open_tick(text: str, shown: int, code: Sequence[Span]) -> list[int]:
-    """The first bracket that waits behind a backtick which has not been closed on its line: it may be in code."""
+def _after_open_tick(text: str, shown: int, code: Sequence[Span]) -> int:
+    """The first bracket behind a backtick which has not been closed on its line, for it may be in code; or the end."""
     line = text.rfind("\n") + 1
     inside = [end for start, end in code if end > line]
     tick = text.find("`", max(line, inside[-1] if inside else 0))
     bracket = _OPEN.search(text, max(tick, shown)) if tick >= 0 else None
-    return [bracket.start()] if bracket and len(text) - bracket.start() <= 2 * PATIENCE else []
+    return bracket.start() if bracket and len(text) - bracket.start() <= 2 * PATIENCE else len(text)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from operator import itemgetter
 
 from graph.citing.clauses import LEAST_WORDS, claim_span, clauses
-from graph.citing.code_spans import code_spans
+from graph.citing.code_spans import code_spans, code_within
 from graph.citing.markers import Marker, merged
 from graph.citing.mending import tidy
 from graph.sentences import Span, sentence_spans
@@ -38,11 +40,12 @@ class Spot:
 
 @dataclass(slots=True)
 class Layout:
-    """A draft's text without its markers, its sentences, and the places that carry markers."""
+    """A draft's text without its markers, its sentences, the places that carry markers, and where its code is."""
 
     text: str
     sentences: list[Span]
     spots: list[Spot]
+    code: list[Span]
 
 
 def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
@@ -57,7 +60,7 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
         text = _STUB.sub("", text[: spans.pop()[0]].rstrip())
     marks = [(place, marker) for place, marker in marks if place <= len(text)]
     if not spans:
-        return Layout(text, [], [])
+        return Layout(text, [], [], [])
     leading = _lines_led_by_markers(text, spans, [place for place, _ in marks])
     gathered: dict[tuple[int, int], list[Marker]] = {}
     for place, marker in marks:
@@ -71,7 +74,7 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
         for (place, sentence), markers in sorted(gathered.items(), key=lambda item: item[0])
     ]
     _claim(spots, spans, text)
-    return Layout(text, spans, spots)
+    return Layout(text, spans, spots, code)
 
 
 def flatten(pieces: Sequence[str | Marker]) -> tuple[str, list[tuple[int, Marker]]]:
@@ -104,8 +107,9 @@ def states(layout: Layout, sentence: int) -> bool:
     """Whether *sentence* states something that could be cited: no heading, no question, no code, no "Here is how:"."""
     start, end = layout.sentences[sentence]
     text = layout.text[start:end]
-    in_code = any(begin < end and start < stop and layout.text[begin] != "`" for begin, stop in code_spans(layout.text))
-    in_fence = any(begin <= start and end <= stop for begin, stop in code_spans(layout.text))
+    code = code_within(layout.code, start, end)
+    in_code = any(layout.text[begin] != "`" for begin, _ in code)
+    in_fence = any(begin <= start and end <= stop for begin, stop in code)
     bare = text.rstrip("*_ ")
     return (
         not (in_code or in_fence or text.startswith("#") or bare.endswith((":", "?")))
@@ -127,15 +131,16 @@ def _lines_led_by_markers(text: str, spans: Sequence[Span], places: Sequence[int
     found: set[int] = set()
     for line, own in lines.items():
         stop = text.find("\n", line + 1)
-        inside = [span for span in spans if span[0] > line and (stop < 0 or span[0] < stop)]
-        if len(inside) > 1 and own[0] <= inside[0][0] and own[-1] <= inside[-1][0]:
+        first = bisect_right(spans, line, key=itemgetter(0))
+        last = (len(spans) if stop < 0 else bisect_left(spans, stop, key=itemgetter(0))) - 1
+        if last > first and own[0] <= spans[first][0] and own[-1] <= spans[last][0]:
             found.add(line)
     return found
 
 
 def _sentence_at(place: int, spans: Sequence[Span], text: str, leads: bool) -> int:
     """The sentence a marker at *place* is on."""
-    before = bisect_right([start for start, _ in spans], place - 1) - 1
+    before = bisect_right(spans, place - 1, key=itemgetter(0)) - 1
     if before < 0:
         return 0
     after_it = place >= spans[before][1]
@@ -145,7 +150,7 @@ def _sentence_at(place: int, spans: Sequence[Span], text: str, leads: bool) -> i
 
 def _outside(place: int, code: Sequence[Span]) -> int:
     """*place*, moved behind the code it would stand in."""
-    return next((end for start, end in code if start < place < end), place)
+    return next((end for start, end in code_within(code, place, place + 1) if start < place), place)
 
 
 def _claim(spots: Sequence[Spot], spans: Sequence[Span], text: str) -> None:
@@ -153,11 +158,18 @@ def _claim(spots: Sequence[Spot], spans: Sequence[Span], text: str) -> None:
     places: dict[int, list[int]] = {}
     for spot in spots:
         places.setdefault(spot.sentence, []).append(spot.place)
+
+    @cache
+    def whole_of(sentence: int) -> tuple[Span, list[Span]]:
+        whole = claim_span(text, *spans[sentence])
+        return whole, clauses(text, *whole)
+
     for spot in spots:
         start, end = spans[spot.sentence]
         own = places[spot.sentence]
-        whole = claim_span(text, start, end)
-        since = max([start, *(place for place in own if place < spot.place)])
+        whole, parts = whole_of(spot.sentence)
+        earlier = bisect_left(own, spot.place)
+        since = max(start, own[earlier - 1]) if earlier else start
         before = claim_span(text, since, min(spot.place, end))
         short = len(frozenset(stems(text[slice(*before)]))) < LEAST_WORDS
         if len(own) > 1 and not short:
@@ -165,6 +177,6 @@ def _claim(spots: Sequence[Spot], spans: Sequence[Span], text: str) -> None:
         elif spot.place < end and not short and _CLAUSE_ENDS.match(text, spot.place):
             spot.claim, spot.parts = whole, [before]
         else:
-            spot.claim, spot.parts = whole, clauses(text, *whole)
+            spot.claim, spot.parts = whole, list(parts)
         if spot.parts == [spot.claim]:
             spot.parts = []

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from graph.citing.markers import Marker
+from graph.citing.pace import Pace
 from graph.citing.spots import Spot
 from graph.errors import GardenError
 from graph.evidence.claims import claim_of
@@ -22,6 +24,9 @@ MOST_CHUNKS = 3
 
 MOST_PAIRS = 3
 """Quotes of one claim that are compared in meaning; the others are judged by their wording."""
+
+MOST_CLAIM = 4_000
+"""Characters of a claim that is looked into; a longer one no sentence of a document carries."""
 
 log = logging.getLogger("garden.graph")
 
@@ -72,16 +77,24 @@ async def verify(
     A claim that no single quote carries may be carried in parts: then every part must be.
     """
     checks: list[tuple[_Check, list[_Check]]] = []
+    made: dict[tuple[str, Marker, bool], _Check] = {}
+    pace = Pace()
+
+    def check(stretch: Span, spot: Spot) -> _Check:
+        key = (text[slice(*stretch)], spot.marker, spot.guessed)
+        if key not in made:
+            made[key] = _check(key[0], spot, chunks, given)
+        return made[key]
+
     for spot in spots:
-        whole = _check(text[slice(*spot.claim)], spot, chunks, given)
+        await pace.breathe()
+        whole = check(spot.claim, spot)
         settled = any(supported(quote, None) >= SUPPORT_BAR and not quote.undecided for quote in whole.best())
         stretches = [] if settled else _parts(spot, text, chunks)
-        parts = [_check(text[slice(*part)], spot, chunks, given) for part in stretches]
-        checks.append((whole, parts))
-    everything = [check for whole, parts in checks for check in (whole, *parts)]
-    cosines = await _cosines((pair for check in everything for pair in check.pairs()), scorer, seconds)
-    for check in everything:
-        check.settle(cosines)
+        checks.append((whole, [check(part, spot) for part in stretches]))
+    cosines = await _cosines((pair for one in made.values() for pair in one.pairs()), scorer, seconds)
+    for one in made.values():
+        one.settle(cosines)
     return [
         _verdict(whole, parts, CLEAR_SUPPORT if spot.guessed else SUPPORT_BAR, chunks, text[slice(*spot.claim)])
         for spot, (whole, parts) in zip(spots, checks, strict=True)
@@ -110,7 +123,7 @@ def _parts(spot: Spot, text: str, chunks: Sequence[Chunk]) -> list[Span]:
 def _check(claim: str, spot: Spot, chunks: Sequence[Chunk], given: Collection[str]) -> _Check:
     least = 2 * CLEAR_SUPPORT - 1 if spot.guessed else 0.0  # less wording than that no meaning can make clear
     options: list[list[Quote]] = []
-    for group in spot.marker.groups:
+    for group in spot.marker.groups if len(claim) <= MOST_CLAIM else ():
         named = [chunks[place] for place in group]
         if len(named) > 1:
             named = likely(claim, named, least)[:MOST_CHUNKS]

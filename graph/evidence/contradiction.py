@@ -7,14 +7,14 @@ opposite word; more certainty than the quote has; a condition left out; an order
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import lru_cache
 from typing import Literal
 
 from graph.evidence import polarity
 from graph.evidence.alignment import exchanged
 from graph.evidence.claims import Claim, claim_of, plain
 from graph.evidence.demonyms import DEMONYMS
-from graph.evidence.naming import initials, letter_differs, missing, roles_differ
+from graph.evidence.naming import abbreviates, letter_differs, missing, roles_differ
 from graph.evidence.quantity_check import disagreement
 from graph.evidence.statement import Statement
 from graph.state import Chunk
@@ -104,10 +104,9 @@ def _known_otherwise(run: tuple[str, ...], context: frozenset[str], quote: Claim
     lost = [word for word in run if word not in context and not DEMONYMS.get(word, frozenset()) & context]
     if not lost:
         return True
-    tokens = quote.statement.tokens
-    if all(word in {stem(first + second) for first, second in pairwise(tokens)} for word in lost):
+    if quote.statement.pairs.issuperset(lost):
         return True  # "Southeast" for "South East"
-    if any(word in initials(f"{around.title}. {quote.text}") for word in lost):
+    if any(abbreviates(word, f"{around.title}. {quote.text}") for word in lost):
         return True
     if len(run) > 1 and "".join(word[0] for word in run) in context:
         return True
@@ -117,7 +116,12 @@ def _known_otherwise(run: tuple[str, ...], context: frozenset[str], quote: Claim
 
 
 def _stands_in(run: tuple[str, ...], chunk: Chunk) -> bool:
-    return f" {' '.join(run)} " in f" {' '.join(stems(plain(chunk.text)))} "
+    return f" {' '.join(run)} " in _stemmed(chunk.text)
+
+
+@lru_cache(maxsize=256)
+def _stemmed(text: str) -> str:
+    return f" {' '.join(stems(plain(text)))} "
 
 
 def _subject_changed(claim: Claim, quote: Claim, context: frozenset[str], chunk: Chunk) -> bool:
@@ -126,7 +130,7 @@ def _subject_changed(claim: Claim, quote: Claim, context: frozenset[str], chunk:
     if opening is None or opening in context or DEMONYMS.get(opening, frozenset()) & context:
         return False
     rest = claim.statement.stems - {opening}
-    if not rest or opening in initials(quote.text):
+    if not rest or abbreviates(opening, quote.text):
         return False
     if claim.names.runs and _stands_in((opening, claim.names.runs[0][0]), chunk):  # "Derek Cha" for "Cha"
         return False

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from graph.terms import is_content, stem, stems
 
 _WORD = re.compile(r"[^\W\d_][\w'’]*(?:\.(?=[\w]))?|\d[\w.,:]*|[.!?;:,()\"“”\n|—–-]")
-_LETTERED = re.compile(r"([^\W\d_]{3,})[ \t-]+([A-Z]|[IVXL]{2,6})(?![\w'’]|\.\w)")
+_LETTERED = re.compile(r"(?<![^\W\d_])([^\W\d_]{3,}+)[ \t-]++([A-Z]|[IVXL]{2,6})(?![\w'’]|\.\w)")
+_CAPITALISED = re.compile(r"[A-Z][\w'’]*+")
+_JOINT = re.compile(r"[ -](?:of |the |and |for |& )?")
 _OPENERS = frozenset(
     "according additionally alternatively although another besides both consequently currently despite during each "
     "eventually first following for furthermore generally hence however initially instead later like located many "
@@ -90,16 +93,22 @@ def missing(names: Names, context: frozenset[str]) -> Iterator[Run]:
     return (run for run in names.runs if not context.issuperset(run))
 
 
-def initials(text: str) -> frozenset[str]:
-    """The acronyms that capitalised words of *text* could make, in lower case: "nfl" for "National Football League"."""
-    found: set[str] = set()
-    for phrase in re.findall(r"[A-Z][\w'’]*(?:[ -](?:of |the |and |for |& )?[A-Z][\w'’]*)+", text):
-        words = re.findall(r"[A-Z][\w'’]*", phrase)
-        for start in range(len(words) - 1):
-            found.update(
-                "".join(word[0] for word in words[start:end]).lower() for end in range(start + 2, len(words) + 1)
-            )
-    return frozenset(found)
+def abbreviates(acronym: str, text: str) -> bool:
+    """Whether capitalised words of *text* could make *acronym*, in lower case: "nfl" of "National Football League"."""
+    return len(acronym) > 1 and acronym in _initials(text)
+
+
+@lru_cache(maxsize=512)
+def _initials(text: str) -> str:
+    """The first letters of its capitalised words, in lower case; a space wherever other words stand between two."""
+    letters: list[str] = []
+    end = 0
+    for word in _CAPITALISED.finditer(text):
+        if not _JOINT.fullmatch(text, end, word.start()):
+            letters.append(" ")
+        letters.append(word[0][0].lower())
+        end = word.end()
+    return "".join(letters)
 
 
 def roles_differ(claim: Sequence[str], quote: Sequence[str], names: frozenset[str]) -> bool:

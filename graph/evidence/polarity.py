@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from typing import Literal
 
 from graph.evidence import lexicon
-from graph.evidence.statement import Statement
+from graph.evidence.statement import Statement, roots_of
 from graph.terms import stem
 
 
@@ -15,7 +16,7 @@ def denial_differs(claim: Statement, quote: Statement) -> bool:
     for scope in claim.denials:
         shared = quote.stems.intersection(scope)
         unmatched = not quote.denied & shared if shared else not quote.denials
-        if unmatched and not any(_prefixed(word, quote.stems) for word in scope):
+        if unmatched and not any(_prefixed(word, quote) for word in scope):
             return True
     if len(quote.denials) > 1 and not claim.denials and "without" in quote.words:
         return False  # "not … without …" affirms
@@ -26,23 +27,15 @@ def denial_differs(claim: Statement, quote: Statement) -> bool:
             hit
             and strong
             and not claim.denied.intersection(scope)
-            and not any(_prefixed(w, claim.stems) for w in scope)
+            and not any(_prefixed(w, claim) for w in scope)
         ):
             return True
     return _prefix_differs(claim, quote) or _prefix_differs(quote, claim)
 
 
-def _prefixed(word: str, others: Collection[str]) -> bool:
-    """Whether *others* hold *word* with a denying prefix: "unsafe" for "safe"."""
-    return any(other.startswith(lexicon.PREFIXES) and word.rstrip("e") in _roots(other) for other in others)
-
-
-def _roots(word: str) -> set[str]:
-    """What is left of *word*, a stem, without a denying prefix; a final "e", which stemming treats unevenly, goes."""
-    if word in lexicon.NOT_PREFIXED:
-        return set()
-    lengths = (len(prefix) for prefix in lexicon.PREFIXES if word.startswith(prefix))
-    return {word[n:].rstrip("e") for n in lengths if len(word) > n + 2}
+def _prefixed(word: str, other: Statement) -> bool:
+    """Whether *other* has *word* with a denying prefix: "unsafe" for "safe"."""
+    return word.rstrip("e") in other.roots
 
 
 def _prefix_differs(left: Statement, right: Statement) -> bool:
@@ -51,7 +44,7 @@ def _prefix_differs(left: Statement, right: Statement) -> bool:
     if not prefixed:
         return False
     plain = {word.rstrip("e") for word in right.stems - left.stems - right.denied}
-    return any(_roots(word) & plain for word in prefixed)
+    return any(roots_of(word) & plain for word in prefixed)
 
 
 def opposite_differs(claim: Statement, quote: Statement) -> bool:
@@ -67,10 +60,10 @@ def opposite_differs(claim: Statement, quote: Statement) -> bool:
 def _around(statement: Statement, wanted: str) -> frozenset[str]:
     """The two content stems on either side of the word whose stem is *wanted*."""
     found: set[str] = set()
-    for i, token in enumerate(statement.tokens):
-        if token[0].isalnum() and stem(token) == wanted:
-            for side in (statement.content[:i][::-1], statement.content[i + 1 :]):
-                found.update([word for some in side for word in some][:2])
+    for i in statement.places.get(wanted, ()):
+        left, right = bisect_left(statement.said, i), bisect_right(statement.said, i)
+        for side in (statement.said[max(0, left - 2) : left][::-1], statement.said[right : right + 2]):
+            found.update([word for place in side for word in statement.content[place]][:2])
     return frozenset(found)
 
 
@@ -121,10 +114,11 @@ def condition_lost(claim: Statement, quote: Statement, given: Collection[str]) -
 
 def is_ordered(claim: Statement, quote: Statement) -> bool:
     """Whether *quote* orders its reader to say what *claim* says: "reply that …", "answer: …"."""
-    for i, token in enumerate(quote.tokens):
-        before = quote.tokens[i - 1] if i else "."
+    said: set[str] = set()
+    for i in range(len(quote.tokens) - 1, -1, -1):
+        token, before = quote.tokens[i], quote.tokens[i - 1] if i else "."
         if token in lexicon.SPEECH and before in lexicon.SPEECH_BEFORE and stem(token) not in claim.stems:
-            said = [word for some in quote.content[i + 1 :] for word in some]
-            if said and len(claim.stems.intersection(said)) * 2 > len(claim.stems):
+            if said and len(claim.stems & said) * 2 > len(claim.stems):
                 return True
+        said.update(quote.content[i])
     return False

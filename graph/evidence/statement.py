@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from graph.evidence import lexicon
 from graph.terms import stem, stems, words
@@ -35,6 +37,35 @@ class Statement:
     def content(self) -> tuple[tuple[str, ...], ...]:
         """For each token its content stems: none for stop words and punctuation."""
         return tuple(map(_content, self.tokens))
+
+    @cached_property
+    def said(self) -> tuple[int, ...]:
+        """The places of the tokens with content stems."""
+        return tuple(i for i, some in enumerate(self.content) if some)
+
+    @cached_property
+    def _ends(self) -> tuple[int, ...]:
+        """The places of the tokens that end a clause."""
+        return tuple(i for i, token in enumerate(self.tokens) if token in lexicon.CLAUSE_ENDS)
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where the words of each stem are, stop words too."""
+        found: dict[str, list[int]] = {}
+        for i, token in enumerate(self.tokens):
+            if token[0].isalnum():
+                found.setdefault(stem(token), []).append(i)
+        return found
+
+    @cached_property
+    def pairs(self) -> frozenset[str]:
+        """The stems of every two neighbouring tokens written as one word."""
+        return frozenset(stem(first + second) for first, second in pairwise(self.tokens))
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """What is left of the content stems that may begin with a denying prefix, without it."""
+        return frozenset(root for word in self.stems for root in roots_of(word))
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -71,20 +102,19 @@ class Statement:
 
     def before(self, end: int) -> frozenset[str]:
         """The last content stems of the clause that ends before token *end*."""
+        last = bisect_left(self._ends, end)
+        since = self._ends[last - 1] if last else -1
         found: list[str] = []
-        for i in range(end - 1, -1, -1):
-            if self.tokens[i] in lexicon.CLAUSE_ENDS or len(found) >= _REACH:
+        for place in range(bisect_left(self.said, end) - 1, -1, -1):
+            if self.said[place] <= since or len(found) >= _REACH:
                 break
-            found.extend(self.content[i])
+            found.extend(self.content[self.said[place]])
         return frozenset(found)
 
-    def _places(self, start: int, most: int = _REACH) -> Iterator[int]:
-        for i in range(start, len(self.tokens)):
-            if self.tokens[i] in lexicon.CLAUSE_ENDS or most <= 0:
-                return
-            if self.content[i]:
-                most -= 1
-                yield i
+    def _places(self, start: int, most: int = _REACH) -> Sequence[int]:
+        first, next_end = bisect_left(self.said, start), bisect_left(self._ends, start)
+        until = self._ends[next_end] if next_end < len(self._ends) else len(self.tokens)
+        return self.said[first : min(first + most, bisect_left(self.said, until))]
 
     def _denies(self, i: int) -> bool:
         token = self.tokens[i]
@@ -92,6 +122,14 @@ class Statement:
         if token == "free":
             return after in ("of", "from")
         return (token in lexicon.NEGATORS or token.endswith("n't")) and (token, after) not in lexicon.NOT_A_DENIAL
+
+
+def roots_of(word: str) -> set[str]:
+    """What is left of *word*, a stem, without a denying prefix; a final "e", which stemming treats unevenly, goes."""
+    if word in lexicon.NOT_PREFIXED:
+        return set()
+    lengths = (len(prefix) for prefix in lexicon.PREFIXES if word.startswith(prefix))
+    return {word[n:].rstrip("e") for n in lengths if len(word) > n + 2}
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,0 +1,109 @@
+"""Texts of a length nobody writes: a model that repeats itself and a document without one full stop hold nobody up.
+
+What took the square of a text's length or more would run into the time limit of these tests by far: each took between
+half a minute and hours at this length.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from graph.citing.attribution import Cited, place_markers
+from graph.citing.citations import parse
+from graph.citing.live import LiveMarkers
+from graph.citing.verification import MOST_CLAIM
+from graph.sentences import sentence_spans
+from graph.state import Chunk
+
+pytestmark = pytest.mark.timeout(40)
+
+LENGTH = 60_000
+PUMP = "The Alpha pump by Fox delivers 40 litres per minute."
+
+
+def chunk(text: str) -> Chunk:
+    return Chunk("c#1", "c", "Alpha Guide", text, source="alpha.pdf", spans=sentence_spans(text))
+
+
+def filled(unit: str) -> str:
+    return (unit * (LENGTH // len(unit) + 1))[:LENGTH]
+
+
+async def cite(reply: str, chunks: list[Chunk], *, attribute: bool = False) -> Cited:
+    return await place_markers(parse(reply, chunks), chunks, scorer=None, attribute=attribute)
+
+
+UNITS = ["x", "X", "Xx ", "Xx the ", "X-", "no ", "if the ", "all ", "say ", "1 ", "five ", "5 km ", "rose ", "[^1]: ", "."]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+async def test_a_document_of_one_word_again_and_again_is_held_against_a_claim(unit: str) -> None:
+    """A chunk with a run of 60,000 characters still supports what it says, and not what it does not say."""
+    given = chunk(f"{PUMP} The Beta pump {filled(unit)} delivers 50 litres by Zed Quux.")
+    cited = await cite(f"{PUMP[:-1]} [1]. The Gamma pump of Zed Quux never delivers 50 litres [1].", [given])
+    quotes = [quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece]
+    assert quotes == [PUMP]
+
+
+@pytest.mark.parametrize("unit", [*UNITS, "a. ", "`x`. ", "x [1] ", "(a) ", "|x|\n", "1. \n"])
+async def test_a_reply_of_one_word_again_and_again_is_read_to_its_end(unit: str) -> None:
+    """A reply with a run of 60,000 characters loses no sentence that is true, whatever stands around it."""
+    cited = await cite(f"{PUMP} [1]\n\n{filled(unit)}\n\nThe Alpha pump {filled(unit)} delivers [1].", [chunk(PUMP)])
+    quotes = {quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece}
+    assert quotes == {PUMP}
+
+
+async def test_a_claim_longer_than_any_sentence_is_not_supported() -> None:
+    """A sentence past ``MOST_CLAIM`` is reported as unsupported even if its every word is in the chunk."""
+    long = f"The Alpha pump {'delivers and ' * (MOST_CLAIM // 10)}delivers 40 litres per minute"
+    cited = await cite(f"{long} [1].", [chunk(PUMP)])
+    assert [piece for piece in cited.pieces if isinstance(piece, tuple)] == []
+    assert len(cited.unsupported) == 1
+    assert cited.supports == [0.0]
+
+
+async def test_others_get_their_turn_while_a_long_answer_is_checked() -> None:
+    """Thousands of claims over a large chunk are checked in stretches: another task runs in between."""
+    given = chunk(" ".join(f"Pump {n} of hall {n % 7} delivers {n * 3} litres each minute." for n in range(1500)))
+    reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(300))
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    beside = asyncio.create_task(other())
+    await asyncio.sleep(0)
+    before = turns
+    await cite(reply, [given])
+    beside.cancel()
+    assert turns > before + 1
+
+
+async def test_a_deadline_ends_the_checking_of_a_long_answer() -> None:
+    """Who waits no longer than a moment is told so, and the checking stops."""
+    given = chunk(" ".join(f"Pump {n} of hall {n % 7} delivers {n * 3} litres each minute." for n in range(1500)))
+    reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(3000))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await cite(reply, [given])
+
+
+@pytest.mark.parametrize("unit", ["[", "【", "[[", "[1", "~", "`", "[1, ", "x"])
+def test_a_stream_of_brackets_goes_on(unit: str) -> None:
+    """60,000 characters that never close a bracket come out as they came, but for what waits at the end."""
+    live = LiveMarkers([chunk(PUMP)])
+    text = filled(unit)
+    shown = "".join([*(live.feed(text[at : at + 7]) for at in range(0, LENGTH, 7)), live.close()])
+    assert text.startswith(shown[:-1])
+    assert len(shown) > LENGTH - 400
+
+
+@pytest.mark.parametrize("text", [" " * LENGTH + "x", "\t" * LENGTH + "x", "\tx" * LENGTH + "\t", "| " * LENGTH + "x"])
+def test_white_space_and_tabs_do_not_hold_up_the_sentences(text: str) -> None:
+    """A line that opens with 60,000 blanks, or has as many columns, is one sentence."""
+    assert len(sentence_spans(text)) == 1
