@@ -11,25 +11,22 @@ from collections.abc import AsyncIterator, Iterator
 from contextvars import Context, copy_context
 from typing import Any
 
-import orjson
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI
 from langchain_core.runnables import RunnableConfig, RunnableGenerator
-from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.runnables.config import get_config_list, var_child_runnable_config
 from langchain_core.runnables.utils import AddableDict
 from langserve import add_routes
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.client_gone import apart, request_var, unless_gone
 from app.errors_http import failure_body
+from app.langserve_body import checked_body
 from app.query_schemas import QueryResponse
 from app.result import Result
 from app.service import GardenService
 from app.wire import answer_body
-from graph.errors import GardenError, InvalidInput
+from graph.errors import GardenError
 from graph.state import Failure
-
-MAX_BATCH = 32
-"""Most questions in one batch (contract, Door G)."""
 
 
 class RagInput(BaseModel):
@@ -82,6 +79,38 @@ class RagRunnable(RunnableGenerator[Any, Any]):
 
         return await self._acall_with_config(answer, input, config)
 
+    async def abatch(
+        self,
+        inputs: list[Any],
+        config: RunnableConfig | list[RunnableConfig] | None = None,
+        *,
+        return_exceptions: bool = False,
+        **kwargs: Any,
+    ) -> list[Any]:
+        """Answer each of *inputs*, half as many at once as the service has places, so that no batch turns itself away.
+
+        The first failure, or the client's leaving, ends all that are still under way.
+        """
+        request = request_var.get()
+        request_var.set(None)  # one watch over the client is enough
+        few = asyncio.Semaphore(max(1, self._service.places // 2))
+
+        async def one(given: Any, own: RunnableConfig) -> Any:
+            async with few:
+                return await self.ainvoke(given, own)
+
+        async def every() -> list[Any]:
+            asked = [asyncio.create_task(one(*pair)) for pair in zip(inputs, configs, strict=True)]
+            try:
+                return await asyncio.gather(*asked, return_exceptions=return_exceptions)
+            finally:
+                for task in asked:
+                    task.cancel()
+                await asyncio.gather(*asked, return_exceptions=True)
+
+        configs = get_config_list(config, len(inputs))
+        return await (every() if request is None else unless_gone(request, every()))
+
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         raise NotImplementedError("The service is asynchronous: use ainvoke, or RAGService from plain code.")
 
@@ -100,28 +129,8 @@ def add_rag_routes(app: FastAPI, service: GardenService) -> None:
             "input_schema", "output_schema", "config_schema",
         ],
         playground_type="default",
-        dependencies=[Depends(small_batch)],
+        dependencies=[Depends(checked_body)],
     )  # fmt: skip
-
-
-async def small_batch(request: Request) -> None:
-    """Refuse a batch past ``MAX_BATCH``, and a body that is no JSON object, before LangServe reads it.
-
-    LangServe does not notice that a client left while it invokes; the request is kept at hand for that.
-    """
-    if request.method != "POST":
-        return
-    if request.url.path.endswith("/invoke"):
-        request_var.set(request)
-    try:
-        body = orjson.loads(await request.body())
-    except orjson.JSONDecodeError:
-        raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
-    if not isinstance(body, dict):
-        raise InvalidInput("The body must be a JSON object.", "body")
-    inputs = body.get("inputs")
-    if request.url.path.endswith("/batch") and (not isinstance(inputs, list) or len(inputs) > MAX_BATCH):
-        raise InvalidInput(f"inputs must be a list of at most {MAX_BATCH} questions.", "inputs")
 
 
 def _untraced() -> Context:

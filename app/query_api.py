@@ -18,6 +18,7 @@ from app.query_schemas import STREAM_DOC, ErrorBody, QueryRequest, QueryResponse
 from app.result import Event
 from app.service import GardenService
 from app.wire import answer_body, chunk_summary
+from graph.bounds import flag
 from graph.errors import InvalidInput
 from graph.steps import failure_of
 
@@ -96,8 +97,7 @@ async def read_fields(request: Request) -> dict[str, Any]:
         raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
     if not isinstance(fields, dict):
         raise InvalidInput("The body must be a JSON object.", "body")
-    if fields.get("includeEvidence") is not None and not isinstance(fields["includeEvidence"], bool):
-        raise InvalidInput("includeEvidence must be true or false.", "includeEvidence")
+    flag(fields.get("includeEvidence"), "includeEvidence")
     known = {name: fields.get(name) for name in QueryRequest.model_fields}
     return {**known, "source": request.query_params.get("source")}
 

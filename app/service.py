@@ -51,6 +51,7 @@ class GardenService:
         self._graph = graph
         self._walk = walk
         self._callbacks = callbacks
+        self.places = places
         self._places = asyncio.Semaphore(places)
         self._log_questions = log_questions
         self.observers: list[Observer] = []

@@ -19,7 +19,8 @@ from app.providers.vectors import Vectors
 NEAR, FAR = 0.4, 0.9
 """Cosines of a grown chunk's vector with the real one it is made from."""
 HALF = "half.md"
-"""A source that half of the grown chunks have."""
+"""A source that the first grown chunks have, one made from each real one, and half of the others: so it holds as many
+answers among a thousand chunks as among a million."""
 
 
 async def grow(store: EdgeVectorStore, points: Sequence[Point], there: int, size: int) -> dict[str, float]:
@@ -28,7 +29,10 @@ async def grow(store: EdgeVectorStore, points: Sequence[Point], there: int, size
     begun = time.perf_counter()
     writing = 0.0
     for start in range(there, size, 512):
-        batch = [grown_point(points[at % len(points)], at, chance) for at in range(start, min(start + 512, size))]
+        batch = [
+            grown_point(points[at % len(points)], at, at % 2 == 1 or at < 2 * len(points), chance)
+            for at in range(start, min(start + 512, size))
+        ]
         before = time.perf_counter()
         await store.aupsert(batch)
         writing += time.perf_counter() - before
@@ -44,9 +48,9 @@ async def grow(store: EdgeVectorStore, points: Sequence[Point], there: int, size
     }
 
 
-def grown_point(real: Point, number: int, chance: np.random.Generator) -> Point:
+def grown_point(real: Point, number: int, in_half: bool, chance: np.random.Generator) -> Point:
     """The *number*-th chunk: *real*'s words, vectors near *real*'s, ids of its own, eight chunks a document."""
-    source = HALF if number % 2 else f"grown-{number // 8}.md"
+    source = HALF if in_half else f"grown-{number // 8}.md"
     own = {"chunk_id": f"grown-{number}", "document_id": f"grown-{number // 8}", "source": source}
     near = chance.uniform(NEAR, FAR)
     return replace(

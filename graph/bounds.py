@@ -1,4 +1,4 @@
-"""Strict checks of single numbers, for every door alike. Each raises ``InvalidInput`` that names the field."""
+"""Strict checks of single values, for every door alike. Each raises ``InvalidInput`` that names the field."""
 
 from __future__ import annotations
 
@@ -19,3 +19,10 @@ def share(value: object, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
         raise InvalidInput(f"{field} must be a number from 0 to 1.", field)
     return float(value)
+
+
+def flag(value: object, field: str) -> bool:
+    """True or false; absent is false, and 1 is no truth value here."""
+    if not (value is None or isinstance(value, bool)):
+        raise InvalidInput(f"{field} must be true or false.", field)
+    return bool(value)

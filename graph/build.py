@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
 
 from graph import nodes, routes
 from graph.errors import GardenError, RerankFailed, StoreUnavailable, SynthesisTimeout
@@ -20,7 +21,10 @@ from graph.ports import Ports
 from graph.routes import Route
 from graph.run_settings import form_of
 from graph.state import Input, Output, State
-from graph.steps import Node, Step, step
+from graph.steps import Node, Step, Update, step
+
+LEFT_BEHIND = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings"}
+"""The keys that a run fills in."""
 
 LATE_RETRIEVE = partial(StoreUnavailable, "The search did not finish in time.")
 LATE_GRADE = partial(RerankFailed, "The reranker did not finish in time.")
@@ -58,13 +62,24 @@ def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> Com
     plan = StateGraph(State, context_schema=form_of(policy), input_schema=Input, output_schema=output)
     way = stops(ports, policy)
     for stop in way:
-        plan.add_node(stop.name, stop.node)
+        plan.add_node(stop.name, afresh(stop.node) if stop is way[0] else stop.node)
         if stop.route:
             plan.add_conditional_edges(stop.name, coroutine(stop.route), ends_of(stop.route))
         else:
             plan.add_edge(stop.name, END)
     plan.add_edge(START, way[0].name)
     return plan.compile(name="knowledge_garden")
+
+
+def afresh(first: Node) -> Node:
+    """The *first* node, on a thread where a run before left its end: that goes, and the node sees the input alone."""
+
+    async def validate(state: State, runtime: Runtime[Any]) -> Update:
+        left = dict.fromkeys(key for key, value in state.items() if key in LEFT_BEHIND and value is not None)
+        given = {key: value for key, value in state.items() if key not in LEFT_BEHIND}
+        return {**left, **await first(cast(State, given), runtime)}
+
+    return validate
 
 
 def ends_of(route: Route) -> list[str]:

@@ -93,5 +93,5 @@ def metadata(state: State, *, synthesized: bool) -> dict[str, Any]:
     return {
         "processingTimeMs": max(1, round(elapsed * 1000)),
         "answerSynthesized": synthesized,
-        "chunksRetrieved": len(state.get("chunks", ())),
+        "chunksRetrieved": len(state.get("chunks") or ()),
     }

@@ -10,6 +10,7 @@ Span = tuple[int, int]
 """Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
 
 _LONG = 300
+_WINDOW = 5_000
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
 
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
@@ -99,10 +100,19 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _segments(prose: str, position: int) -> Iterator[Span]:
-    """What `sentencex` makes of *prose*, whose first character stands at *position*."""
-    for sentence in sentencex.segment("en", prose):
-        yield position, position + len(sentence)
-        position += len(sentence)
+    """What `sentencex` makes of *prose*, whose first character stands at *position*.
+
+    It takes the square of the length where there are quotation marks; so a long text is read in windows, each from
+    where the last sentence of the one before it begins.
+    """
+    while prose:
+        sentences = list(sentencex.segment("en", prose[:_WINDOW]))
+        if len(prose) > _WINDOW and len(sentences) > 1:
+            sentences.pop()  # it may go on
+        for sentence in sentences:
+            yield position, position + len(sentence)
+            position += len(sentence)
+        prose = prose[sum(map(len, sentences)) :]
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:

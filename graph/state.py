@@ -7,9 +7,9 @@ they hold readable numbers (similarities, offsets) and never vectors.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from operator import or_
 from typing import Annotated, Any, NotRequired
 
+from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
 from graph.errors import Outcome
@@ -138,13 +138,16 @@ class Failure:
 
 
 class Input(TypedDict):
-    """What a run takes. Only ``query`` is required; the names are those of ``POST /query``."""
+    """What a run takes. Only ``query`` is required; the names are those of ``POST /query``.
+
+    What is optional is forgotten once it was read: the next run on the same thread of Studio has not asked for it.
+    """
 
     query: str
-    maxSources: NotRequired[int | None]
-    maxTokens: NotRequired[int | None]
-    source: NotRequired[str | None]
-    requestId: NotRequired[str | None]
+    maxSources: NotRequired[Annotated[int | None, EphemeralValue]]
+    maxTokens: NotRequired[Annotated[int | None, EphemeralValue]]
+    source: NotRequired[Annotated[str | None, EphemeralValue]]
+    requestId: NotRequired[Annotated[str | None, EphemeralValue]]
 
 
 class Output(TypedDict):
@@ -154,6 +157,11 @@ class Output(TypedDict):
     citedDocuments: list[dict[str, Any]]
     metadata: dict[str, Any]
     outcome: Outcome
+
+
+def timed(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
+    """The milliseconds of a run's nodes; its first node begins them anew."""
+    return now if "validate" in now else before | now
 
 
 class State(Input, Output):
@@ -169,4 +177,4 @@ class State(Input, Output):
     unsupported: NotRequired[list[str]]
     confidence: NotRequired[float]
     failure: NotRequired[Failure]
-    timings: NotRequired[Annotated[dict[str, float], or_]]
+    timings: NotRequired[Annotated[dict[str, float], timed]]

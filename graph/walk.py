@@ -76,7 +76,7 @@ def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
     found = {}
     for name, hint in get_type_hints(State, include_extras=True).items():
         inner = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
-        if get_origin(inner) is Annotated:
+        if get_origin(inner) is Annotated and not isinstance(inner.__metadata__[-1], type):
             found[name] = inner.__metadata__[-1]
     return found
 

@@ -15,6 +15,12 @@ nearest in 12,000 chunks those missed one in a hundred. Segments get a graph fro
 engine's own 10,000 would pass over the 5,000 chunks at which ``edge_optimizer`` begins. Where a filter leaves fewer KB
 than ``FULL_SCAN_KB`` they are scanned. What is found at which size and cost: ``make bench ARGS=scale``."""
 
+SEGMENTS, SEGMENT_KB = 2, 600_000
+"""Segments that are put together while there are more, and KB of vectors that one may come to: 390,000 chunks of 384
+dimensions. Each is searched by itself, so a million chunks cost less in three than in the six that the engine's own
+limits, which depend on the number of processors, make of them; a graph for all takes a quarter of an hour to build
+(``bench/NOTES.md``)."""
+
 FILTERED_EF = 48
 """ef under a filter, where the search goes on past points that do not pass (ACORN-1; Patel and others, 2024, "ACORN:
 Performant and Predicate-Agnostic Search Over Vector Embeddings and Structured Data"). Without that, and with an ef of
@@ -41,6 +47,8 @@ def edge_config(size: int) -> edge.EdgeConfig:
         vectors={DENSE: per_chunk},
         sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
         hnsw_config=edge.HnswIndexConfig(m=LINKS, ef_construct=BUILD_EF, full_scan_threshold=FULL_SCAN_KB),
-        optimizers=edge.EdgeOptimizersConfig(indexing_threshold=INDEX_KB),
+        optimizers=edge.EdgeOptimizersConfig(
+            default_segment_number=SEGMENTS, max_segment_size=SEGMENT_KB, indexing_threshold=INDEX_KB
+        ),
         max_search_threads=1,  # a second one costs a fifth more processor time a search, and Python waits all the same
     )

@@ -19,6 +19,7 @@ _NUMBERS = re.compile(
     rf"\s*(?:(?P<first>\d+)\s*{_DASH}\s*(?:{_LABEL})?\s*[#^]?(?P<last>\d+)|(?P<one>\d+)|{_LABEL}|[#^,;&/|+]|and\b|or\b)",
     re.IGNORECASE,
 )
+_HELD = re.compile(r"[(\"'“”‘’«»]+(?P<list>[^()\"'“”‘’«»]*)[)\"'“”‘’«»]+")
 _SIGNED = re.compile(r"[-+‐‑–−]\s*\d+")
 _NUMBERED = re.compile(rf"(?:{_LABEL})?\s*(?P<number>\d+)\s*[,:–—-]\s*(?P<rest>\S.*)", re.IGNORECASE)
 _LABELLED = re.compile(rf"{_LABEL}\s*#?\d+", re.IGNORECASE)
@@ -26,6 +27,8 @@ _PAGE = re.compile(rf"(?:pages?|pp?|pg)\b\.?\s*(?P<page>\d{{1,6}})(?:\s*{_DASH}\
 _TRAILING_PAGE = re.compile(rf"[ :(#]\(?(?P<place>{_PAGE.pattern})\)?\Z", re.IGNORECASE)
 _SECTION = re.compile(r"(?:sections?\b|sect?\.|§|chapter\b|ch\.)\s*(?P<section>\S.*)", re.IGNORECASE)
 _FILE = re.compile(r"[^\s/\\][^/\\]*\.(?:pdf|md|txt|html?|docx?|rst|epub|odt|rtf|pptx?|tex)", re.IGNORECASE)
+_NUMBER_BEHIND = re.compile(r"(?P<name>.*\S)\s*,\s*(?P<number>\d{1,6})")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
 
 
@@ -46,10 +49,12 @@ def merged(markers: Sequence[Marker]) -> Marker:
 
 
 def visible(inside: str) -> str:
-    """*inside* as a reader sees it: compatibility forms folded, zero-width characters and emphasis left out."""
+    """*inside* as a reader sees it: compatibility forms folded; zero-width characters, tags and emphasis left out."""
     if not inside.isascii():
         inside = unicodedata.normalize("NFKC", inside)
         inside = "".join(c for c in inside if c == "\n" or unicodedata.category(c) not in _INVISIBLE)
+    if "<" in inside:
+        inside = _TAG.sub("", inside)
     return " ".join(inside.split()).strip("*_~`\\ ")
 
 
@@ -70,6 +75,8 @@ def read_numbers(seen: str, count: int) -> Marker | None:
     """The marker of a list of numbers and ranges within 1..*count*, or None when *seen* is no such list."""
     if _SIGNED.fullmatch(seen):
         return Marker()
+    if held := _HELD.fullmatch(seen):  # "(1)", "'1'"
+        seen = held["list"]
     places: dict[tuple[int, ...], None] = {}
     position = 0
     any_number = False
@@ -120,12 +127,24 @@ def _places(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
         return whole
     name, page, section = _split(part)
     if page is None and section is None:
-        return () if _FILE.fullmatch(part) else None
+        return () if _FILE.fullmatch(part) else _numbered_places(part, chunks)
     named = [i for i, chunk in enumerate(chunks) if not name or fold(name) in names_of(chunk)]
     fitting = tuple(i for i in named if _fits(chunks[i], page, section))
     if page is None and not fitting and not (name and (named or _FILE.fullmatch(name))):
         return None
     return fitting
+
+
+def _numbered_places(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
+    """Chunks of "doc, 5": its page 5, else the chunk with that number, if it is the document's."""
+    found = _NUMBER_BEHIND.fullmatch(part)
+    if found is None:
+        return None
+    number = int(found["number"])
+    named = [i for i, chunk in enumerate(chunks) if fold(found["name"]) in names_of(chunk)]
+    if not named and not _FILE.fullmatch(found["name"]):
+        return None
+    return tuple(i for i in named if chunks[i].page == number) or tuple(i for i in named if i + 1 == number)
 
 
 def _split(part: str) -> tuple[str, range | None, str | None]:

@@ -23,12 +23,7 @@ def denial_differs(claim: Statement, quote: Statement) -> bool:
     for scope in quote.denials:
         hit = frozenset(scope).difference(quote.affirmed) & claim.stems
         strong = scope[0] in claim.stems or 2 * len(hit) >= len(scope)
-        if (
-            hit
-            and strong
-            and not claim.denied.intersection(scope)
-            and not any(_prefixed(w, claim) for w in scope)
-        ):
+        if hit and strong and not claim.denied.intersection(scope) and not any(_prefixed(w, claim) for w in scope):
             return True
     return _prefix_differs(claim, quote) or _prefix_differs(quote, claim)
 
@@ -117,8 +112,8 @@ def is_ordered(claim: Statement, quote: Statement) -> bool:
     said: set[str] = set()
     for i in range(len(quote.tokens) - 1, -1, -1):
         token, before = quote.tokens[i], quote.tokens[i - 1] if i else "."
-        if token in lexicon.SPEECH and before in lexicon.SPEECH_BEFORE and stem(token) not in claim.stems:
-            if said and len(claim.stems & said) * 2 > len(claim.stems):
-                return True
+        orders = token in lexicon.SPEECH and before in lexicon.SPEECH_BEFORE and stem(token) not in claim.stems
+        if orders and said and len(claim.stems & said) * 2 > len(claim.stems):
+            return True
         said.update(quote.content[i])
     return False

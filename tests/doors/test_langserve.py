@@ -88,6 +88,29 @@ def test_batch_answers_in_order_and_is_bounded(http: httpx.Client) -> None:
     assert (response.status_code, response.json()["details"]) == (400, {"field": "inputs"})
 
 
+Q = {"query": CHEMICALS}
+NOT_BATCH = ("invoke", "stream", "stream_events", "stream_log")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        *(("batch", {"inputs": [Q, given]}, "inputs") for given in (None, "x", 5, [])),
+        *(("batch", {"inputs": [Q], "config": config}, "config") for config in (None, 5, [None])),
+        *((path, {"input": Q, "config": None}, "config") for path in NOT_BATCH),
+        *((path, {"input": None}, "input") for path in NOT_BATCH),
+        *(("invoke", {"input": {**Q, "includeEvidence": odd}}, "includeEvidence") for odd in (1, 0, "no", [])),
+        ("stream", {"input": {**Q, "includeEvidence": 1}}, "includeEvidence"),
+        ("batch", {"inputs": [{**Q, "includeEvidence": 1}]}, "includeEvidence"),
+    ],
+)
+def test_what_is_no_question_is_refused(http: httpx.Client, path: str, body: dict[str, Any], field: str) -> None:
+    """A question or a config of another type, or a flag that is none, is 400 and names the field, on every path."""
+    response = http.post(f"/rag/{path}", json=body)
+    assert (response.status_code, response.json()["error"]) == (400, "VALIDATION_ERROR")
+    assert response.json()["details"] == {"field": field}
+
+
 async def test_events_show_our_runnable_and_not_the_nodes(address: str) -> None:
     """``/rag/stream_events`` tells of the one public Runnable; the graph's nodes and chunks do not show."""
     remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/rag/")

@@ -14,6 +14,7 @@ import pytest
 
 from app.bootstrap import build_garden
 from app.providers.embeddings import EmbeddingModel
+from app.service import WAIT_FOR_PLACE
 from app.settings import load_settings
 from graph.errors import StoreUnavailable, SynthesisFailed
 from graph.state import Draft
@@ -142,7 +143,7 @@ class Patient:
             raise
 
 
-@pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream"])
+@pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream", "/rag/batch"])
 def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """When the client closes the connection, the model's work is cancelled and its place is free again."""
     patient = Patient()
@@ -151,7 +152,9 @@ def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: h
     with serve(garden) as address:
         host, port = address.removeprefix("http://").split(":")
         asked = {"query": CHEMICALS}
-        body = orjson.dumps({"input": asked} if path.startswith("/rag") else asked)
+        body = orjson.dumps(
+            {"inputs": [asked] * 3} if path == "/rag/batch" else {"input": asked} if "/rag" in path else asked
+        )
         length = f"Content-Length: {len(body)}"
         head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{length}\r\n\r\n"
         with socket.create_connection((host, int(port))) as client:
@@ -159,6 +162,63 @@ def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: h
             assert patient.begun.wait(20)
         assert patient.stopped.wait(20)
         wait_until(lambda: garden.service.in_flight == 0)
+
+
+class OneFails:
+    """A synthesizer that fails where one source is asked for, and otherwise writes until it is stopped."""
+
+    def __init__(self) -> None:
+        self.begun, self.stopped = threading.Event(), threading.Event()
+
+    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
+        if question.max_sources == 1:
+            await asyncio.to_thread(self.begun.wait)
+            raise SynthesisFailed("The chat model failed.")
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.stopped.set()
+        raise AssertionError
+
+
+def test_a_batch_ends_whole_when_one_question_fails(embedding: EmbeddingModel, http: httpx.Client) -> None:
+    """The others of the batch are stopped, and their places are free again; the failure keeps its status."""
+    model = OneFails()
+    settings = load_settings(relevance_threshold=0, max_concurrent_requests=4)
+    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=model)
+    with serve(garden) as address:
+        inputs = [{"query": CHEMICALS}, {"query": CHEMICALS, "maxSources": 1}]
+        failed = httpx.post(f"{address}/rag/batch", json={"inputs": inputs}, timeout=30)
+        assert (failed.status_code, failed.json()["error"]) == (503, "SYNTHESIS_FAILED")
+        assert model.stopped.wait(20)
+        wait_until(lambda: garden.service.in_flight == 0)
+
+
+class Counted:
+    """A synthesizer that counts how many it writes for at once."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+
+    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(WAIT_FOR_PLACE)
+        self.now -= 1
+        return Draft(f"{chunks[0].sentences[0]} [1]")
+
+
+def test_a_batch_larger_than_the_places_waits_for_itself(embedding: EmbeddingModel, http: httpx.Client) -> None:
+    """A batch takes half the places at a time, so it is answered whole where each question outlasts the waiting."""
+    model = Counted()
+    settings = load_settings(relevance_threshold=0, max_concurrent_requests=4)
+    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=model)
+    with serve(garden) as address:
+        batch = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 6}, timeout=60)
+        assert batch.status_code == 200
+        assert [bool(answer["citedDocuments"]) for answer in batch.json()["output"]] == [True] * 6
+        assert model.most == 2
 
 
 def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:

@@ -67,6 +67,30 @@ def test_studio_run_gives_the_answer_of_query(client: SyncLangGraphClient, http:
     assert state["outcome"] == "answered"
 
 
+def test_a_run_on_a_thread_owes_nothing_to_the_runs_before_it(client: SyncLangGraphClient) -> None:
+    """After a refusal, an answer and an option on the same thread, each run ends as it would have without them."""
+    thread = client.threads.create()["thread_id"]
+    ends: list[tuple[str, int, bool, list[str]]] = []
+    for given in (
+        {"query": " "},
+        {"query": CHEMICALS},
+        {"query": CHEMICALS, "source": "nope.pdf"},
+        {"query": CHEMICALS},
+    ):
+        state: Any = client.runs.wait(thread, "knowledge_garden", input=given)
+        metadata = state["metadata"]
+        assert metadata["answerSynthesized"] == bool(state["citedDocuments"])
+        ends.append((state["outcome"], metadata["chunksRetrieved"], bool(state["failure"]), sorted(state["timings"])))
+    whole = ["cite", "grade", "retrieve", "synthesize", "validate"]
+    assert [(outcome, failed, ran) for outcome, _, failed, ran in ends] == [
+        ("invalid_input", True, ["fail", "validate"]),
+        ("answered", False, whole),
+        ("no_relevant_chunks", False, ["no_answer", "retrieve", "validate"]),
+        ("answered", False, whole),
+    ]
+    assert [found for _, found, _, _ in ends] == [0, ends[1][1], 0, ends[1][1]]
+
+
 def test_studio_shows_each_node_at_work(client: SyncLangGraphClient) -> None:
     """The stream of updates names every node that ran, in order, with what it left in the state."""
     seen: list[str] = []

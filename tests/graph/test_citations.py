@@ -74,6 +74,11 @@ def outside_code(text: str) -> str:
         ("It is red [Source: guide.md].", THIRD),
         ("It is red [2, page 6].", SECOND),
         ("It is red [Chunk 3: Garden Guide].", THIRD),
+        ("It is red [(1)].", FIRST),
+        ('It is red ["1"].', FIRST),
+        ("It is red [<b>1</b>].", FIRST),
+        ("It is red [safety_manual.pdf, 5].", FIRST),
+        ("It is red [Garden Guide, 3].", THIRD),
         ("Vitamin C[1] helps.", FIRST),
         ("In the U.S.[1] it is.", FIRST),
         ("- [1] The pump is red.", FIRST),
@@ -97,6 +102,12 @@ def test_models_cite_in_many_ways(text: str, expected: tuple[tuple[int, ...], ..
         "【4:0†source】",
         "[other.pdf, page 5]",
         "[guide.md, page 9]",
+        "[guide.md, 9]",
+        "[Garden Guide, 1]",
+        "[other.pdf, 9]",
+        "[(9)]",
+        "['9']",
+        "[<b>9</b>]",
     ],
 )
 def test_a_marker_that_names_nothing_given_only_goes(text: str) -> None:
@@ -115,6 +126,7 @@ def test_a_marker_that_names_nothing_given_only_goes(text: str) -> None:
         "(1) and (see 2) are no markers",
         "f(x) = 3, [a, b] and {1}",
         "[Editor's note, section removed]",
+        "[Apollo, 11] and [f(9)]",
     ],
 )
 def test_content_stays_content(text: str) -> None:

@@ -35,7 +35,22 @@ async def cite(reply: str, chunks: list[Chunk], *, attribute: bool = False) -> C
     return await place_markers(parse(reply, chunks), chunks, scorer=None, attribute=attribute)
 
 
-UNITS = ["x", "X", "Xx ", "Xx the ", "X-", "no ", "if the ", "all ", "say ", "1 ", "five ", "5 km ", "rose ", "[^1]: ", "."]
+UNITS = [
+    "x",
+    "X",
+    "Xx ",
+    "Xx the ",
+    "X-",
+    "no ",
+    "if the ",
+    "all ",
+    "say ",
+    "1 ",
+    "five ",
+    "5 km ",
+    "rose ",
+    "[^1]: ",
+]
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -1,0 +1,57 @@
+"""The bodies of door G, checked before LangServe reads them: what it cannot read it would call a defect of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+
+from app.client_gone import request_var
+from graph.bounds import flag
+from graph.errors import InvalidInput
+
+MAX_BATCH = 32
+"""Most questions in one batch (contract, Door G)."""
+
+
+async def checked_body(request: Request) -> None:
+    """Refuse what is no question of ours, and a batch past ``MAX_BATCH``. Raises ``InvalidInput``, naming the field.
+
+    LangServe does not notice that a client left while it invokes; the request is kept at hand for that.
+    """
+    if request.method != "POST":
+        return
+    batch = request.url.path.endswith("/batch")
+    if batch or request.url.path.endswith("/invoke"):
+        request_var.set(request)
+    try:
+        body = orjson.loads(await request.body())
+    except orjson.JSONDecodeError:
+        raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
+    if not isinstance(body, dict):
+        raise InvalidInput("The body must be a JSON object.", "body")
+    if batch:
+        _check_batch(body)
+    else:
+        _check_question(body.get("input"), "input")
+    configs = body.get("config", {})
+    for config in configs if batch and isinstance(configs, list) else [configs]:
+        if not isinstance(config, dict):
+            raise InvalidInput("config must be a JSON object.", "config")
+
+
+def _check_batch(body: Mapping[str, Any]) -> None:
+    inputs = body.get("inputs")
+    if not isinstance(inputs, list) or len(inputs) > MAX_BATCH:
+        raise InvalidInput(f"inputs must be a list of at most {MAX_BATCH} questions.", "inputs")
+    for given in inputs:
+        _check_question(given, "inputs")
+
+
+def _check_question(given: Any, field: str) -> None:
+    """That it is an object, and its one member that the graph does not check."""
+    if not isinstance(given, dict):
+        raise InvalidInput("A question must be a JSON object.", field)
+    flag(given.get("includeEvidence"), "includeEvidence")
