@@ -86,9 +86,12 @@ async def on_validation_error(_: Request, error: Exception) -> Response:
     """FastAPI's request validation, as 400 in our body and never 422."""
     assert isinstance(error, RequestValidationError)
     first: dict[str, Any] = next(iter(error.errors()), {})
+    if first.get("type") == "json_invalid":
+        return error_response(400, "The body must be valid JSON in UTF-8.", field="body")
     place = [str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")]
     field = ".".join(place) or "body"
-    return error_response(400, f"{field}: {first.get('msg', 'invalid')}.", field=field)
+    message = str(first.get("msg", "invalid")).removeprefix("Value error, ")
+    return error_response(400, f"{field}: {message}.", field=field)
 
 
 async def on_garden_error(_: Request, error: Exception) -> Response:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from app.bootstrap import Garden
 from app.search import SearchResults, search
+from graph.nodes.validate import query_text
 
 
 def search_routes(garden: Garden) -> APIRouter:
@@ -21,6 +22,7 @@ def search_routes(garden: Garden) -> APIRouter:
     ) -> SearchResults:
         """The chunks nearest to a query, by similarity, and the context assembled from them."""
         settings = garden.settings
+        query_text(q, settings.max_query_chars, "q")
         async with garden.service.place():
             return await search(
                 garden.retriever, q, k, seconds=settings.request_timeout_seconds, most_chars=settings.max_query_chars

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -92,8 +93,8 @@ class Settings(BaseSettings):
     @field_validator("ollama_host", "vector_store_url", "qdrant_url", "cohere_base_url", "otel_exporter_otlp_endpoint")
     @classmethod
     def _address(cls, value: str) -> str:
-        if value and not value.startswith(("http://", "https://")):
-            raise ValueError("an address that starts with http:// or https://")
+        if value and not _is_address(value):
+            raise ValueError("an address that starts with http:// or https:// and names a host")
         return value.rstrip("/")
 
     @field_validator("cors_origins")
@@ -199,3 +200,12 @@ def _one_line(error: ValidationError) -> str:
     value = "(hidden)" if secret else repr(first.get("input"))
     allowed = first["msg"].removeprefix("Value error, ")
     return f"{name.upper()}={value} is not allowed: {allowed[:1].lower()}{allowed[1:]}"
+
+
+def _is_address(value: str) -> bool:
+    """Whether *value* is an HTTP address with a host, and a port that is one, if any."""
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -19,12 +20,21 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run *work* there and wait for it. Must not be called from that loop itself."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        """Run *work* there and wait for it. Must not be called from that loop itself.
+
+        Raises ``RuntimeError`` when the loop has been closed.
+        """
+        return self._begun(work).result()
 
     async def arun(self, work: Coroutine[Any, Any, T]) -> T:
         """Run *work* there and await it from another loop; cancelling the caller cancels the work."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        return await asyncio.wrap_future(self._begun(work))
+
+    def _begun(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("This service has been closed.")
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self) -> None:
         """Stop the loop and join the thread; a second call does nothing."""

@@ -13,6 +13,7 @@ from fastapi.responses import StreamingResponse
 
 from app.ingest.tasks import Priority, Status
 from app.query_schemas import ErrorBody
+from app.tasks.input import text_of
 from app.tasks.models import ChatRequest, SemanticSearchResponse
 from app.tasks.service import TaskService
 from graph.errors import GardenError
@@ -52,6 +53,7 @@ def task_routes(tasks: TaskService, place: Place) -> APIRouter:
         min_similarity: Annotated[float, Query(ge=0.0, le=1.0, description="least similarity of a result")] = 0.0,
     ) -> SemanticSearchResponse:
         """The tasks nearest in meaning, highest similarity first; filters run before the nearest are chosen."""
+        text_of(q, "q")
         async with place():
             results = await tasks.search(q, n, status, priority, min_similarity)
         filters = {"status": status, "priority": priority}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.settings import load_settings
+from graph.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(
@@ -27,3 +28,15 @@ def test_secrets_do_not_show_in_repr() -> None:
     """No secret is in the settings' repr."""
     shown = repr(load_settings(cohere_api_key="s3cret-a", qdrant_api_key="s3cret-b", api_keys="s3cret-c"))
     assert "s3cret" not in shown
+
+
+@pytest.mark.parametrize(
+    "address", ["http://", "http:///path", "https://:8080", "http://host:99999", "host:1"]
+)
+@pytest.mark.parametrize("name", ["ollama_host", "qdrant_url", "vector_store_url", "cohere_base_url"])
+def test_an_address_names_a_host(name: str, address: str) -> None:
+    """An address without a host, or with a port that is none, is refused at start; the line names setting and value."""
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings(**{name: address})
+    assert name.upper() in raised.value.message
+    assert address.rstrip("/") in raised.value.message

@@ -46,7 +46,8 @@ class EdgeEngine:
     def __init__(self, data_dir: Path, collection: str, size: int | None = None) -> None:
         if not _NAME.fullmatch(collection):
             raise ConfigurationError(
-                f"The collection name {collection!r} is not allowed: letters, digits, '_', '-' and '.', not first a '.'"
+                f"The collection name {collection!r} (VECTOR_STORE_COLLECTION, TASKS_COLLECTION) is not allowed: "
+                "letters, digits, '_', '-' and '.', not first a '.'"
             )
         self.collection = collection
         self.size = size
@@ -84,7 +85,7 @@ class EdgeEngine:
                 self._opened = True
             except OSError as error:
                 raise ConfigurationError(
-                    f'The folder of the collection "{self.collection}" cannot be used: {error.strerror}.'
+                    f'The folder of the collection "{self.collection}" (in DATA_DIR) cannot be used: {error.strerror}.'
                 ) from error
             finally:
                 if not self._opened:

@@ -79,5 +79,5 @@ class ChatRequest(BaseModel):
     @classmethod
     def _not_blank(cls, message: str) -> str:
         if not message.strip():
-            raise ValueError("the message is blank")
+            raise ValueError("must not be blank")
         return message

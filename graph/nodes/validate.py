@@ -45,16 +45,16 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     )
 
 
-def query_text(value: object, most: int) -> str:
-    """*value* trimmed, when it is a string of 1 to *most* code points; else raises ``InvalidInput``."""
+def query_text(value: object, most: int, field: str = "query") -> str:
+    """*value* trimmed, when it is a string of 1 to *most* code points; else raises ``InvalidInput`` for *field*."""
     message = f"Query must be non-blank and at most {most} characters."
     if not isinstance(value, str):
-        raise InvalidInput(message if value is None else "Query must be a string.", "query")
+        raise InvalidInput(message if value is None else "Query must be a string.", field)
     text = value.strip()
     if not text or len(text) > most:
-        raise InvalidInput(message, "query")
+        raise InvalidInput(message, field)
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InvalidInput("Query must be valid Unicode text.", "query")
+        raise InvalidInput("Query must be valid Unicode text.", field)
     return text
 
 

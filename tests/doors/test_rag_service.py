@@ -141,3 +141,13 @@ def test_error_classes_say_their_http_status() -> None:
     assert InvalidQuery.http_status == 400
     assert VectorStoreUnavailable.http_status == OllamaUnavailable.http_status == 503
     assert GenerationTimeout.http_status == 504
+
+
+async def test_a_closed_service_says_so(tmp_path: Path) -> None:
+    """After ``close`` a question raises ``RuntimeError`` in plain words, from plain and from async code."""
+    service = RAGService(settings=load_settings(data_dir=tmp_path))
+    service.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        service.query(CHEMICALS)
+    with pytest.raises(RuntimeError, match="closed"):
+        await service.aquery(CHEMICALS)

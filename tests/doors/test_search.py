@@ -172,9 +172,7 @@ def test_low_scores_are_not_filtered(http: httpx.Client) -> None:
     assert all(hit["source_url"] and hit["title"] and hit["chunk_index"] is not None for hit in found["results"])
 
 
-@pytest.mark.parametrize(
-    ("parameters", "field"), [({"k": 5}, "q"), ({"q": " "}, "query"), ({"q": "x", "k": "many"}, "k")]
-)
+@pytest.mark.parametrize(("parameters", "field"), [({"k": 5}, "q"), ({"q": " "}, "q"), ({"q": "x", "k": "many"}, "k")])
 def test_bad_parameters_are_400_over_http(http: httpx.Client, parameters: dict[str, Any], field: str) -> None:
     """In the one error body, which names the field; a ``k`` out of its range is clamped and not refused."""
     response = http.get("/api/v1/search", params=parameters)

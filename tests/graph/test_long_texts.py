@@ -72,7 +72,7 @@ async def test_a_reply_of_one_word_again_and_again_is_read_to_its_end(unit: str)
 
 async def test_a_claim_longer_than_any_sentence_is_not_supported() -> None:
     """A sentence past ``MOST_CLAIM`` is reported as unsupported even if its every word is in the chunk."""
-    long = f"The Alpha pump {'delivers and ' * (MOST_CLAIM // 10)}delivers 40 litres per minute"
+    long = f"The Alpha pump {'delivers and ' * (MOST_CLAIM // 13 + 1)}delivers 40 litres per minute"
     cited = await cite(f"{long} [1].", [chunk(PUMP)])
     assert [piece for piece in cited.pieces if isinstance(piece, tuple)] == []
     assert len(cited.unsupported) == 1
@@ -120,5 +120,5 @@ def test_a_stream_of_brackets_goes_on(unit: str) -> None:
 
 @pytest.mark.parametrize("text", [" " * LENGTH + "x", "\t" * LENGTH + "x", "\tx" * LENGTH + "\t", "| " * LENGTH + "x"])
 def test_white_space_and_tabs_do_not_hold_up_the_sentences(text: str) -> None:
-    """A line that opens with 60,000 blanks, or has as many columns, is one sentence."""
-    assert len(sentence_spans(text)) == 1
+    """A line that opens with 60,000 blanks, or has as many columns, is cut into sentences that hold all its words."""
+    assert "".join(text[start:end] for start, end in sentence_spans(text)).count("x") == text.count("x")
