@@ -12,6 +12,7 @@ from contextvars import Context, copy_context
 from typing import Any
 
 from fastapi import Depends, FastAPI
+from fastapi.responses import RedirectResponse
 from langchain_core.runnables import RunnableConfig, RunnableGenerator
 from langchain_core.runnables.config import get_config_list, var_child_runnable_config
 from langchain_core.runnables.utils import AddableDict
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.client_gone import apart, request_var, unless_gone
 from app.errors_http import failure_body
-from app.langserve_body import checked_body
+from app.langserve_checks import checked
 from app.query_schemas import QueryResponse
 from app.result import Result
 from app.service import GardenService
@@ -120,6 +121,11 @@ class RagRunnable(RunnableGenerator[Any, Any]):
 
 def add_rag_routes(app: FastAPI, service: GardenService) -> None:
     """Serve ``/rag/invoke``, ``batch``, ``stream``, ``stream_events``, ``playground`` and the schemas."""
+
+    @app.get("/rag/playground", include_in_schema=False)
+    async def playground() -> RedirectResponse:
+        return RedirectResponse("playground/")
+
     add_routes(
         app,
         RagRunnable(service).with_types(input_type=RagInput, output_type=QueryResponse),
@@ -129,7 +135,7 @@ def add_rag_routes(app: FastAPI, service: GardenService) -> None:
             "input_schema", "output_schema", "config_schema",
         ],
         playground_type="default",
-        dependencies=[Depends(checked_body)],
+        dependencies=[Depends(checked)],
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def test_noise_keeps_its_distance() -> None:
 
 
 async def test_a_collection_grows_to_its_size(tmp_path: Path) -> None:
-    """No chunk takes another's place, half of the new ones share a source, and growing on goes on where it ended."""
+    """No chunk takes another's place, half of all share a source, and growing on goes on where it ended."""
     store = EdgeVectorStore(DeterministicFakeEmbedding(size=SIZE), tmp_path, "garden", SIZE)
     real = [point(number) for number in range(20)]
     await store.aupsert(real)
@@ -42,7 +42,7 @@ async def test_a_collection_grows_to_its_size(tmp_path: Path) -> None:
         assert told["written a second, chunks"] > 0
     points = [one async for page in store.apoints() for one in page]
     assert len({one.chunk_id for one in points}) == 101
-    assert sum(one.metadata.get("source") == HALF for one in points) == 40
+    assert sum(one.metadata.get("source") == HALF for one in points) == 50
     assert {one.text for one in points} == {one.text for one in real}
     await store.aclose()
 

@@ -126,3 +126,16 @@ def test_schemas_show_the_question_and_the_answer(http: httpx.Client) -> None:
     properties = http.get("/rag/input_schema").json()["properties"]
     assert properties["query"]["type"] == "string"
     assert set(http.get("/rag/output_schema").json()["properties"]) >= {"answer", "citedDocuments", "metadata"}
+
+
+def test_the_playground_is_found_without_its_slash(http: httpx.Client) -> None:
+    """The address a person types leads to the page."""
+    page = http.get("/rag/playground", follow_redirects=True)
+    assert (page.status_code, page.headers["content-type"].split(";")[0]) == (200, "text/html")
+
+
+@pytest.mark.parametrize("path", ["assets/nope.js", "assets", "..%2f..%2f__init__.py", "%00", "x" * 3000])
+def test_a_file_the_playground_has_not_is_404(http: httpx.Client, path: str) -> None:
+    """A missing file, a folder, and a path out of the playground are 404 in the one error body."""
+    response = http.get(f"/rag/playground/{path}")
+    assert (response.status_code, response.json()["error"]) == (404, "NOT_FOUND")

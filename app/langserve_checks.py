@@ -1,11 +1,14 @@
-"""The bodies of door G, checked before LangServe reads them: what it cannot read it would call a defect of its own."""
+"""What comes to door G, checked before LangServe reads it: what it cannot read it would call a defect of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import langserve
 import orjson
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from app.client_gone import request_var
@@ -16,12 +19,18 @@ MAX_BATCH = 32
 """Most questions in one batch (contract, Door G)."""
 
 
-async def checked_body(request: Request) -> None:
-    """Refuse what is no question of ours, and a batch past ``MAX_BATCH``. Raises ``InvalidInput``, naming the field.
+PLAYGROUND = Path(langserve.__file__).parent / "playground" / "dist"
+"""The files of LangServe's playground."""
 
+
+async def checked(request: Request) -> None:
+    """Refuse what is no question of ours, a batch past ``MAX_BATCH``, and a file that is not there.
+
+    Raises ``InvalidInput``, naming the field, or ``HTTPException`` 404.
     LangServe does not notice that a client left while it invokes; the request is kept at hand for that.
     """
     if request.method != "POST":
+        _check_file(request.path_params.get("file_path"))
         return
     batch = request.url.path.endswith("/batch")
     if batch or request.url.path.endswith("/invoke"):
@@ -40,6 +49,19 @@ async def checked_body(request: Request) -> None:
     for config in configs if batch and isinstance(configs, list) else [configs]:
         if not isinstance(config, dict):
             raise InvalidInput("config must be a JSON object.", "config")
+
+
+def _check_file(name: str | None) -> None:
+    """That there is such a file of the playground; "" is its page. Raises 404, which then has the one error body."""
+    if not name:
+        return
+    try:
+        file = (PLAYGROUND / name).resolve()
+        there = file.is_relative_to(PLAYGROUND.resolve()) and file.is_file()
+    except (ValueError, OSError):  # a zero byte, a name too long
+        there = False
+    if not there:
+        raise HTTPException(404)
 
 
 def _check_batch(body: Mapping[str, Any]) -> None:
