@@ -24,10 +24,11 @@ from app.errors_http import failure_body
 from app.langserve_checks import checked
 from app.query_schemas import QueryResponse
 from app.result import Result
-from app.service import GardenService
+from app.service import WAIT_FOR_PLACE, GardenService
 from app.wire import answer_body
-from graph.errors import GardenError
+from graph.errors import GardenError, SynthesisTimeout
 from graph.state import Failure
+from graph.steps import failure_of
 
 
 class RagInput(BaseModel):
@@ -52,7 +53,9 @@ class AnswerFailed(GardenError):
 class RagRunnable(RunnableGenerator[Any, Any]):
     """The service as a Runnable: ``ainvoke`` gives the answer's body, ``astream`` tokens and then that body."""
 
-    def __init__(self, service: GardenService) -> None:
+    def __init__(self, service: GardenService, seconds: float) -> None:
+        """*seconds* are a request's, and so a batch's: with a moment more, for each of its questions ends by itself."""
+
         async def tokens(inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
             fields: dict[str, Any] = {}
             async for given in inputs:
@@ -69,6 +72,7 @@ class RagRunnable(RunnableGenerator[Any, Any]):
 
         super().__init__(tokens, name="knowledge_garden")
         self._service = service
+        self._seconds = seconds + WAIT_FOR_PLACE
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         async def answer(given: Any) -> dict[str, Any]:
@@ -103,7 +107,10 @@ class RagRunnable(RunnableGenerator[Any, Any]):
         async def every() -> list[Any]:
             asked = [asyncio.create_task(one(*pair)) for pair in zip(inputs, configs, strict=True)]
             try:
-                return await asyncio.gather(*asked, return_exceptions=return_exceptions)
+                async with asyncio.timeout(self._seconds):
+                    return await asyncio.gather(*asked, return_exceptions=return_exceptions)
+            except TimeoutError:
+                raise AnswerFailed(failure_of(SynthesisTimeout("The batch did not finish in time."))) from None
             finally:
                 for task in asked:
                     task.cancel()
@@ -119,7 +126,7 @@ class RagRunnable(RunnableGenerator[Any, Any]):
         raise NotImplementedError("The service is asynchronous: use astream, or RAGService from plain code.")
 
 
-def add_rag_routes(app: FastAPI, service: GardenService) -> None:
+def add_rag_routes(app: FastAPI, service: GardenService, *, seconds: float) -> None:
     """Serve ``/rag/invoke``, ``batch``, ``stream``, ``stream_events``, ``playground`` and the schemas."""
 
     @app.get("/rag/playground", include_in_schema=False)
@@ -128,7 +135,7 @@ def add_rag_routes(app: FastAPI, service: GardenService) -> None:
 
     add_routes(
         app,
-        RagRunnable(service).with_types(input_type=RagInput, output_type=QueryResponse),
+        RagRunnable(service, seconds).with_types(input_type=RagInput, output_type=QueryResponse),
         path="/rag",
         enabled_endpoints=[
             "invoke", "batch", "stream", "stream_log", "stream_events", "playground",

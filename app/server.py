@@ -69,7 +69,7 @@ def create_app(garden: Garden, keyring: Keyring | None = None) -> FastAPI:
     app.include_router(upload_routes(garden.sink, keyring, writing))
     app.include_router(chunk_routes(garden.store))
     app.include_router(page_routes(garden.store, samples(), keyring))
-    add_rag_routes(app, garden.service)
+    add_rag_routes(app, garden.service, seconds=garden.settings.request_timeout_seconds)
     describe(app)
 
     app.add_exception_handler(HTTPException, errors_http.on_http_exception)

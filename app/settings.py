@@ -7,6 +7,7 @@ names the setting, the value and what is allowed (contract, Settings).
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -197,13 +198,15 @@ def _one_line(error: ValidationError) -> str:
     name = str(first["loc"][0]) if first["loc"] else "setting"
     field = Settings.model_fields.get(name)
     secret = field is not None and field.annotation is SecretStr
-    value = "(hidden)" if secret else repr(first.get("input"))
+    value = "(hidden)" if secret else re.sub(r"//[^/@]*@", "//(hidden)@", repr(first.get("input")))
     allowed = first["msg"].removeprefix("Value error, ")
     return f"{name.upper()}={value} is not allowed: {allowed[:1].lower()}{allowed[1:]}"
 
 
 def _is_address(value: str) -> bool:
     """Whether *value* is an HTTP address with a host, and a port that is one, if any."""
+    if any(letter.isspace() or not letter.isprintable() for letter in value):
+        return False
     try:
         parts = urlsplit(value)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -28,6 +28,7 @@ LEFT_BEHIND = State.__annotations__.keys() - Input.__annotations__.keys() - {"ti
 
 LATE_RETRIEVE = partial(StoreUnavailable, "The search did not finish in time.")
 LATE_GRADE = partial(RerankFailed, "The reranker did not finish in time.")
+LATE_CITE = partial(SynthesisTimeout, "The answer's citations were not checked in time.")
 LATE_MODEL = partial(SynthesisTimeout, "The chat model did not finish in time.")
 
 
@@ -51,7 +52,7 @@ def stops(ports: Ports, policy: Policy) -> tuple[Stop, ...]:
         at("retrieve", partial(nodes.retrieve, retriever=ports.retriever), routes.after_retrieve, LATE_RETRIEVE),
         at("grade", partial(nodes.grade, grader=ports.grader), routes.after_grade, LATE_GRADE),
         at("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), routes.after_synthesize, LATE_MODEL),
-        at("cite", partial(nodes.cite, support=ports.support, policy=policy), routes.after_cite),
+        at("cite", partial(nodes.cite, support=ports.support, policy=policy), routes.after_cite, LATE_CITE),
         at("no_answer", nodes.no_answer),
         at("fail", nodes.fail),
     )

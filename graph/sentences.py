@@ -10,8 +10,8 @@ Span = tuple[int, int]
 """Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
 
 _LONG = 300
-_WINDOW = 5_000
-_WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
+_VERY_LONG, _WINDOW = 10_000, 5_000
+_WITHOUT_QUOTES = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「」『』【】", " "))
 
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
@@ -102,13 +102,22 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
 def _segments(prose: str, position: int) -> Iterator[Span]:
     """What `sentencex` makes of *prose*, whose first character stands at *position*.
 
-    It takes the square of the length where there are quotation marks; so a long text is read in windows, each from
-    where the last sentence of the one before it begins.
+    It takes the square of the length where there are quotation marks, and less than that where there are many
+    sentences. So of a very long text the marks are put out of sight, and it is read in windows, each from where the
+    last sentence of the one before it begins; a window without a sentence's end is made wider.
     """
+    whole = len(prose) <= _VERY_LONG
+    if not whole:
+        prose = prose.translate(_WITHOUT_QUOTES)
+    window = _VERY_LONG if whole else _WINDOW
     while prose:
-        sentences = list(sentencex.segment("en", prose[:_WINDOW]))
-        if len(prose) > _WINDOW and len(sentences) > 1:
+        sentences = list(sentencex.segment("en", prose[:window]))
+        if window < len(prose):
+            if len(sentences) == 1:
+                window *= 2
+                continue
             sentences.pop()  # it may go on
+            window = _WINDOW
         for sentence in sentences:
             yield position, position + len(sentence)
             position += len(sentence)

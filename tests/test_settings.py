@@ -30,7 +30,9 @@ def test_secrets_do_not_show_in_repr() -> None:
     assert "s3cret" not in shown
 
 
-@pytest.mark.parametrize("address", ["http://", "http:///path", "https://:8080", "http://host:99999", "host:1"])
+@pytest.mark.parametrize(
+    "address", ["http://", "http:///path", "https://:8080", "http://host:99999", "host:1", " http://h"]
+)
 @pytest.mark.parametrize("name", ["ollama_host", "qdrant_url", "vector_store_url", "cohere_base_url"])
 def test_an_address_names_a_host(name: str, address: str) -> None:
     """An address without a host, or with a port that is none, is refused at start; the line names setting and value."""

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     Piece = AIMessageChunk | WholeReply
 
-CHARS_A_TOKEN = 16
-"""Most characters of a reply for each token it was allowed; English has 4 to 5. What goes beyond is not read."""
+CHARS_A_TOKEN, LEAST_READ = 16, 8_000
+"""Characters that are read of a reply: so many for each token it was allowed, of which English has 4 to 5, and at least
+so many. What goes beyond is a model that does not end."""
 
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
@@ -49,26 +50,23 @@ class _Heard:
     """What has come of one reply so far."""
 
     most: int
+    full: bool = False
     text: str = ""
     reason: str = ""
     citations: list[Mapping[str, Any]] = field(default_factory=list)
 
     def add(self, piece: Piece) -> str:
-        said = str(piece.text)[: self.most - len(self.text)]
+        came = str(piece.text)
+        said = came[: self.most - len(self.text)]
         self.text += said
         told = {**piece.additional_kwargs, **piece.response_metadata}
         self.reason = next((str(told[name]) for name in _REASONS if told.get(name)), self.reason)
         if not self.reason and told.get("done") is True:
             self.reason = "stop"
         self.citations.extend(c for c in told.get("citations") or () if isinstance(c, Mapping))
-        if self.full:
-            self.reason = "length"
+        if len(said) < len(came):
+            self.full, self.reason = True, "length"
         return said
-
-    @property
-    def full(self) -> bool:
-        """Whether all has come that is read."""
-        return len(self.text) >= self.most
 
 
 class ChatCompletion:
@@ -102,7 +100,7 @@ class ChatCompletion:
         ``ModelUnavailable``, ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
         until = min(deadline, time.monotonic() + self._seconds)
-        heard = _Heard(max_tokens * CHARS_A_TOKEN)
+        heard = _Heard(max(LEAST_READ, max_tokens * CHARS_A_TOKEN))
         told: RunnableConfig = {"metadata": dict(trace or {})}
         keywords = {**self.chat.options(max_tokens), **options}
         with self.circuit.guard(_resting, _is_failure):

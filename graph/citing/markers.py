@@ -19,7 +19,7 @@ _NUMBERS = re.compile(
     rf"\s*(?:(?P<first>\d+)\s*{_DASH}\s*(?:{_LABEL})?\s*[#^]?(?P<last>\d+)|(?P<one>\d+)|{_LABEL}|[#^,;&/|+]|and\b|or\b)",
     re.IGNORECASE,
 )
-_HELD = re.compile(r"[(\"'“”‘’«»]+(?P<list>[^()\"'“”‘’«»]*)[)\"'“”‘’«»]+")
+_HELD = re.compile(r"\((?P<list>[^()]*+)\)")
 _SIGNED = re.compile(r"[-+‐‑–−]\s*\d+")
 _NUMBERED = re.compile(rf"(?:{_LABEL})?\s*(?P<number>\d+)\s*[,:–—-]\s*(?P<rest>\S.*)", re.IGNORECASE)
 _LABELLED = re.compile(rf"{_LABEL}\s*#?\d+", re.IGNORECASE)
@@ -54,7 +54,7 @@ def visible(inside: str) -> str:
         inside = unicodedata.normalize("NFKC", inside)
         inside = "".join(c for c in inside if c == "\n" or unicodedata.category(c) not in _INVISIBLE)
     if "<" in inside:
-        inside = _TAG.sub("", inside)
+        inside = _TAG.sub(" ", inside)
     return " ".join(inside.split()).strip("*_~`\\ ")
 
 
@@ -75,7 +75,7 @@ def read_numbers(seen: str, count: int) -> Marker | None:
     """The marker of a list of numbers and ranges within 1..*count*, or None when *seen* is no such list."""
     if _SIGNED.fullmatch(seen):
         return Marker()
-    if held := _HELD.fullmatch(seen):  # "(1)", "'1'"
+    if held := _HELD.fullmatch(seen):  # "(1)"
         seen = held["list"]
     places: dict[tuple[int, ...], None] = {}
     position = 0

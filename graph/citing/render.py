@@ -9,6 +9,9 @@ from graph.state import Citation
 
 _CLOSING = re.compile(r"(?<![.!?])[.!?][\"'”’)*_]{0,3}\Z")
 _GOES_ON = re.compile(r"[ \t]*[^\W\d_A-Z]")
+_SEEN = 8
+"""Characters before a marker that tell where it stands: a sentence's end with its quotation marks, an abbreviation."""
+
 _ABBREVIATED = re.compile(r"\b[A-Za-z]\.[A-Za-z]\.\Z")
 
 
@@ -59,7 +62,8 @@ def _render(pieces: Sequence[str | int], citations: Sequence[Citation], write: C
 
 def _parted(before: str, after: str) -> tuple[str, str]:
     """*before* without the mark that ends its sentence, and that mark; nothing is parted where the sentence goes on."""
-    closing = _CLOSING.search(before)
-    if closing is None or _GOES_ON.match(after) or _ABBREVIATED.search(before):
+    near = max(0, len(before) - _SEEN)
+    closing = _CLOSING.search(before, near)
+    if closing is None or _GOES_ON.match(after) or _ABBREVIATED.search(before, near):
         return before, ""
     return before[: closing.start()], closing[0]

@@ -18,7 +18,7 @@ from graph.terms import stems
 
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
 _FINISHED = (".", "!", "?", "。", "…", "！", "？")
-_STUB = re.compile(r"(?:\n|\A)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}[^\n]*|~{3,}[^\n]*|#{1,6})?\s*\Z")
+_STUB = re.compile(r"[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})")
 
 
 @dataclass(slots=True)
@@ -57,7 +57,8 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
     text, marks = flatten(pieces)
     spans = list(sentence_spans(text))
     if torn and spans and not _is_finished(text, spans[-1], marks):
-        text = _STUB.sub("", text[: spans.pop()[0]].rstrip())
+        text = _without_stub(text[: spans.pop()[0]].rstrip())
+        spans = [(start, min(end, len(text))) for start, end in spans if start < len(text)]
     marks = [(place, marker) for place, marker in marks if place <= len(text)]
     if not spans:
         return Layout(text, [], [], [])
@@ -115,6 +116,12 @@ def states(layout: Layout, sentence: int) -> bool:
         not (in_code or in_fence or text.startswith("#") or bare.endswith((":", "?")))
         and len(frozenset(stems(text))) >= LEAST_WORDS
     )
+
+
+def _without_stub(text: str) -> str:
+    """*text* without its last line, where that only opens what is gone: the sign of a list, a heading, a fence."""
+    line = text.rfind("\n") + 1
+    return text[: max(0, line - 1)] if _STUB.fullmatch(text, line) else text
 
 
 def _is_finished(text: str, span: Span, marks: Sequence[tuple[int, Marker]]) -> bool:

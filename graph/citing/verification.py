@@ -91,14 +91,20 @@ async def verify(
         whole = check(spot.claim, spot)
         settled = any(supported(quote, None) >= SUPPORT_BAR and not quote.undecided for quote in whole.best())
         stretches = [] if settled else _parts(spot, text, chunks)
-        checks.append((whole, [check(part, spot) for part in stretches]))
+        parts: list[_Check] = []
+        for part in stretches:
+            await pace.breathe()
+            parts.append(check(part, spot))
+        checks.append((whole, parts))
     cosines = await _cosines((pair for one in made.values() for pair in one.pairs()), scorer, seconds)
     for one in made.values():
         one.settle(cosines)
-    return [
-        _verdict(whole, parts, CLEAR_SUPPORT if spot.guessed else SUPPORT_BAR, chunks, text[slice(*spot.claim)])
-        for spot, (whole, parts) in zip(spots, checks, strict=True)
-    ]
+    verdicts: list[Verdict] = []
+    for spot, (whole, parts) in zip(spots, checks, strict=True):
+        await pace.breathe()
+        bar = CLEAR_SUPPORT if spot.guessed else SUPPORT_BAR
+        verdicts.append(_verdict(whole, parts, bar, chunks, text[slice(*spot.claim)]))
+    return verdicts
 
 
 def _parts(spot: Spot, text: str, chunks: Sequence[Chunk]) -> list[Span]:

@@ -21,10 +21,14 @@ class Token:
     end: int
 
 
+_MOST_WORDS = 20
+"""Words of one number; a longer row of them is none."""
+
+
 def spelled_length(tokens: Sequence[Token], i: int) -> int:
     """How many tokens from *i* on spell one number; 0 where none does, or where "one" is a pronoun."""
     end = i
-    while end < len(tokens) and (_is_number_word(tokens[end].text) or _joins(tokens, i, end)):
+    while end < min(len(tokens), i + _MOST_WORDS) and (_is_number_word(tokens[end].text) or _joins(tokens, i, end)):
         end += 1
     if end == i or (tokens[i].text in SCALES and (i == 0 or tokens[i - 1].text not in ("a", "one", "per"))):
         return 0

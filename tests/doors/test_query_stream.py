@@ -221,6 +221,16 @@ def test_a_batch_larger_than_the_places_waits_for_itself(embedding: EmbeddingMod
         assert model.most == 2
 
 
+def test_a_batch_ends_with_the_time_of_a_request(embedding: EmbeddingModel, http: httpx.Client) -> None:
+    """However few at once, a batch has the time of one request: past it the whole is 503, and nothing goes on."""
+    settings = load_settings(relevance_threshold=0, max_concurrent_requests=2, request_timeout_seconds=1)
+    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=Counted())
+    with serve(garden) as address:
+        late = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 9}, timeout=60)
+        assert (late.status_code, late.json()["error"]) == (503, "SYNTHESIS_FAILED")
+        wait_until(lambda: garden.service.in_flight == 0)
+
+
 def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """When every place is taken, any door says 503 OVERLOADED with Retry-After, soon; a freed place serves again."""
     patient = Patient()

@@ -46,7 +46,8 @@ UNITS = [
     "all ",
     "say ",
     "1 ",
-    "five ",
+    "five hundred ",
+    "hundred ",
     "5 km ",
     "rose ",
     "[^1]: ",
@@ -68,6 +69,33 @@ async def test_a_reply_of_one_word_again_and_again_is_read_to_its_end(unit: str)
     cited = await cite(f"{PUMP} [1]\n\n{filled(unit)}\n\nThe Alpha pump {filled(unit)} delivers [1].", [chunk(PUMP)])
     quotes = {quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece}
     assert quotes == {PUMP}
+
+
+async def test_the_end_of_a_claim_without_end_is_no_claim_of_its_own() -> None:
+    """A sentence that takes back at its beginning what it says at its end is not cut between the two."""
+    lie = "It is a lie and was never true that "
+    for filling in range(4_500, 30_000, 1_700):
+        reply = f"{lie}{('and nobody ever saw it ' * 2_000)[:filling]} {PUMP[:-1].replace('The', 'the')} [1]."
+        cited = await cite(reply, [chunk(PUMP)])
+        assert [piece for piece in cited.pieces if isinstance(piece, tuple)] == []
+
+
+def test_a_long_paragraph_keeps_its_quotations_and_its_words() -> None:
+    """Nine thousand characters are cut as a tenth of them is; a text without a full stop is cut in no word."""
+    said = 'He said "It is one. It is two. It is three." and then he left the hall. The pump is red. '
+    assert len(sentence_spans(said * 100)) == 10 * len(sentence_spans(said * 10))
+    words = ", ".join(f"word{n}" for n in range(3_000))
+    assert [words[start:end] for start, end in sentence_spans(words)] == [words]
+
+
+@pytest.mark.parametrize("stub", ["1.", "12.", "-", "- ", "##", "```", "~~~ x"])
+async def test_a_draft_cut_off_behind_a_stub_is_cited(stub: str) -> None:
+    """Where the last sentence is torn, the sign of a list before it goes too, and what is left keeps its citation."""
+    cited = await place_markers(
+        parse(f"{PUMP[:-1]} [1].\n{stub}\n\nThe valve is", [chunk(PUMP)]), [chunk(PUMP)], scorer=None, torn=True
+    )
+    assert [quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece] == [PUMP]
+    assert "valve" not in "".join(piece for piece in cited.pieces if isinstance(piece, str))
 
 
 async def test_a_claim_longer_than_any_sentence_is_not_supported() -> None:

@@ -9,6 +9,7 @@ import pytest
 from app.providers.chat_models import make_completion
 from app.settings import load_settings
 from app.synthesis.chat import ChatSynthesizer
+from app.synthesis.completion import LEAST_READ
 from graph.errors import ModelUnavailable, SynthesisFailed
 from graph.ports import unheard
 from tests.peers import CohereAnswer, CoherePeer, Fault, OllamaPeer
@@ -115,6 +116,17 @@ async def test_max_tokens_cuts_and_is_said(ollama: ChatSynthesizer, ollama_peer:
     draft = await ollama.synthesize(question("What colours?", max_tokens=6), SKY, NOTHING, Tokens())
     assert draft.truncated
     assert draft.text == "The sky is blue [1]. Grass"
+
+
+@pytest.mark.parametrize("watched", [True, False])
+async def test_a_reply_that_does_not_end_is_read_no_further(
+    ollama: ChatSynthesizer, ollama_peer: OllamaPeer, tokens: Tokens, watched: bool
+) -> None:
+    """A model that keeps to no limit is cut where nothing sensible can follow; so much and no more is shown."""
+    ollama_peer.answers = ["x" * 3 * LEAST_READ]
+    draft = await ollama.synthesize(question("Why?", max_tokens=100), SKY, NOTHING, tokens if watched else unheard)
+    assert (draft.truncated, draft.text) == (True, "x" * LEAST_READ)
+    assert tokens.text == (draft.text if watched else "")
 
 
 async def test_the_prompt_never_exceeds_the_context(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
