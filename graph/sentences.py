@@ -11,7 +11,8 @@ Span = tuple[int, int]
 
 _LONG = 300
 _VERY_LONG, _WINDOW = 10_000, 5_000
-_WITHOUT_QUOTES = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「」『』【】", " "))
+_WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
+_WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「」『』【】", " "))
 
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
@@ -108,7 +109,7 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
     """
     whole = len(prose) <= _VERY_LONG
     if not whole:
-        prose = prose.translate(_WITHOUT_QUOTES)
+        prose = prose.translate(_WITHOUT_PAIRS)
     window = _VERY_LONG if whole else _WINDOW
     while prose:
         sentences = list(sentencex.segment("en", prose[:window]))
