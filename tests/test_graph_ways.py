@@ -113,6 +113,18 @@ async def test_a_defect_comes_out_of_both() -> None:
             await run(GIVEN)
 
 
+async def test_a_check_that_takes_too_long_is_a_timeout_and_no_lack_of_an_answer() -> None:
+    """Past the request's time the checking of citations ends, and the end says so, whichever way it was reached."""
+    text = " ".join(f"Pump {n} of hall {n % 7} delivers {n * 3} litres each minute." for n in range(1500))
+    pumps = chunk("pumps", text)
+    reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(3000))
+    ports, policy = parts(retriever=Finds([pumps]), synthesizer=Says(reply)), Policy(request_timeout=0.5)
+    for run in (build_graph(ports, policy, State).ainvoke, Walk(ports, policy).invoke):
+        end: Any = await run(GIVEN)
+        assert (end["outcome"], end["answer"], end["citedDocuments"]) == ("synthesis_timeout", None, [])
+        assert end["failure"].error_type == "SynthesisTimeout"
+
+
 @pytest.mark.parametrize("others", WAYS.values(), ids=WAYS)
 async def test_both_ways_stream_the_same(others: dict[str, Any]) -> None:
     """What is written on the way, and the last state, are the same and in the same order."""

@@ -18,7 +18,7 @@ than ``FULL_SCAN_KB`` they are scanned. What is found at which size and cost: ``
 SEGMENTS, SEGMENT_KB = 2, 600_000
 """Segments that are put together while there are more, and KB of vectors that one may come to: 390,000 chunks of 384
 dimensions. Each is searched by itself, so a million chunks cost less in three than in the six that the engine's own
-limits, which depend on the number of processors, make of them; a graph for all takes a quarter of an hour to build
+limits, which depend on the number of processors, make of them; a graph for all was not built in ten minutes
 (``bench/NOTES.md``)."""
 
 FILTERED_EF = 48

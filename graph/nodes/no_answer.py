@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph.outputs import declined
+from graph.outputs import declined, failed
 from graph.routes import why_no_answer
 from graph.state import State
 from graph.steps import Update
@@ -10,4 +10,6 @@ from graph.steps import Update
 
 async def no_answer(state: State) -> Update:
     """Say plainly that there is no answer, and by ``outcome`` why."""
+    if failure := state.get("failure"):  # of ``cite``, which has no edge to ``fail`` (contract, Door G)
+        return failed(state, failure)
     return declined(state, why_no_answer(state))
