@@ -94,27 +94,33 @@ class RagRunnable(RunnableGenerator[Any, Any]):
     ) -> list[Any]:
         """Answer each of *inputs*, half as many at once as the service has places, so that no batch turns itself away.
 
-        The first failure, or the client's leaving, ends all that are still under way.
+        After a failure no further one is begun, and it is told when those under way have ended; the client's leaving
+        ends them.
         """
         request = request_var.get()
         request_var.set(None)  # one watch over the client is enough
         few = asyncio.Semaphore(max(1, self._service.places // 2))
+        failures: list[Exception] = []
 
         async def one(given: Any, own: RunnableConfig) -> Any:
             async with few:
-                return await self.ainvoke(given, own)
+                if failures and not return_exceptions:
+                    return None  # nobody will see it
+                try:
+                    return await self.ainvoke(given, own)
+                except Exception as error:  # noqa: BLE001 - told below, when the others have ended
+                    failures.append(error)
+                    return error
 
         async def every() -> list[Any]:
-            asked = [asyncio.create_task(one(*pair)) for pair in zip(inputs, configs, strict=True)]
             try:
                 async with asyncio.timeout(self._seconds):
-                    return await asyncio.gather(*asked, return_exceptions=return_exceptions)
+                    answers = await asyncio.gather(*(one(*pair) for pair in zip(inputs, configs, strict=True)))
             except TimeoutError:
                 raise AnswerFailed(failure_of(SynthesisTimeout("The batch did not finish in time."))) from None
-            finally:
-                for task in asked:
-                    task.cancel()
-                await asyncio.gather(*asked, return_exceptions=True)
+            if failures and not return_exceptions:
+                raise failures[0]
+            return answers
 
         configs = get_config_list(config, len(inputs))
         return await (every() if request is None else unless_gone(request, every()))
