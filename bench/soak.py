@@ -114,10 +114,6 @@ async def _under_load(
     await asyncio.sleep(12)
     async with httpx.AsyncClient(base_url=base, timeout=60) as client:
         await _ready(client)
-        for question in QUESTIONS:  # a pool of connections throws out the dead ones when it is next used
-            for door in ("/api/v1/search", "/api/v1/search/semantic"):  # each collection has a pool of its own
-                await asyncio.gather(*(client.get(door, params={"q": question}) for _ in range(4)))
-        await client.get("/health")
         await client.post("/query", json={"query": QUESTIONS[0]})
         await client.post("/api/v1/chat", json={"message": QUESTIONS[0]})
         rest = {"outside": _outside(service), "inside": await _inside(client)}

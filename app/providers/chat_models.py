@@ -66,9 +66,6 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
         sampling = {"temperature": settings.ollama_temperature, "top_p": TOP_P}
         return {"options": {**sampling, "num_ctx": settings.ollama_context_tokens, "num_predict": limit}}
 
-    async def probe() -> None:
-        await model._async_client.show(model.model)
-
     return ChatModel(
         name,
         model,
@@ -76,7 +73,7 @@ def _ollama(settings: Settings, name: str) -> ChatModel:
         options,
         says_when_done=True,
         reply=model.areply,
-        probe=probe,
+        probe=model.ashow,
         aclose=model.aclose,
     )
 

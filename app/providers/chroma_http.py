@@ -14,6 +14,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
+from app.providers.aiohttp_transport import AiohttpTransport
 from app.providers.guarded_calls import GuardedCalls
 from app.providers.per_loop import PerLoop
 from graph.errors import CollectionMissing
@@ -39,7 +40,10 @@ class ChromaHTTP:
         self._calls = calls
         self._known: Collection | None = None
         self._clients = PerLoop(
-            lambda: httpx.AsyncClient(base_url=url, timeout=seconds, follow_redirects=True), lambda one: one.aclose()
+            lambda: httpx.AsyncClient(
+                base_url=url, timeout=seconds, follow_redirects=True, transport=AiohttpTransport()
+            ),
+            lambda one: one.aclose(),
         )
 
     async def describe(self) -> Collection:

@@ -34,8 +34,10 @@ class CohereConnection:
 
     @cached_property
     def ahttp(self) -> httpx.AsyncClient:
-        """HTTP of an event loop; it belongs to the loop that first used it."""
-        return httpx.AsyncClient(**self._http_options())
+        """HTTP of the event loop that uses it."""
+        from app.providers.aiohttp_transport import AiohttpTransport
+
+        return httpx.AsyncClient(**self._http_options(), transport=AiohttpTransport())
 
     @cached_property
     def client(self) -> cohere.ClientV2:

@@ -13,6 +13,7 @@ import httpx
 from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
+from app.providers.aiohttp_transport import AiohttpTransport
 from app.providers.cohere_client import COHERE_URL
 
 MOST_TEXTS = 96
@@ -29,11 +30,10 @@ class CohereEmbeddings(Embeddings):
             "base_url": base_url or COHERE_URL,
             "headers": {"Authorization": f"Bearer {key.get_secret_value()}"},
             "timeout": seconds,
-            # No idle connection is kept, so that the client belongs to no event loop and needs no closing.
-            "limits": httpx.Limits(max_keepalive_connections=0),
         }
-        self._http = httpx.Client(**self._options)
-        self._ahttp = httpx.AsyncClient(**self._options)
+        # No idle connection is kept, so that the client needs no closing.
+        self._http = httpx.Client(**self._options, limits=httpx.Limits(max_keepalive_connections=0))
+        self._ahttp = httpx.AsyncClient(**self._options, transport=AiohttpTransport(kept=False))
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of a question."""

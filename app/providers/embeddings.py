@@ -72,13 +72,17 @@ def _ollama(settings: Settings, name: str) -> EmbeddingModel:
     import httpx
     from langchain_ollama import OllamaEmbeddings
 
+    from app.providers.aiohttp_transport import AiohttpTransport
     from app.providers.remote_embeddings import BATCH_SECONDS, RemoteEmbeddings
 
     model = name.partition(":")[2]
     # The time limit is per read, as httpx counts; the total is kept around it. No idle connection is kept: a restarted
-    # server would make it fail, and it would tie the client to one event loop.
+    # server would make it fail, and it would have to be closed.
     options = {"timeout": BATCH_SECONDS, "limits": httpx.Limits(max_keepalive_connections=0)}
-    made = OllamaEmbeddings(model=model, base_url=settings.ollama_host, client_kwargs=options)
+    asynchronous = {"transport": AiohttpTransport(kept=False)}
+    made = OllamaEmbeddings(
+        model=model, base_url=settings.ollama_host, client_kwargs=options, async_client_kwargs=asynchronous
+    )
     return EmbeddingModel(model, RemoteEmbeddings(made), None)
 
 

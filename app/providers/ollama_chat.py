@@ -7,14 +7,9 @@ object a line, or the one object where ``stream`` is false (ollama.com, "API", "
 
 from __future__ import annotations
 
-import asyncio
-import atexit
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
-from urllib.request import getproxies, proxy_bypass
-from weakref import ref
 
 import aiohttp
 import httpx
@@ -25,6 +20,7 @@ from langchain_ollama import ChatOllama
 from ollama import ResponseError
 from pydantic import PrivateAttr
 
+from app.providers.aiohttp_transport import open_session, proxy_for
 from app.providers.per_loop import PerLoop
 from app.synthesis.chat_model import WholeReply
 
@@ -77,11 +73,19 @@ class OllamaChat(ChatOllama):
         given["messages"] = [{k: v for k, v in message.items() if v or k == "content"} for message in given["messages"]]
         return {name: value for name, value in given.items() if value is not None}
 
-    async def _parts(self, request: Mapping[str, Any]) -> AsyncIterator[Part]:
-        """The lines of the reply to *request* as they come."""
+    async def ashow(self) -> None:
+        """Ask for the model's description (``POST /api/show``), which is there when the model is; it is not read."""
+        async for _ in self._parts({"model": self.model}, "api/show", read=lambda _: {}):
+            pass
+
+    async def _parts(
+        self, request: Mapping[str, Any], path: str = "api/chat", *, read: Callable[[bytes], Part] | None = None
+    ) -> AsyncIterator[Part]:
+        """The lines of the reply to *request* as they come, each read with *read*."""
+        read = read or _part
         broken = ""
         try:
-            async with self._sessions.client.post("api/chat", data=orjson.dumps(request)) as response:
+            async with self._sessions.client.post(path, data=orjson.dumps(request)) as response:
                 if response.status >= 400:
                     said = await response.text(errors="replace")
                     raise ResponseError(said, response.status) from _with_headers(response)
@@ -89,9 +93,9 @@ class OllamaChat(ChatOllama):
                 while data := await response.content.readany():
                     *lines, rest = (rest + data).split(b"\n")
                     for line in filter(bytes.strip, lines):
-                        yield _part(line)
+                        yield read(line)
                 if rest.strip():
-                    yield _part(rest)
+                    yield read(rest)
         except aiohttp.ConnectionTimeoutError:
             broken = "Ollama was not reached in time."
         except aiohttp.ClientError as error:
@@ -108,24 +112,13 @@ class OllamaChat(ChatOllama):
         trust = (self.client_kwargs or {}).get("verify", True)
         if url.scheme == "https" and not isinstance(trust, ssl.SSLContext):
             trust = httpx.create_ssl_context(verify=trust)
-        proxy = None if proxy_bypass(url.host) else getproxies().get(url.scheme) or getproxies().get("all")
-        session = aiohttp.ClientSession(
-            str(url),
-            connector=aiohttp.TCPConnector(limit=0, ssl=trust),
+        return open_session(
+            trust,
+            base_url=str(url),
             headers={name: value for name, value in told.headers.items() if name not in OF_THE_CLIENT},
-            proxy=proxy,
+            proxy=proxy_for(url.scheme, url.host),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=told.timeout.connect, sock_read=told.timeout.read),
         )
-        atexit.register(_end, ref(session), asyncio.get_running_loop())
-        return session
-
-
-def _end(session: ref[aiohttp.ClientSession], loop: asyncio.AbstractEventLoop) -> None:
-    """Close a session that is still open when the process ends, as with a library nobody closes; else it complains."""
-    still = session()
-    if still is not None and loop.is_running():
-        with suppress(TimeoutError, RuntimeError):
-            asyncio.run_coroutine_threadsafe(still.close(), loop).result(1)
 
 
 def _said(part: Part) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings
@@ -19,6 +18,8 @@ def client_maker(settings: Settings) -> Callable[[], AsyncQdrantClient]:
     """Makes clients; none is contacted. A key that would travel unencrypted is logged, and sent."""
     from qdrant_client import AsyncQdrantClient  # now, not in a question's time: it takes seconds
 
+    from app.providers.aiohttp_transport import AiohttpTransport
+
     key = settings.qdrant_api_key.get_secret_value()
     if key and settings.qdrant_url.startswith("http://"):
         log.warning("qdrant_key_unencrypted")
@@ -30,7 +31,7 @@ def client_maker(settings: Settings) -> Callable[[], AsyncQdrantClient]:
         "headers": {"api-key": key} if key else None,  # as ``api_key`` does, without a warning on every client
     }
 
-    return partial(AsyncQdrantClient, **options)
+    return lambda: AsyncQdrantClient(**options, transport=AiohttpTransport())
 
 
 def _has_port(url: str) -> bool:

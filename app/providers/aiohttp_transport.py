@@ -1,0 +1,167 @@
+"""Asynchronous HTTP over aiohttp, and the same for clients that speak httpx: a request given up leaves nothing behind.
+
+httpx's own connections (httpcore 1.0.9) are lost when their request is cancelled at an unlucky await: they stay open,
+belong to nobody, and count against the pool until no request gets through (encode/httpcore, issues 830, 961 and 1093;
+``tests/providers/test_aiohttp_transport.py`` shows it beside ours). Callers of this service leave all day long.
+``httpx-aiohttp`` would do it too, but takes a server that hangs up for one that is late, keeps cookies, and knows no
+proxies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+from weakref import ref
+
+import aiohttp
+import httpx
+from yarl import URL
+
+from app.providers.per_loop import PerLoop
+
+IDLE_SECONDS = 4.0
+"""How long an idle connection is kept: less than the five seconds after which Qdrant, uvicorn and others close theirs,
+so that no request is sent into a closing one."""
+
+OF_THE_CLIENT = frozenset({"connection"})
+"""Headers of a request that tell what the client's own connections can do."""
+
+_FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
+
+
+def open_session(trust: ssl.SSLContext | bool, *, kept: bool = True, **options: Any) -> aiohttp.ClientSession:
+    """A session of the running loop without a limit of connections or a memory for cookies.
+
+    *trust* is the TLS context, or True for aiohttp's own. Without *kept* a connection is closed after its answer.
+    *options* are those of ``aiohttp.ClientSession``. One that is still open when the process ends is closed then.
+    """
+    idle: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS} if kept else {"force_close": True}
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, ssl=trust, **idle), cookie_jar=aiohttp.DummyCookieJar(), **options
+    )
+    if kept:
+        atexit.register(_end, ref(session), asyncio.get_running_loop())
+    return session
+
+
+def proxy_for(scheme: str, host: str) -> str | None:
+    """The proxy that the environment names for an address, as httpx and urllib read it."""
+    return None if proxy_bypass(host) else getproxies().get(scheme) or getproxies().get("all")
+
+
+class AiohttpTransport(httpx.AsyncBaseTransport):
+    """What ``httpx.AsyncClient(transport=...)`` takes; a client over it may be used from any number of event loops.
+
+    Requests are sent as httpx made them, and fail with httpx's exceptions. ``aclose`` closes the connections of the
+    running loop. Without *kept* no connection outlives its answer, so that there is nothing to close.
+    """
+
+    def __init__(self, *, kept: bool = True) -> None:
+        self._kept = kept
+        self._sessions = PerLoop(self._open, lambda session: session.close())
+        self._proxies: dict[tuple[str, str], str | None] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """httpx's: the response to *request*, its body yet to be read."""
+        content = await request.aread()
+        session = self._sessions.client if self._kept else self._open()
+        limits = request.extensions.get("timeout", {})
+        try:
+            response = await session.request(
+                request.method,
+                URL(str(request.url), encoded=True),
+                headers=[(name, value) for name, value in request.headers.multi_items() if name not in OF_THE_CLIENT],
+                data=content or None,
+                allow_redirects=False,
+                proxy=self._proxy(request.url),
+                timeout=aiohttp.ClientTimeout(
+                    total=None, sock_connect=limits.get("connect"), sock_read=limits.get("read")
+                ),
+            )
+        except BaseException as error:
+            if not self._kept:
+                await session.close()
+            if not isinstance(error, _FAILURES):
+                raise
+            failed = as_httpx(error)
+        else:
+            body = _Body(response, None if self._kept else session)
+            return httpx.Response(response.status, headers=response.raw_headers, stream=body)
+        raise failed  # not from the error, which may carry a status that no server sent
+
+    async def aclose(self) -> None:
+        """httpx's: close the connections of the running loop; the next request opens new ones."""
+        await self._sessions.aclose()
+
+    def _open(self) -> aiohttp.ClientSession:
+        return open_session(
+            self._trust, kept=self._kept, auto_decompress=False, skip_auto_headers=("User-Agent", "Content-Type")
+        )
+
+    @cached_property
+    def _trust(self) -> ssl.SSLContext:
+        """The authorities httpx trusts."""
+        return httpx.create_ssl_context()
+
+    def _proxy(self, url: httpx.URL) -> str | None:
+        origin = url.scheme, url.host
+        if origin not in self._proxies:
+            self._proxies[origin] = proxy_for(*origin)
+        return self._proxies[origin]
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body of a response as it comes, still encoded. ``session`` is closed with it."""
+
+    def __init__(self, response: aiohttp.ClientResponse, session: aiohttp.ClientSession | None) -> None:
+        self._response = response
+        self._session = session
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while data := await self._read():
+            yield data
+
+    async def aclose(self) -> None:
+        self._response.release()  # a connection whose answer was not read to its end is closed by this
+        if self._session is not None:
+            await self._session.close()
+
+    async def _read(self) -> bytes:
+        try:
+            return await self._response.content.readany()
+        except _FAILURES as error:
+            failed = as_httpx(error)
+        raise failed
+
+
+def as_httpx(error: BaseException) -> httpx.TransportError:
+    """The exception httpx has for one of aiohttp's."""
+    said = str(error)
+    match error:
+        case aiohttp.ConnectionTimeoutError():
+            return httpx.ConnectTimeout(said)
+        case TimeoutError():
+            return httpx.ReadTimeout(said)
+        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
+            return httpx.ProxyError(said)
+        case aiohttp.ClientConnectorError():
+            return httpx.ConnectError(said)
+        case aiohttp.InvalidURL():
+            return httpx.UnsupportedProtocol(said)
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError() | aiohttp.ClientResponseError():
+            return httpx.RemoteProtocolError(said)
+    return httpx.ReadError(said)
+
+
+def _end(session: ref[aiohttp.ClientSession], loop: asyncio.AbstractEventLoop) -> None:
+    """Close a session that is still open when the process ends, as with a library nobody closes; else it complains."""
+    still = session()
+    if still is not None and loop.is_running():
+        with suppress(TimeoutError, RuntimeError):
+            asyncio.run_coroutine_threadsafe(still.close(), loop).result(1)
