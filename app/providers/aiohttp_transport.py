@@ -26,8 +26,8 @@ from yarl import URL
 from app.providers.per_loop import PerLoop
 
 IDLE_SECONDS = 4.0
-"""How long an idle connection is kept: less than the five seconds after which Qdrant, uvicorn and others close theirs,
-so that no request is sent into a closing one."""
+"""How long ``AiohttpTransport`` keeps an idle connection: less than the five seconds after which Qdrant, uvicorn and
+others close theirs, so that no request is sent into a closing one."""
 
 OF_THE_CLIENT = frozenset({"connection"})
 """Headers of a request that tell what the client's own connections can do."""
@@ -35,17 +35,18 @@ OF_THE_CLIENT = frozenset({"connection"})
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
 
 
-def open_session(trust: ssl.SSLContext | bool, *, kept: bool = True, **options: Any) -> aiohttp.ClientSession:
+def open_session(trust: ssl.SSLContext | bool, *, idle: float = 15.0, **options: Any) -> aiohttp.ClientSession:
     """A session of the running loop without a limit of connections or a memory for cookies.
 
-    *trust* is the TLS context, or True for aiohttp's own. Without *kept* a connection is closed after its answer.
-    *options* are those of ``aiohttp.ClientSession``. One that is still open when the process ends is closed then.
+    *trust* is the TLS context, or True for aiohttp's own. A connection is kept for *idle* seconds after its answer; 0
+    closes it at once. *options* are those of ``aiohttp.ClientSession``. A session that keeps connections and is still
+    open when the process ends is closed then.
     """
-    idle: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS} if kept else {"force_close": True}
+    keeping: dict[str, Any] = {"keepalive_timeout": idle} if idle else {"force_close": True}
     session = aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, ssl=trust, **idle), cookie_jar=aiohttp.DummyCookieJar(), **options
+        connector=aiohttp.TCPConnector(limit=0, ssl=trust, **keeping), cookie_jar=aiohttp.DummyCookieJar(), **options
     )
-    if kept:
+    if idle:
         atexit.register(_end, ref(session), asyncio.get_running_loop())
     return session
 
@@ -101,7 +102,10 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 
     def _open(self) -> aiohttp.ClientSession:
         return open_session(
-            self._trust, kept=self._kept, auto_decompress=False, skip_auto_headers=("User-Agent", "Content-Type")
+            self._trust,
+            idle=IDLE_SECONDS if self._kept else 0,
+            auto_decompress=False,
+            skip_auto_headers=("User-Agent", "Content-Type"),
         )
 
     @cached_property

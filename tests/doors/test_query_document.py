@@ -21,8 +21,9 @@ from graph.state import Draft
 from tests.kits.scripted_graph import Says, ask, chunk
 
 from .conftest import serve
+from .one_chunk import PlantedStore, served
 from .test_query_api import CHEMICALS, BrokenStore, post
-from .test_query_stream import PlantedStore, events
+from .test_query_stream import events
 
 LARKFIELD = "The lighthouse of Larkfield stands on the northern pier and was lit in 1871."
 
@@ -144,10 +145,7 @@ class Slow:
 
 def test_processing_time_is_the_whole(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """processingTimeMs holds the model's time too."""
-    garden = build_garden(
-        load_settings(relevance_threshold=0), embedding=embedding, store=PlantedStore(http), synthesizer=Slow()
-    )
-    with serve(garden) as address:
+    with served(embedding, http, Slow()) as (_, address):
         body = httpx.post(f"{address}/query", json={"query": CHEMICALS}).json()
     assert body["metadata"]["answerSynthesized"] is True
     assert body["metadata"]["processingTimeMs"] >= 300

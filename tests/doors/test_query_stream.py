@@ -14,19 +14,13 @@ import pytest
 
 from app.bootstrap import build_garden
 from app.providers.embeddings import EmbeddingModel
-from app.service import WAIT_FOR_PLACE
 from app.settings import load_settings
 from graph.errors import StoreUnavailable, SynthesisFailed
 from graph.state import Draft
 
 from .conftest import serve, wait_until
+from .one_chunk import served
 from .test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gardens without a ``DATA_DIR`` of their own keep nothing in the checkout."""
-    monkeypatch.chdir(tmp_path)
 
 
 def events(response: httpx.Response) -> list[tuple[str, dict[str, Any]]]:
@@ -88,10 +82,7 @@ def test_model_failure_after_retrieval_is_an_error_event(
     planted: Path, embedding: EmbeddingModel, http: httpx.Client
 ) -> None:
     """Once retrieval was sent, a failure of the model is an error event with the one body, and the last one."""
-    store = PlantedStore(http)
-    settings = load_settings(relevance_threshold=0)
-    garden = build_garden(settings, embedding=embedding, store=store, synthesizer=Faint())  # type: ignore[arg-type]
-    with serve(garden) as address:
+    with served(embedding, http, Faint()) as (_, address):
         response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS})
         whole = httpx.post(f"{address}/query", json={"query": CHEMICALS})
     said = events(response)
@@ -100,29 +91,6 @@ def test_model_failure_after_retrieval_is_an_error_event(
     assert said[1][1] == {"text": "Well,"}
     assert said[2][1] == {"error": "SYNTHESIS_FAILED", "message": "The chat model gave up.", "details": {}}
     assert (whole.status_code, whole.json()) == (503, said[2][1])
-
-
-class PlantedStore:
-    """One chunk, found whatever is asked."""
-
-    def __init__(self, http: httpx.Client) -> None:
-        self._hit = http.get("/api/v1/search", params={"q": CHEMICALS}).json()["results"][0]
-
-    async def ahybrid(self, queries: Any, limit: int, where: Any = None) -> Any:
-        from app.providers.hybrid import Candidate, HybridHits
-        from graph.state import Chunk
-
-        chunk = Chunk(self._hit["chunk_id"], self._hit["document_id"], self._hit["title"], self._hit["text"])
-        return HybridHits([[Candidate(chunk.chunk_id, chunk)] for _ in queries])
-
-    async def asentences(self, candidates: Any) -> dict[Any, Any]:
-        return {}
-
-    async def aprobe(self) -> None:
-        return None
-
-    async def aclose(self) -> None:
-        return None
 
 
 class Patient:
@@ -147,9 +115,7 @@ class Patient:
 def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """When the client closes the connection, the model's work is cancelled and its place is free again."""
     patient = Patient()
-    settings = load_settings(relevance_threshold=0, max_concurrent_requests=1)
-    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=patient)
-    with serve(garden) as address:
+    with served(embedding, http, patient, max_concurrent_requests=1) as (garden, address):
         host, port = address.removeprefix("http://").split(":")
         asked = {"query": CHEMICALS}
         body = orjson.dumps(
@@ -164,70 +130,13 @@ def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: h
         wait_until(lambda: garden.service.in_flight == 0)
 
 
-class Fails:
-    """A synthesizer that always fails, and counts."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
-        self.asked += 1
-        raise SynthesisFailed("The chat model failed.")
-
-
-def test_a_batch_ends_whole_when_one_question_fails(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """The failure keeps its status, no further question of the batch is asked, and the places are free again."""
-    model = Fails()
-    settings = load_settings(relevance_threshold=0, max_concurrent_requests=2)
-    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=model)
-    with serve(garden) as address:
-        failed = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 5}, timeout=30)
-        assert (failed.status_code, failed.json()["error"]) == (503, "SYNTHESIS_FAILED")
-        assert (model.asked, garden.service.in_flight) == (1, 0)
-
-
-class Counted:
-    """A synthesizer that counts how many it writes for at once."""
-
-    def __init__(self) -> None:
-        self.now = self.most = 0
-
-    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
-        self.now += 1
-        self.most = max(self.most, self.now)
-        await asyncio.sleep(WAIT_FOR_PLACE)
-        self.now -= 1
-        return Draft(f"{chunks[0].sentences[0]} [1]")
-
-
-def test_a_batch_larger_than_the_places_waits_for_itself(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """A batch takes half the places at a time, so it is answered whole where each question outlasts the waiting."""
-    model = Counted()
-    settings = load_settings(relevance_threshold=0, max_concurrent_requests=4)
-    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=model)
-    with serve(garden) as address:
-        batch = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 6}, timeout=60)
-        assert batch.status_code == 200
-        assert [bool(answer["citedDocuments"]) for answer in batch.json()["output"]] == [True] * 6
-        assert model.most == 2
-
-
-def test_a_batch_ends_with_the_time_of_a_request(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """However few at once, a batch has the time of one request: past it the whole is 503, and nothing goes on."""
-    settings = load_settings(relevance_threshold=0, max_concurrent_requests=2, request_timeout_seconds=1)
-    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=Counted())
-    with serve(garden) as address:
-        late = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 9}, timeout=60)
-        assert (late.status_code, late.json()["error"]) == (503, "SYNTHESIS_FAILED")
-        wait_until(lambda: garden.service.in_flight == 0)
-
-
 def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """When every place is taken, any door says 503 OVERLOADED with Retry-After, soon; a freed place serves again."""
     patient = Patient()
-    settings = load_settings(relevance_threshold=0, max_concurrent_requests=1)
-    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=patient)
-    with serve(garden) as address, httpx.Client(base_url=address, timeout=30) as client:
+    with (
+        served(embedding, http, patient, max_concurrent_requests=1) as (garden, address),
+        httpx.Client(base_url=address, timeout=30) as client,
+    ):
         with client.stream("POST", "/query/stream", json={"query": CHEMICALS}) as held:
             pieces = held.iter_raw()  # kept, since letting go of it would close the connection
             next(pieces)
@@ -249,8 +158,6 @@ class Choosy:
 
 def test_the_response_says_how_many_chunks_did_not_fit(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """With includeEvidence, metadata.chunksDropped counts the chunks that the model's context had no room for."""
-    settings = load_settings(relevance_threshold=0)
-    garden = build_garden(settings, embedding=embedding, store=PlantedStore(http), synthesizer=Choosy())
-    with serve(garden) as address:
+    with served(embedding, http, Choosy()) as (_, address):
         body = httpx.post(f"{address}/query", json={"query": CHEMICALS, "includeEvidence": True}).json()
     assert (body["metadata"]["outcome"], body["metadata"]["chunksDropped"]) == ("answered", 3)
