@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.providers.layout import Point, indexed_text
-from app.providers.qdrant_connection import client_maker
+from app.providers.qdrant_connection import connect
 from app.providers.qdrant_store import QdrantStore
 from app.providers.vectors import unit
 from app.settings import load_settings
@@ -60,7 +60,7 @@ def steady_store(collection: str = COLLECTION) -> QdrantPeer:
 
     async def fill() -> None:
         unused = DeterministicFakeEmbedding(size=1)
-        store = QdrantStore(unused, client_maker(load_settings(qdrant_url=peer.url)), collection, seconds=30)
+        store = QdrantStore(unused, connect(load_settings(qdrant_url=peer.url)), collection, seconds=30)
         await store.aupsert(chunk_points())
         await store.aclose()
 

@@ -1,4 +1,4 @@
-"""Asynchronous HTTP over aiohttp, and the same for clients that speak httpx: a request given up leaves nothing behind.
+"""aiohttp's connections for clients that speak httpx: a request given up leaves nothing behind.
 
 httpx's own connections (httpcore 1.0.9) are lost when their request is cancelled at an unlucky await: they stay open,
 belong to nobody, and count against the pool until no request gets through (encode/httpcore, issues 830, 961 and 1093;
@@ -9,51 +9,24 @@ proxies.
 
 from __future__ import annotations
 
-import asyncio
-import atexit
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from functools import cached_property
-from typing import Any
-from urllib.request import getproxies, proxy_bypass
-from weakref import ref
 
 import aiohttp
 import httpx
 from yarl import URL
 
-from app.providers.per_loop import PerLoop
+from app.providers.http_sessions import Sessions, mind_the_end, open_session, proxy_for
 
 IDLE_SECONDS = 4.0
 """How long ``AiohttpTransport`` keeps an idle connection: less than the five seconds after which Qdrant, uvicorn and
 others close theirs, so that no request is sent into a closing one."""
 
-OF_THE_CLIENT = frozenset({"connection"})
-"""Headers of a request that tell what the client's own connections can do."""
+OF_THE_CLIENT = frozenset({"connection", "transfer-encoding"})
+"""Headers of a request that tell how the client's own connections send it."""
 
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
-
-
-def open_session(trust: ssl.SSLContext | bool, *, idle: float = 15.0, **options: Any) -> aiohttp.ClientSession:
-    """A session of the running loop without a limit of connections or a memory for cookies.
-
-    *trust* is the TLS context, or True for aiohttp's own. A connection is kept for *idle* seconds after its answer; 0
-    closes it at once. *options* are those of ``aiohttp.ClientSession``. A session that keeps connections and is still
-    open when the process ends is closed then.
-    """
-    keeping: dict[str, Any] = {"keepalive_timeout": idle} if idle else {"force_close": True}
-    session = aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, ssl=trust, **keeping), cookie_jar=aiohttp.DummyCookieJar(), **options
-    )
-    if idle:
-        atexit.register(_end, ref(session), asyncio.get_running_loop())
-    return session
-
-
-def proxy_for(scheme: str, host: str) -> str | None:
-    """The proxy that the environment names for an address, as httpx and urllib read it."""
-    return None if proxy_bypass(host) else getproxies().get(scheme) or getproxies().get("all")
 
 
 class AiohttpTransport(httpx.AsyncBaseTransport):
@@ -65,18 +38,18 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 
     def __init__(self, *, kept: bool = True) -> None:
         self._kept = kept
-        self._sessions = PerLoop(self._open, lambda session: session.close())
-        self._proxies: dict[tuple[str, str], str | None] = {}
+        self._sessions = Sessions(self._open)
+        self._proxies: dict[tuple[str, bytes], str | None] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """httpx's: the response to *request*, its body yet to be read."""
         content = await request.aread()
-        session = self._sessions.client if self._kept else self._open()
+        session = self._sessions.here if self._kept else self._open()
         limits = request.extensions.get("timeout", {})
         try:
             response = await session.request(
                 request.method,
-                URL(str(request.url), encoded=True),
+                URL(str(_without_userinfo(request.url)), encoded=True),
                 headers=[(name, value) for name, value in request.headers.multi_items() if name not in OF_THE_CLIENT],
                 data=content or None,
                 allow_redirects=False,
@@ -92,6 +65,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 raise
             failed = as_httpx(error)
         else:
+            mind_the_end(response)
             body = _Body(response, None if self._kept else session)
             return httpx.Response(response.status, headers=response.raw_headers, stream=body)
         raise failed  # not from the error, which may carry a status that no server sent
@@ -114,9 +88,9 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         return httpx.create_ssl_context()
 
     def _proxy(self, url: httpx.URL) -> str | None:
-        origin = url.scheme, url.host
+        origin = url.scheme, url.netloc
         if origin not in self._proxies:
-            self._proxies[origin] = proxy_for(*origin)
+            self._proxies[origin] = proxy_for(url)
         return self._proxies[origin]
 
 
@@ -144,6 +118,11 @@ class _Body(httpx.AsyncByteStream):
         raise failed
 
 
+def _without_userinfo(url: httpx.URL) -> httpx.URL:
+    """httpx has made a header of a name and password in the address, and aiohttp would make another."""
+    return url.copy_with(username=None, password=None) if url.userinfo else url
+
+
 def as_httpx(error: BaseException) -> httpx.TransportError:
     """The exception httpx has for one of aiohttp's."""
     said = str(error)
@@ -161,11 +140,3 @@ def as_httpx(error: BaseException) -> httpx.TransportError:
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError() | aiohttp.ClientResponseError():
             return httpx.RemoteProtocolError(said)
     return httpx.ReadError(said)
-
-
-def _end(session: ref[aiohttp.ClientSession], loop: asyncio.AbstractEventLoop) -> None:
-    """Close a session that is still open when the process ends, as with a library nobody closes; else it complains."""
-    still = session()
-    if still is not None and loop.is_running():
-        with suppress(TimeoutError, RuntimeError):
-            asyncio.run_coroutine_threadsafe(still.close(), loop).result(1)

@@ -16,7 +16,6 @@ import orjson
 
 from app.providers.aiohttp_transport import AiohttpTransport
 from app.providers.guarded_calls import GuardedCalls
-from app.providers.per_loop import PerLoop
 from graph.errors import CollectionMissing
 
 T = TypeVar("T")
@@ -39,11 +38,9 @@ class ChromaHTTP:
         self._name = name
         self._calls = calls
         self._known: Collection | None = None
-        self._clients = PerLoop(
-            lambda: httpx.AsyncClient(
-                base_url=url, timeout=seconds, follow_redirects=True, transport=AiohttpTransport()
-            ),
-            lambda one: one.aclose(),
+        self._connections = AiohttpTransport()
+        self._http = httpx.AsyncClient(
+            base_url=url, timeout=seconds, follow_redirects=True, transport=self._connections
         )
 
     async def describe(self) -> Collection:
@@ -88,7 +85,7 @@ class ChromaHTTP:
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
-        await self._clients.aclose()
+        await self._connections.aclose()
 
     async def _read(self, path: str, body: Mapping[str, Any] | None = None) -> Collection:
         found = await self._send(path, body)
@@ -98,12 +95,11 @@ class ChromaHTTP:
         return Collection(str(found["id"]), found.get("dimension"), str(space or older))
 
     async def _send(self, path: str, body: Mapping[str, Any] | None) -> Any:
-        http = self._clients.client
         if body is None:
-            response = await http.get(path)
+            response = await self._http.get(path)
         else:
             content = orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY)
-            response = await http.post(path, content=content, headers={"Content-Type": "application/json"})
+            response = await self._http.post(path, content=content, headers={"Content-Type": "application/json"})
         if response.status_code == httpx.codes.NOT_FOUND and _says_not_found(response.content):
             raise CollectionMissing(f"The vector store holds no collection named {self._name!r}.")
         response.raise_for_status()

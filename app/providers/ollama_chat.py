@@ -20,8 +20,7 @@ from langchain_ollama import ChatOllama
 from ollama import ResponseError
 from pydantic import PrivateAttr
 
-from app.providers.aiohttp_transport import open_session, proxy_for
-from app.providers.per_loop import PerLoop
+from app.providers.http_sessions import Sessions, mind_the_end, open_session, proxy_for
 from app.synthesis.chat_model import WholeReply
 
 Part = dict[str, Any]
@@ -37,12 +36,12 @@ class OllamaChat(ChatOllama):
     JSON.
     """
 
-    _sessions: PerLoop[aiohttp.ClientSession] = PrivateAttr()
+    _sessions: Sessions = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Pydantic's: what the model needs beside its fields. Nothing is contacted."""
         super().model_post_init(context)
-        self._sessions = PerLoop(self._connect, lambda session: session.close())
+        self._sessions = Sessions(self._connect)
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
@@ -85,10 +84,11 @@ class OllamaChat(ChatOllama):
         read = read or _part
         broken = ""
         try:
-            async with self._sessions.client.post(path, data=orjson.dumps(request)) as response:
+            async with self._sessions.here.post(path, data=orjson.dumps(request)) as response:
                 if response.status >= 400:
                     said = await response.text(errors="replace")
                     raise ResponseError(said, response.status) from _with_headers(response)
+                mind_the_end(response)
                 rest = b""
                 while data := await response.content.readany():
                     *lines, rest = (rest + data).split(b"\n")
@@ -116,7 +116,7 @@ class OllamaChat(ChatOllama):
             trust,
             base_url=str(url),
             headers={name: value for name, value in told.headers.items() if name not in OF_THE_CLIENT},
-            proxy=proxy_for(url.scheme, url.host),
+            proxy=proxy_for(url),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=told.timeout.connect, sock_read=told.timeout.read),
         )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings
@@ -14,8 +15,16 @@ if TYPE_CHECKING:
 log = logging.getLogger("garden.store")
 
 
-def client_maker(settings: Settings) -> Callable[[], AsyncQdrantClient]:
-    """Makes clients; none is contacted. A key that would travel unencrypted is logged, and sent."""
+@dataclass(frozen=True, slots=True)
+class QdrantConnection:
+    """A client for any number of event loops, and what closes the connections of the running one."""
+
+    client: AsyncQdrantClient
+    aclose: Callable[[], Awaitable[None]]
+
+
+def connect(settings: Settings) -> QdrantConnection:
+    """What the settings name; nothing is contacted. A key that would travel unencrypted is logged, and sent."""
     from qdrant_client import AsyncQdrantClient  # now, not in a question's time: it takes seconds
 
     from app.providers.aiohttp_transport import AiohttpTransport
@@ -23,15 +32,16 @@ def client_maker(settings: Settings) -> Callable[[], AsyncQdrantClient]:
     key = settings.qdrant_api_key.get_secret_value()
     if key and settings.qdrant_url.startswith("http://"):
         log.warning("qdrant_key_unencrypted")
+    transport = AiohttpTransport()
     options: dict[str, Any] = {
         "url": settings.qdrant_url,
         "port": None if _has_port(settings.qdrant_url) else 6333,
         "timeout": settings.vector_store_timeout_seconds,
         "check_compatibility": False,  # it would ask the server while the client is made
-        "headers": {"api-key": key} if key else None,  # as ``api_key`` does, without a warning on every client
+        "headers": {"api-key": key} if key else None,  # as ``api_key`` does, without a warning
+        "transport": transport,
     }
-
-    return lambda: AsyncQdrantClient(**options, transport=AiohttpTransport())
+    return QdrantConnection(AsyncQdrantClient(**options), transport.aclose)
 
 
 def _has_port(url: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.providers.guarded_calls import GuardedCalls
-from app.providers.per_loop import PerLoop
+from app.providers.qdrant_connection import QdrantConnection
 from app.providers.qdrant_points import Layout, collection_config, indexed_paths, layout_of
 from graph.errors import CollectionMissing, StoreUnavailable
 
@@ -21,12 +21,11 @@ Operation = Callable[["AsyncQdrantClient"], Awaitable[T]]
 class QdrantServer:
     """One collection. All methods raise ``CollectionMissing`` or ``StoreUnavailable``."""
 
-    def __init__(self, make: Callable[[], AsyncQdrantClient], name: str, calls: GuardedCalls) -> None:
-        """*make* makes a client for the running loop; it must not contact anything."""
+    def __init__(self, connection: QdrantConnection, name: str, calls: GuardedCalls) -> None:
         self._name = name
         self._calls = calls
         self._known: Layout | None = None
-        self._clients = PerLoop(make, lambda client: client.close())
+        self._connection = connection
 
     async def describe(self) -> Layout:
         """The collection as it is now."""
@@ -69,13 +68,12 @@ class QdrantServer:
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
-        await self._clients.aclose()
+        await self._connection.aclose()
 
     async def _ask(self, operation: Operation[T]) -> T:
         async def once() -> T:
-            client = self._clients.client
             try:
-                return await operation(client)
+                return await operation(self._connection.client)
             except Exception as error:
                 if _says_missing(error):
                     raise CollectionMissing(f"The vector store holds no collection named {self._name!r}.") from None

@@ -5,7 +5,7 @@ One request brings both channels with payloads, vectors and the collection's sta
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
+from app.providers.qdrant_connection import QdrantConnection
 from app.providers.qdrant_points import dense_of, point_struct, qdrant_filter, stored_point
 from app.providers.qdrant_requests import (
     candidates_of,
@@ -49,16 +50,16 @@ class QdrantStore(RemoteStore):
     def __init__(
         self,
         embedding: Embeddings,
-        client: Callable[[], AsyncQdrantClient],
+        connection: QdrantConnection,
         collection: str,
         size: int | None = None,
         *,
         seconds: float = 5.0,
         retry: Retry | None = None,
     ) -> None:
-        """*client* makes a client; *seconds* is the time of one try of one request. Nothing is contacted."""
+        """*seconds* is the time of one try of one request. Nothing is contacted."""
         super().__init__(embedding, collection, size, seconds=seconds, retry=retry)
-        self._server = QdrantServer(client, collection, self._calls)
+        self._server = QdrantServer(connection, collection, self._calls)
         self._statistics = Statistics()
 
     def langchain(self, client: QdrantClient) -> QdrantVectorStore:

@@ -50,12 +50,12 @@ def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel, **op
 
 
 def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
-    from app.providers.qdrant_connection import client_maker
+    from app.providers.qdrant_connection import connect
     from app.providers.qdrant_store import QdrantStore
 
     store = QdrantStore(
         embedding.embeddings,
-        client_maker(settings),
+        connect(settings),
         collection,
         embedding.dimension,
         **{"seconds": settings.vector_store_timeout_seconds, **options},

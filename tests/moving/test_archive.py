@@ -21,7 +21,7 @@ from app.providers.edge_store import EdgeVectorStore
 from app.providers.embeddings import EmbeddingModel
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point
-from app.providers.qdrant_connection import client_maker
+from app.providers.qdrant_connection import connect
 from app.providers.qdrant_store import QdrantStore
 from app.providers.vectors import question_vector
 from app.settings import load_settings
@@ -237,7 +237,7 @@ async def test_into_and_out_of_servers(tmp_path: Path) -> None:
     there = opened(tmp_path / "there")
     archive = Archive(await exported(tmp_path, 20))
     with QdrantPeer() as peer, ChromaServer(tmp_path / "chroma") as server:
-        qdrant = QdrantStore(EMBEDDING, client_maker(load_settings(qdrant_url=peer.url)), "garden", SIZE, seconds=30)
+        qdrant = QdrantStore(EMBEDDING, connect(load_settings(qdrant_url=peer.url)), "garden", SIZE, seconds=30)
         chroma = ChromaStore(EMBEDDING, server.url, "garden", SIZE, seconds=30)
         await copy(archive, archive.documents, qdrant, FAKE)
         await copy(qdrant, await qdrant.adocuments(), chroma, FAKE, sentences=False)

@@ -143,12 +143,10 @@ def test_one_client_serves_several_loops(peer: Echo, kept: bool) -> None:
     client = ours(peer.url, kept=kept)
 
     async def ask() -> bytes:
-        try:
-            return (await client.get("/")).content
-        finally:
-            await client._transport.aclose()
+        return (await client.get("/")).content
 
     assert [asyncio.run(ask()) for _ in range(3)] == [ANSWER] * 3
+    asyncio.run(client.aclose())
 
 
 async def test_requests_are_httpx_own(peer: Echo) -> None:
@@ -193,6 +191,24 @@ async def test_failures_are_httpx_own(peer: Echo, kind: FaultKind, kept: bool) -
     assert over.kind == ("late" if kind == "silence" else "unreachable")
 
 
+async def test_a_body_that_stops_being_http_is_broken_off() -> None:
+    """Where aiohttp's own reader would wait for ever, the reader hears of it when the connection ends."""
+
+    async def spoil(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ngrass\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.05)  # a packet of its own
+        writer.write(b"ZZ\r\n")
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(spoil, "127.0.0.1", 0)
+    async with server, asyncio.timeout(20):
+        alone, over = await failures(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", kept=True, seconds=10)
+    assert over == alone == Fault("unreachable")
+
+
 async def test_who_speaks_no_http_is_not_reached() -> None:
     """Another service on the port is no server that refused: there is no status in it."""
 
@@ -206,10 +222,10 @@ async def test_who_speaks_no_http_is_not_reached() -> None:
     assert over == alone == Fault("unreachable")
 
 
-async def failures(url: str, *, kept: bool) -> list[Fault]:
+async def failures(url: str, *, kept: bool, seconds: float = 0.3) -> list[Fault]:
     """What a request fails with, over httpx alone and over the transport."""
     told = []
-    for client in (theirs(url, 0.3), ours(url, kept=kept, seconds=0.3)):
+    for client in (theirs(url, seconds), ours(url, kept=kept, seconds=seconds)):
         async with client:
             with pytest.raises(httpx.TransportError) as caught:
                 await client.get("/stream")
@@ -217,17 +233,44 @@ async def failures(url: str, *, kept: bool) -> list[Fault]:
     return told
 
 
-async def test_the_environments_proxy_is_used(peer: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``HTTP_PROXY`` and ``NO_PROXY`` hold, as they do with httpx alone."""
+@pytest.mark.parametrize("scheme", ["http://", ""])
+@pytest.mark.parametrize("excepted", ["127.0.0.1", "127.0.0.1:{port}"])
+async def test_the_environments_proxy_is_used(
+    peer: Echo, monkeypatch: pytest.MonkeyPatch, scheme: str, excepted: str
+) -> None:
+    """``HTTP_PROXY``, with a scheme or without, and ``NO_PROXY``, with a port or without, hold as with httpx alone."""
     for name in ("http_proxy", "HTTP_PROXY"):
-        monkeypatch.setenv(name, peer.url)
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    async with ours("http://garden.invalid") as client:
-        assert (await client.get("/plain?q=1")).content == ANSWER
-    assert peer.requests[0].path == "http://garden.invalid/plain?q=1"
+        monkeypatch.setenv(name, f"{scheme}127.0.0.1:{peer.port}")
+    monkeypatch.setenv("no_proxy", excepted.format(port=peer.port))
+    for make in (theirs, ours):
+        peer.requests.clear()
+        async with make("http://garden.invalid") as client:
+            assert (await client.get("/plain?q=1")).content == ANSWER
+        async with make(peer.url) as client:
+            await client.get("/plain")
+        assert [one.path for one in peer.requests] == ["http://garden.invalid/plain?q=1", "/plain"]
+
+
+async def test_a_name_and_password_in_the_address_are_sent(peer: Echo) -> None:
+    """They go as httpx sends them, in one header."""
+    for make in (theirs, ours):
+        async with make(peer.url.replace("//", "//us%20er:pass@")) as client:
+            await client.get("/plain")
+    first, second = peer.requests
+    assert second.headers["authorization"] == first.headers["authorization"]
+
+
+async def test_a_body_that_is_made_on_the_way_is_sent_whole(peer: Echo) -> None:
+    """A body whose length nobody knows arrives, with one header that says how long it is."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b'{"text": '
+        yield b'"grass"}'
+
     async with ours(peer.url) as client:
-        await client.get("/plain")
-    assert peer.requests[1].path == "/plain"
+        await client.post("/plain", content=pieces())
+    assert peer.requests[0].body == {"text": "grass"}
+    assert "transfer-encoding" not in peer.requests[0].headers
 
 
 async def test_who_stops_reading_hangs_up(peer: Echo) -> None:

@@ -19,7 +19,7 @@ from app.providers.bm25 import dimension, document_weights
 from app.providers.embeddings import EmbeddingModel
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import indexed_text
-from app.providers.qdrant_connection import client_maker
+from app.providers.qdrant_connection import connect
 from app.providers.qdrant_statistics import MOST_ASKED, Statistics
 from app.providers.qdrant_store import QdrantStore
 from app.providers.vector_stores import make_store
@@ -44,7 +44,7 @@ def peer() -> Iterator[QdrantPeer]:
 
 def store_of(peer: QdrantPeer, name: str = "c", seconds: float = 30.0, size: int | None = SIZE) -> QdrantStore:
     settings = load_settings(qdrant_url=peer.url, qdrant_api_key=KEY)
-    return QdrantStore(EMBEDDING, client_maker(settings), name, size, seconds=seconds)
+    return QdrantStore(EMBEDDING, connect(settings), name, size, seconds=seconds)
 
 
 @pytest.fixture
@@ -261,6 +261,6 @@ async def test_every_status_is_ours(peer: QdrantPeer, status: int, calls: int) -
 def test_a_key_that_travels_unencrypted_is_logged_but_not_shown(caplog: pytest.LogCaptureFixture) -> None:
     """Where the address is plain http."""
     with caplog.at_level(logging.WARNING, "garden.store"):
-        client_maker(load_settings(qdrant_url="http://localhost:6333", qdrant_api_key=KEY))
+        connect(load_settings(qdrant_url="http://localhost:6333", qdrant_api_key=KEY))
     assert [record.getMessage() for record in caplog.records] == ["qdrant_key_unencrypted"]
     assert KEY not in caplog.text
