@@ -1,7 +1,8 @@
 """HTTP/1.1 as uvicorn reads it, with bounds on what a client may make us hold and wait for.
 
-uvicorn's fast parser takes any number of headers of any length, and waits for the end of a request for ever. Refusals
-made here, before there is a request, carry the one error body too.
+uvicorn's fast parser takes any number of headers of any length. uvicorn waits for ever for a request's end, and for
+a client to take what was sent, which then holds the place of its question. Refusals made here, before there is a
+request, carry the one error body too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ MAX_HEADERS = 100
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """One connection. ``read_seconds`` are from its opening, or from a request's first byte, to that request's end."""
+    """One connection. ``read_seconds`` are from its opening, or from a request's first byte, to that request's end.
+
+    As long a client may take nothing of an answer while there is more of it than the system's buffers hold.
+    """
 
     read_seconds: ClassVar[float] = 20.0
 
@@ -32,6 +36,7 @@ class BoundedHttp(HttpToolsProtocol):
     _in_head = True
     _refusal: tuple[int, str] | None = None
     _timer: asyncio.TimerHandle | None = None
+    _untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         super().connection_made(transport)
@@ -39,7 +44,16 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._disarm()
+        self._taken()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._untaken = self.loop.call_later(self.read_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         if self._in_head:
@@ -78,6 +92,11 @@ class BoundedHttp(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _taken(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
 
     def _late(self) -> None:
         """The request did not come whole in time. While we ourselves do not read on, that is not the client's doing."""

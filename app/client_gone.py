@@ -44,14 +44,18 @@ async def apart(events: AsyncGenerator[T], context: Context | None = None) -> As
     again and again while anything still tidies up; the graph needs its turn to stop what it has under way.
     """
     waiting: asyncio.Queue[T | None] = asyncio.Queue(maxsize=1)
+    gone = False
 
     async def produce() -> None:
         try:
             async for event in events:
+                if gone:  # whoever works for it ate the cancellation, as LangGraph does between two steps
+                    return
                 await waiting.put(event)
         finally:
             await events.aclose()
-        await waiting.put(None)
+        if not gone:
+            await waiting.put(None)
 
     producing = asyncio.create_task(produce(), context=context)
     taking: asyncio.Task[T | None] | None = None
@@ -66,6 +70,7 @@ async def apart(events: AsyncGenerator[T], context: Context | None = None) -> As
                 return
             yield event
     finally:
+        gone = True
         if taking is not None:
             taking.cancel()
         producing.cancel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -84,7 +85,8 @@ class Garden:
         if self.closed:
             return
         self.closed = True
-        if self._tasks is not None:
-            await self._tasks.store.aclose()
-        for close in self.closers:
-            await close()
+        async with AsyncExitStack() as closing:  # one that fails, on a full disk say, keeps no other from closing
+            for close in reversed(self.closers):
+                closing.push_async_callback(close)
+            if self._tasks is not None:
+                closing.push_async_callback(self._tasks.store.aclose)

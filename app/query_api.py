@@ -64,7 +64,7 @@ def query_routes(service: GardenService) -> APIRouter:
         except InvalidInput as error:
             return _refused(error, request)
         events = apart(service.stream(fields, request.state.request_id))
-        first = await anext(events)
+        first = await unless_gone(request, _first(events))
         if first.result is not None and first.result.failure:
             await events.aclose()
             return failure_response(first.result.failure)
@@ -100,6 +100,15 @@ async def read_fields(request: Request) -> dict[str, Any]:
     flag(fields.get("includeEvidence"), "includeEvidence")
     known = {name: fields.get(name) for name in QueryRequest.model_fields}
     return {**known, "source": request.query_params.get("source")}
+
+
+async def _first(events: AsyncGenerator[Event]) -> Event:
+    """The first event; nothing goes on when it is given up."""
+    try:
+        return await anext(events)
+    except BaseException:
+        await events.aclose()
+        raise
 
 
 async def _sse(first: Event, events: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:

@@ -43,8 +43,8 @@ class RAGService:
         garden: Garden | None = None,
     ) -> None:
         self._settings = settings or load_settings(**_chosen(ollama_host, vector_store_url, embedding_model))
-        self._loop = LoopThread()
         self._garden = garden or build_garden(self._settings)
+        self._loop = LoopThread()
         self._loop.run(self._garden.start())
 
     def query(self, question: str, filters: dict[str, Any] | None = None, *, raise_on_error: bool = False) -> Answer:
@@ -110,11 +110,8 @@ class RAGService:
         return await reply_of(llm_service, told)  # on the caller's loop, where its own model belongs
 
     def close(self) -> None:
-        """Let go of the store and the threads; a second call does nothing."""
-        if self._garden.closed:
-            return
-        self._loop.run(self._garden.aclose())
-        self._loop.close()
+        """Let go of the store and the threads; a second call does nothing. Calls under way raise ``RuntimeError``."""
+        self._loop.close(self._garden.aclose)
 
     def __enter__(self) -> Self:
         return self

@@ -78,7 +78,9 @@ class Settings(BaseSettings):
     log_format: Literal["json", "text"] = Field("json", description="how a line of the log is written")
     log_questions: bool = Field(False, description="put questions and answers into the log")
     drain_timeout_seconds: float = Field(20.0, ge=0, le=3600, description="time to finish what is in flight at the end")
-    read_timeout_seconds: float = Field(20.0, gt=0, le=3600, description="time a client has to send a request")
+    read_timeout_seconds: float = Field(
+        20.0, gt=0, le=3600, description="time a client has to send a request, or to take more of an answer"
+    )
     otel_exporter_otlp_endpoint: str = Field(
         "", description="OpenTelemetry collector (OTLP over HTTP); empty: no spans"
     )

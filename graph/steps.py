@@ -14,6 +14,10 @@ from langgraph.runtime import Runtime
 from graph.errors import GardenError
 from graph.state import Failure, State
 
+GRACE = 0.1
+"""Seconds past a question's deadline after which a node is stopped. What it calls keeps the deadline itself, and must
+be the first to find it passed: then a part that does not answer is known as such (``app/circuit.py``)."""
+
 Update = dict[str, Any]
 Step = Callable[..., Awaitable[Update]]
 """Takes the state and, if it names a parameter ``runtime``, the run's LangGraph ``Runtime``: context, stream writer."""
@@ -40,8 +44,8 @@ def failure_of(error: GardenError) -> Failure:
 def step(name: str, node: Step, late: Callable[[], GardenError] | None = None) -> Node:
     """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``GardenError`` becomes ``failure``.
 
-    With *late*, the node is stopped at ``question.deadline`` and the error *late* makes is its failure. Errors outside
-    the tree of ``graph.errors`` are defects and pass through.
+    With *late*, the node is stopped ``GRACE`` past ``question.deadline`` and the error *late* makes is its failure.
+    Errors outside the tree of ``graph.errors`` are defects and pass through.
     """
 
     wants_runtime = "runtime" in signature(node).parameters
@@ -53,7 +57,7 @@ def step(name: str, node: Step, late: Callable[[], GardenError] | None = None) -
             if late is None:
                 update = await work
             else:
-                update = await _until(state["question"].deadline, work, late)
+                update = await _until(state["question"].deadline + GRACE, work, late)
         except GardenError as error:
             update = {"failure": failure_of(error)}
             # The cause is a vendor's error: its text may hold addresses and keys, so only its kind is logged.

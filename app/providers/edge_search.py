@@ -24,6 +24,9 @@ ROUNDING = 3e-4
 """What the engine's scores may differ from ours, of rounded vectors; a hit so near to the best is measured again."""
 
 
+WEIGHED = 20_000
+"""Words whose idf is known; past so many it begins anew, for the words are those of whoever asks."""
+
 MET = 20_000
 """Points of which it is known that they were met before: a second time they are decoded, for a third may come."""
 
@@ -67,7 +70,7 @@ class EdgeSearch:
         It shows in any point with the term; one of the *hits* of the search has nearly every term.
         """
         with self._guard:
-            if self._idf_writes != writes:
+            if self._idf_writes != writes or len(self._idf) > WEIGHED:
                 self._idf, self._idf_writes = {}, writes
             known = self._idf
         missing = [term for term in terms if term not in known]

@@ -68,11 +68,14 @@ class EncoderQueue:
         self._lock = Lock()
         self._waiting: dict[Role, deque[_Job]] = {"question": deque(), "document": deque()}
         self._question_runs = 0
+        self._closed = False
 
     def submit(self, texts: Sequence[str], role: Role) -> Future[Vectors]:
         """Queue one batch, not larger than the limit. Raises ``RuntimeError`` after ``close``."""
         job = _Job(texts)
         with self._lock:
+            if self._closed:
+                raise RuntimeError("The encoder has been closed.")
             self._pool.submit(self._serve)
             self._waiting[role].append(job)
         return job.result
@@ -80,6 +83,7 @@ class EncoderQueue:
     def close(self) -> None:
         """Cancel what waits, let the running passes finish, end the threads. A second call does nothing."""
         with self._lock:
+            self._closed = True
             waiting = [job for jobs in self._waiting.values() for job in jobs]
         for job in waiting:
             job.result.cancel()

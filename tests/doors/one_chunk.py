@@ -41,11 +41,14 @@ class PlantedStore:
 
 @contextmanager
 def served(
-    embedding: EmbeddingModel, http: httpx.Client, synthesizer: Any, **settings: Any
+    embedding: EmbeddingModel, http: httpx.Client, synthesizer: Any, *, store: Any = None, **settings: Any
 ) -> Iterator[tuple[Garden, str]]:
-    """A garden whose every question finds that chunk and is answered by *synthesizer*, and the address it serves."""
+    """A garden whose every question finds that chunk and is answered by *synthesizer*, and the address it serves.
+
+    *store* may be another one.
+    """
     with TemporaryDirectory() as folder:
         chosen = load_settings(relevance_threshold=0, data_dir=folder, **settings)
-        garden = build_garden(chosen, embedding=embedding, store=PlantedStore(http), synthesizer=synthesizer)
+        garden = build_garden(chosen, embedding=embedding, store=store or PlantedStore(http), synthesizer=synthesizer)
         with serve(garden) as address:
             yield garden, address

@@ -19,7 +19,7 @@ from graph.errors import StoreUnavailable, SynthesisFailed
 from graph.state import Draft
 
 from .conftest import serve, wait_until
-from .one_chunk import served
+from .one_chunk import PlantedStore, served
 from .test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 
 
@@ -111,22 +111,53 @@ class Patient:
             raise
 
 
+def leave(address: str, path: str, begun: threading.Event) -> None:
+    """Ask at *path*, and close the connection when the work for it has *begun*."""
+    host, port = address.removeprefix("http://").split(":")
+    asked = {"query": CHEMICALS}
+    inputs = {"inputs": [asked] * 3} if path == "/rag/batch" else {"input": asked}
+    body = orjson.dumps(inputs if "/rag" in path else asked)
+    length = f"Content-Length: {len(body)}"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{length}\r\n\r\n"
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(head.encode() + body)
+        assert begun.wait(20)
+
+
 @pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream", "/rag/batch"])
 def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """When the client closes the connection, the model's work is cancelled and its place is free again."""
     patient = Patient()
     with served(embedding, http, patient, max_concurrent_requests=1) as (garden, address):
-        host, port = address.removeprefix("http://").split(":")
-        asked = {"query": CHEMICALS}
-        body = orjson.dumps(
-            {"inputs": [asked] * 3} if path == "/rag/batch" else {"input": asked} if "/rag" in path else asked
-        )
-        length = f"Content-Length: {len(body)}"
-        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{length}\r\n\r\n"
-        with socket.create_connection((host, int(port))) as client:
-            client.sendall(head.encode() + body)
-            assert patient.begun.wait(20)
+        leave(address, path, patient.begun)
         assert patient.stopped.wait(20)
+        wait_until(lambda: garden.service.in_flight == 0)
+
+
+class Slow(PlantedStore):
+    """A store that searches until it is stopped, and says so."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        super().__init__(http)
+        self.begun = threading.Event()
+        self.stopped = threading.Event()
+
+    async def ahybrid(self, queries: Any, limit: int, where: Any = None) -> Any:
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.stopped.set()
+            raise
+
+
+@pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream", "/rag/batch"])
+def test_a_client_that_leaves_ends_the_search(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
+    """A client that has seen nothing yet may leave too: what is searched for it is stopped, and its place free."""
+    store = Slow(http)
+    with served(embedding, http, Patient(), store=store, max_concurrent_requests=1) as (garden, address):
+        leave(address, path, store.begun)
+        assert store.stopped.wait(20)
         wait_until(lambda: garden.service.in_flight == 0)
 
 

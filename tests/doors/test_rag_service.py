@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,9 +12,13 @@ from typing import Any
 
 import pytest
 
+from app.bootstrap import Garden, build_garden
+from app.ingest.pipeline import ingest
 from app.providers.embeddings import EmbeddingModel
 from app.settings import load_settings
+from graph.errors import ConfigurationError
 from rag_service import Answer, GenerationTimeout, InvalidQuery, OllamaUnavailable, RAGService, VectorStoreUnavailable
+from tests.peers import Fault, OllamaPeer
 
 from .test_query_api import CHEMICALS, OFF_TOPIC
 
@@ -151,3 +156,61 @@ async def test_a_closed_service_says_so(tmp_path: Path) -> None:
         service.query(CHEMICALS)
     with pytest.raises(RuntimeError, match="closed"):
         await service.aquery(CHEMICALS)
+
+
+@pytest.fixture
+def model() -> Iterator[OllamaPeer]:
+    with OllamaPeer() as started:
+        yield started
+
+
+def test_closing_ends_the_questions_of_other_threads(
+    tmp_path: Path, embedding: EmbeddingModel, model: OllamaPeer
+) -> None:
+    """Who waits for an answer while another thread closes the service is told, and not left waiting."""
+    model.fault = Fault("silence", path="/api/chat")
+    settings = load_settings(
+        data_dir=tmp_path, relevance_threshold=0, ollama_model="llama3.2:1b", ollama_host=model.url
+    )
+    garden = build_garden(settings, embedding=embedding)
+    plant(garden, "# Kiln\n\nThe kiln is fired on Mondays.\n", tmp_path)
+    service = RAGService(settings=settings, garden=garden)
+    with ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(service.query, "When is the kiln fired?")
+        assert model.wait_until(lambda: bool(model.asked("/api/chat")))
+        service.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            asked.result(20)
+    assert model.wait_until(lambda: model.hung_up == 1)
+
+
+def plant(garden: Garden, text: str, folder: Path) -> None:
+    """One document in *garden*."""
+    (path := folder / "document.md").write_text(text)
+    asyncio.run(
+        ingest([path], store=garden.store, embeddings=garden.embedding.embeddings, model_name=garden.embedding.name)
+    )
+
+
+def test_a_part_that_cannot_be_closed_keeps_no_other_open(tmp_path: Path, embedding: EmbeddingModel) -> None:
+    """The failure is told, and the store is let go all the same: another service may open it."""
+    settings = load_settings(data_dir=tmp_path)
+    garden = build_garden(settings, embedding=embedding)
+
+    async def fail() -> None:
+        raise OSError("the disk is full")
+
+    garden.closers.insert(0, fail)
+    service = RAGService(settings=settings, garden=garden)
+    with pytest.raises(OSError, match="full"):
+        service.close()
+    with RAGService(settings=settings, garden=build_garden(settings, embedding=embedding)) as again:
+        assert again.query("When is the kiln fired?").error_type is None
+
+
+def test_a_service_that_cannot_be_made_leaves_no_thread(tmp_path: Path) -> None:
+    """A wrong setting is an error, and nothing else."""
+    before = threading.active_count()
+    with pytest.raises(ConfigurationError):
+        RAGService(settings=load_settings(data_dir=tmp_path, embedding_model="nobody:nothing"))
+    assert threading.active_count() == before

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +28,25 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
         size, more = size + len(message["body"]), message["more_body"]
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(str(size)))]})
     await send({"type": "http.response.body", "body": str(size).encode()})
+
+
+class Endless:
+    """Answers without end, until the client is gone."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.ended = threading.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        await receive()
+        left = asyncio.ensure_future(receive())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not left.done():
+            self.begun.set()
+            await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
+        self.ended.set()
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +118,15 @@ def test_a_request_that_never_ends_is_not_waited_for(port: int) -> None:
 def test_silence_closes_the_connection(port: int, sent: bytes) -> None:
     """So does a connection on which nothing comes, and a body that stops half-way."""
     assert said(port, *[sent] if sent else []) == (0, {})
+
+
+def test_a_client_that_takes_nothing_is_not_waited_for() -> None:
+    """Who asks and never reads is cut off, so that the work for it ends."""
+    app = Endless()
+    with (
+        serve_here(app, load_settings(read_timeout_seconds=0.5)) as address,
+        socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2])), timeout=30) as client,
+    ):
+        client.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert app.begun.wait(20)
+        assert app.ended.wait(20)

@@ -13,6 +13,7 @@ import qdrant_edge as edge
 
 from app.providers.bm25 import K1, dimension, document_weights
 from app.providers.edge_chunks import EdgeChunks
+from app.providers.edge_search import WEIGHED
 from app.providers.edge_shard import Shard
 from app.providers.hybrid import Candidate, HybridQuery
 from app.providers.layout import DENSE, SENTENCES, SPARSE, Point, point_id
@@ -192,3 +193,15 @@ async def test_a_point_written_anew_is_decoded_anew(store: EdgeChunks) -> None:
     assert candidate.chunk.text == "Said anew."
     sentences = await store.asentences([candidate])
     assert np.allclose(sentences[candidate.key], POINTS["c8"].sentences, atol=4e-3)
+
+
+async def test_words_that_askers_make_up_fill_no_memory(store: EdgeChunks) -> None:
+    """Past a number all weights are forgotten, and read anew when they are asked for."""
+    for number in range(3):
+        made_up = [f"word{number}x{n}" for n in range(WEIGHED // 2 + 100)]
+        hits = await store.ahybrid([asked(number, "kiln", *made_up)], LIMIT)
+        assert hits.idf is not None
+        assert len(store._search._idf) <= 2 * WEIGHED
+    n = sum(dimension(stem("kiln")) in document_weights(one.text) for one in POINTS.values())
+    assert hits.idf[dimension(stem("kiln"))] == pytest.approx(math.log(1 + (COUNT - n + 0.5) / (n + 0.5)), rel=1e-5)
+    assert len(store._search._idf) < WEIGHED

@@ -113,6 +113,8 @@ def test_close_cancels_what_waits_and_finishes_what_runs(encoder: Recorder) -> N
     closing.start()
     with pytest.raises(CancelledError):
         waiting.result()
+    with pytest.raises(RuntimeError):
+        queue.submit(["later than that"], "question")
     encoder.gate.set()
     closing.join()
     assert running.result()[0, 0] == 7

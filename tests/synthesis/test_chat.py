@@ -7,11 +7,15 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.providers.chat_models import make_completion
+from app.service import GardenService
 from app.settings import load_settings
 from app.synthesis.chat import ChatSynthesizer
 from app.synthesis.completion import LEAST_READ
 from graph.errors import ModelUnavailable, SynthesisFailed
-from graph.ports import unheard
+from graph.policy import Policy
+from graph.ports import Ports, unheard
+from graph.walk import Walk
+from tests.kits.scripted_graph import Finds, Passes
 from tests.peers import CohereAnswer, CoherePeer, Fault, OllamaPeer
 from tests.synthesis.samples import NOTHING, Tokens, chunk, question
 
@@ -205,3 +209,17 @@ async def test_without_a_cheap_call_the_circuit_tells(cohere: ChatSynthesizer, c
             await cohere.synthesize(WHY, SKY, NOTHING, Tokens())
     with pytest.raises(ModelUnavailable):
         await cohere.aprobe()
+
+
+async def test_a_model_that_hangs_is_known_to_where_the_requests_time_is_the_shorter(
+    ollama: ChatSynthesizer, ollama_peer: OllamaPeer
+) -> None:
+    """Such a question ends in time too, and counts: once the circuit opens, nobody waits for that model."""
+    ollama_peer.fault = Fault("silence")
+    walk = Walk(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=0.2, relevance_threshold=0))
+    service = GardenService(None, walk=walk, places=1)
+    for number in range(1, 4):
+        result = await service.ask({"query": "What colour is the sky?"})
+        assert result.failure is not None
+        assert result.failure.error_type == "SynthesisTimeout"
+        assert ollama.completion.circuit.failures == number
