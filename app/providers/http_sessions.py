@@ -40,6 +40,9 @@ class Sessions:
             atexit.register(self._at_exit)
         return found
 
+    def __del__(self) -> None:
+        self._forget_ended()
+
     async def aclose(self) -> None:
         """Close the session of the running loop; the next use makes a new one."""
         self._forget_ended()
