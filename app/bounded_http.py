@@ -49,7 +49,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._untaken = self.loop.call_later(self.read_seconds, self.transport.abort)
+        self._watch(self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         self._taken()
@@ -92,6 +92,16 @@ class BoundedHttp(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _watch(self, left: int) -> None:
+        self._untaken = self.loop.call_later(self.read_seconds, self._untaken_still, left)
+
+    def _untaken_still(self, before: int) -> None:
+        left = self.transport.get_write_buffer_size()
+        if left < before:
+            self._watch(left)
+        else:
+            self.transport.abort()
 
     def _taken(self) -> None:
         if self._untaken is not None:

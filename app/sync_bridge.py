@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
@@ -12,6 +13,9 @@ T = TypeVar("T")
 
 CLOSED = "This service has been closed."
 
+WIND_UP_SECONDS = 5.0
+"""How long work may take to end at a closing, cancelled every tenth of a second."""
+
 
 class LoopThread:
     """One event loop in a daemon thread of its own, on which everything of one service runs."""
@@ -19,6 +23,7 @@ class LoopThread:
     def __init__(self, name: str = "garden") -> None:
         self._loop = asyncio.new_event_loop()
         self._closing = False
+        self._closed = threading.Event()
         self._guard = threading.Lock()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
@@ -52,23 +57,31 @@ class LoopThread:
         raise RuntimeError(CLOSED)
 
     def close(self, last: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Cancel all work, await *last*, stop the loop and join the thread; a second call does nothing."""
+        """Cancel all work, await *last*, stop the loop and join the thread; a second call waits for the first.
+
+        Raises ``RuntimeError`` on that loop itself, which cannot wait for its own end.
+        """
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("A service cannot be closed by its own work.")
         with self._guard:
-            if self._closing:
-                return
-            self._closing = True
+            first, self._closing = not self._closing, True
+        if not first:
+            self._closed.wait()
+            return
         try:
             asyncio.run_coroutine_threadsafe(self._wind_up(last), self._loop).result()
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
+            self._closed.set()
 
     async def _wind_up(self, last: Callable[[], Awaitable[None]] | None) -> None:
-        under_way = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in under_way:
-            task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+        until = time.monotonic() + WIND_UP_SECONDS
+        while (under_way := asyncio.all_tasks() - {asyncio.current_task()}) and time.monotonic() < until:
+            for task in under_way:  # again, for one may be eaten, and what is cancelled may begin something
+                task.cancel()
+            await asyncio.wait(under_way, timeout=0.1)
         await self._loop.shutdown_asyncgens()
         if last is not None:
             await last()

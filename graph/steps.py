@@ -14,9 +14,9 @@ from langgraph.runtime import Runtime
 from graph.errors import GardenError
 from graph.state import Failure, State
 
-GRACE = 0.1
-"""Seconds past a question's deadline after which a node is stopped. What it calls keeps the deadline itself, and must
-be the first to find it passed: then a part that does not answer is known as such (``app/circuit.py``)."""
+GRACE = 0.25
+"""Seconds past a question's deadline after which a node is stopped. A chat model's call keeps the deadline itself, and
+must be the first to find it passed: then a model that does not answer is known as such (``app/circuit.py``)."""
 
 Update = dict[str, Any]
 Step = Callable[..., Awaitable[Update]]

@@ -32,8 +32,9 @@ _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
 class AiohttpTransport(httpx.AsyncBaseTransport):
     """What ``httpx.AsyncClient(transport=...)`` takes; a client over it may be used from any number of event loops.
 
-    Requests are sent as httpx made them, and fail with httpx's exceptions. ``aclose`` closes the connections of the
-    running loop. Without *kept* no connection outlives its answer, so that there is nothing to close.
+    Requests are sent as httpx made them, and fail with httpx's exceptions; where a connection breaks before the answer,
+    aiohttp asks once more, unless it is a POST. ``aclose`` closes the connections of the running loop. Without *kept*
+    no connection outlives its answer, so that there is nothing to close.
     """
 
     def __init__(self, *, kept: bool = True) -> None:
@@ -58,16 +59,14 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                     total=None, sock_connect=limits.get("connect"), sock_read=limits.get("read")
                 ),
             )
-        except BaseException as error:
-            if not self._kept:
-                await session.close()
-            if not isinstance(error, _FAILURES):
-                raise
+        except _FAILURES as error:
             failed = as_httpx(error)
         else:
             mind_the_end(response)
-            body = _Body(response, None if self._kept else session)
-            return httpx.Response(response.status, headers=response.raw_headers, stream=body)
+            return httpx.Response(response.status, headers=response.raw_headers, stream=_Body(response))
+        finally:
+            if not self._kept:
+                session.detach()  # it keeps nothing that would have to be closed
         raise failed  # not from the error, which may carry a status that no server sent
 
     async def aclose(self) -> None:
@@ -95,11 +94,10 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body of a response as it comes, still encoded. ``session`` is closed with it."""
+    """The body of a response as it comes, still encoded."""
 
-    def __init__(self, response: aiohttp.ClientResponse, session: aiohttp.ClientSession | None) -> None:
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
-        self._session = session
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while data := await self._read():
@@ -107,8 +105,6 @@ class _Body(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         self._response.release()  # a connection whose answer was not read to its end is closed by this
-        if self._session is not None:
-            await self._session.close()
 
     async def _read(self) -> bytes:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -85,10 +86,12 @@ class OllamaChat(ChatOllama):
         broken = ""
         try:
             async with self._sessions.here.post(path, data=orjson.dumps(request)) as response:
-                if response.status >= 400:
-                    said = await response.text(errors="replace")
-                    raise ResponseError(said, response.status) from _with_headers(response)
                 mind_the_end(response)
+                if response.status >= 400:
+                    said = ""
+                    with suppress(aiohttp.ClientError):
+                        said = await response.text(errors="replace")
+                    raise ResponseError(said, response.status) from _with_headers(response)
                 rest = b""
                 while data := await response.content.readany():
                     *lines, rest = (rest + data).split(b"\n")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -130,3 +131,29 @@ def test_a_client_that_takes_nothing_is_not_waited_for() -> None:
         client.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         assert app.begun.wait(20)
         assert app.ended.wait(20)
+
+
+class Large:
+    """Answers with more than any buffer holds, in one piece."""
+
+    size = 16 << 20
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await receive()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": bytes(self.size)})
+
+
+def test_a_client_that_reads_slowly_is_waited_for() -> None:
+    """Whoever takes something in each half second gets all of it, however many of them that takes."""
+    with (
+        serve_here(Large(), load_settings(read_timeout_seconds=0.5)) as address,
+        socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2])), timeout=30) as client,
+    ):
+        client.sendall(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        took = 0
+        while data := client.recv(1 << 18):
+            took += len(data)
+            time.sleep(0.02)  # the slow client
+        assert took > Large.size

@@ -15,6 +15,7 @@ import pytest
 from aiohttp import web
 from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from langchain_ollama import ChatOllama
+from ollama import ResponseError
 
 from app.faults import fault_of
 from app.providers.ollama_chat import OllamaChat
@@ -301,3 +302,25 @@ async def test_lines_end_at_line_feeds_alone(size: int) -> None:
     data = line(said) + line("", done=True, done_reason="stop").rstrip()
     async with answering([data[at : at + size] for at in range(0, len(data), size)]) as model:
         assert (await model.ainvoke(MESSAGES)).text == said
+
+
+@pytest.mark.parametrize(("status", "kind"), [(200, "unreachable"), (500, "broken")])
+async def test_a_reply_that_stops_being_http_is_not_waited_for(status: int, kind: str) -> None:
+    """Neither a reply nor an error that breaks the protocol in its middle holds anybody up; a status is still told."""
+
+    async def spoil(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 %d X\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n" % status)
+        await writer.drain()
+        await asyncio.sleep(0.05)  # a packet of its own
+        writer.write(b"ZZ\r\n")
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(spoil, "127.0.0.1", 0)
+    model = lean(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", seconds=60)
+    async with server, asyncio.timeout(30):
+        with pytest.raises((ConnectionError, ResponseError)) as caught:
+            await model.areply(MESSAGES)
+        assert fault_of(caught.value).kind == kind
+    await model.aclose()
