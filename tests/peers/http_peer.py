@@ -87,6 +87,8 @@ class HttpPeer:
 
     async def _stop(self) -> None:
         await self._refuse()
+        for _ in range(3):  # what was accepted just now gets as far as being served, so that it can be closed
+            await asyncio.sleep(0)
         serving = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in serving:
             task.cancel()

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.providers.http_sessions import UNTAKEN_SECONDS, Sessions, mind_the_end, open_session
-from tests.peers import OllamaPeer
+from tests.peers import Fault, OllamaPeer
 
 
 @pytest.fixture
@@ -117,7 +117,9 @@ async def test_a_connection_that_is_reset_when_idle_is_no_complaint(caplog: pyte
 async def test_what_is_not_taken_is_given_up_by_the_system(peer: OllamaPeer) -> None:
     """A socket whose request was given up half-sent does not wait for its server for ever."""
     sessions = Sessions(lambda: open_session(True))
-    async with sessions.here.post(f"{peer.url}/api/chat", json={"model": "llama3.2:1b", "messages": []}) as response:
+    peer.fault = Fault("drip")
+    asked = {"model": "llama3.2:1b", "messages": [{"role": "user", "content": "Grass?"}]}
+    async with sessions.here.post(f"{peer.url}/api/chat", json=asked) as response:
         assert response.connection is not None
         used = response.connection.transport.get_extra_info("socket")
         assert used.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == UNTAKEN_SECONDS * 1000
