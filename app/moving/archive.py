@@ -37,6 +37,8 @@ HEAD, SUMS = "garden.json", "sha256.json"
 PARTS = ("chunks.jsonl", "dense.npy", "sparse.npy", "sentences.npy")
 GROUP = 256
 """Most chunks in a group, which is what is held in memory: about 3 MB of 384 dimensions."""
+GROUP_BYTES = 1 << 26
+"""Most bytes of a group's vectors and texts, if it has more than one chunk; a member may have four times that."""
 WEIGHT = np.dtype([("index", "<u4"), ("value", "<f4")])
 
 
@@ -76,12 +78,15 @@ async def write_archive(
         with draft.open("wb") as file, tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
             writer.add(tar, HEAD, head.model_dump_json().encode())
             held: list[Point] = []
+            size = 0
             async for page in pages:
-                held += page
-                while len(held) >= GROUP:
-                    writer.group(tar, held[:GROUP])
-                    del held[:GROUP]
-                    told(writer.chunks)
+                for point in page:
+                    if held and (len(held) == GROUP or size + _bytes(point) > GROUP_BYTES):
+                        writer.group(tar, held)
+                        told(writer.chunks)
+                        held, size = [], 0
+                    held.append(point)
+                    size += _bytes(point)
             if held:
                 writer.group(tar, held)
                 told(writer.chunks)
@@ -126,6 +131,11 @@ class _Writer:
         self._groups += 1
         self.chunks += len(points)
         self.documents.update(str(point.metadata.get("document_id", "")) for point in points)
+
+
+def _bytes(point: Point) -> int:
+    """About what a point takes in a group."""
+    return point.dense.nbytes + point.sentences.nbytes + len(point.text) + len(repr(point.metadata))
 
 
 def _line(point: Point, weights: NDArray[Any] | None) -> bytes:

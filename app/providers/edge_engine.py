@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.providers.edge_damage import Inspection, damaged
-from app.providers.edge_errors import in_our_words
+from app.providers.edge_errors import in_our_words, other_size
 from app.providers.edge_folder import EdgeFolder
 from app.providers.edge_gate import ReadGate
+from app.providers.edge_room import LEAST_FREE, make_sure_of_room
 from app.providers.edge_shard import Shard
 from app.providers.edge_sums import write_sums
 from app.providers.edge_warm import Warming
@@ -39,11 +40,12 @@ class EdgeEngine:
     """One collection under ``data_dir``. Making the object touches nothing.
 
     ``size`` is the dimension of the embedding model's vectors, None when it is not known before the first of them.
-    ``writes`` counts the write jobs done, so that what is derived from the collection can tell whether it is stale.
+    Nothing is written where less than ``least`` bytes of the disk are free. ``writes`` counts the write jobs done, so
+    that what is derived from the collection can tell whether it is stale.
     Raises ``ConfigurationError`` for a name that cannot be that of a folder.
     """
 
-    def __init__(self, data_dir: Path, collection: str, size: int | None = None) -> None:
+    def __init__(self, data_dir: Path, collection: str, size: int | None = None, *, least: int = LEAST_FREE) -> None:
         if not _NAME.fullmatch(collection):
             raise ConfigurationError(
                 f"The collection name {collection!r} (VECTOR_STORE_COLLECTION, TASKS_COLLECTION) is not allowed: "
@@ -52,6 +54,7 @@ class EdgeEngine:
         self.collection = collection
         self.size = size
         self.writes = 0
+        self._least_free = least
         self.folder = EdgeFolder(data_dir / collection)
         self._inspection = Inspection(self.folder)
         self._lock = CollectionLock(self.folder.path)
@@ -121,10 +124,13 @@ class EdgeEngine:
         """Queue a job that writes; when its future is done, what it wrote survives a kill of the process.
 
         With ``size`` a collection that does not exist is made; without, the job is not run and the result ``empty``.
+        Raises ``StoreUnavailable`` in the future where *size* is given and the disk is nearly full.
         """
 
         def run() -> T:
             self.open()
+            if size is not None:
+                make_sure_of_room(self.folder.path, self._least_free)
             with in_our_words(self.folder):
                 if size is not None:
                     self._make(size)
@@ -191,13 +197,7 @@ class EdgeEngine:
     def check(self, shard: Shard, size: int | None) -> None:
         """Raise ``ConfigurationError`` when vectors of ``size`` dimensions do not fit the shard."""
         if size is not None and size != shard.size:
-            raise ConfigurationError(
-                f'The collection "{self.collection}" holds vectors of {shard.size} dimensions, but the embedding model '
-                f"makes {size}. Choose the model it was made with, or another collection.",
-                collection=self.collection,
-                stored=shard.size,
-                given=size,
-            )
+            raise other_size(self.collection, shard.size, size)
 
     def _warm(self) -> None:
         """Have the files of the shard that is current now be read, and no others."""

@@ -29,7 +29,7 @@ class EdgeFolder:
     def current(self) -> Path | None:
         """The folder of the current shard, or None when the collection has not been made yet."""
         try:
-            return self.path / (self.path / _POINTER).read_text(encoding="utf-8").strip()
+            return self.path / (self.path / _POINTER).read_text(encoding="utf-8", errors="replace").strip()
         except FileNotFoundError:
             return None
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from app.providers import edge_optimize
 from app.providers.edge_engine import EdgeEngine
+from app.providers.edge_room import LEAST_FREE, make_sure_of_room, taken_bytes
 from app.providers.edge_shard import BATCH, Shard
 from graph.errors import GardenError
 
@@ -83,6 +84,7 @@ class EdgeOptimizer:
     def _copy(self, shard: Shard) -> Path:
         shard.flush()
         path = self._engine.folder.next()
+        make_sure_of_room(path, LEAST_FREE + 2 * taken_bytes(shard.path))  # the copy, and what is built of it
         shutil.copytree(shard.path, path)
         self._touched = set()
         return path

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -30,14 +31,14 @@ class CollectionLock:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / HOLDER_FILE
-        self._file: IO[str] | None = None
+        self._file: IO[bytes] | None = None
 
     def acquire(self) -> None:
         """Take the lock, or raise ``StoreUnavailable`` naming the holder; details: collection, pid, address."""
         if self._file is not None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._path.open("a+", encoding="utf-8")
+        file = self._path.open("a+b", buffering=0)  # what a full disk does not take must not be tried at the end again
         if not _lock(file):
             file.close()
             raise in_use(self._path.parent)
@@ -45,19 +46,18 @@ class CollectionLock:
         self.announce(None)
 
     def announce(self, address: str | None) -> None:
-        """Write who we are, and the address we serve, for others to read."""
+        """Write who we are, and the address we serve, for others to read. A full disk keeps nobody from reading."""
         if self._file is not None:
             # In place: a new file in its stead would be a file without the lock.
-            self._file.seek(0)
-            self._file.truncate()
-            json.dump(asdict(Holder(os.getpid(), address)), self._file)
-            self._file.flush()
+            with suppress(OSError):
+                self._file.truncate(0)
+                self._file.write(json.dumps(asdict(Holder(os.getpid(), address))).encode())
 
     def release(self) -> None:
         """Let go; a second call does nothing."""
         if self._file is not None:
-            self._file.seek(0)
-            self._file.truncate()
+            with suppress(OSError):
+                self._file.truncate(0)
             self._file.close()
             self._file = None
 
@@ -76,14 +76,14 @@ def in_use(folder: Path) -> StoreUnavailable:
     holder = read_holder(folder)
     who = f"process {holder.pid}" if holder.pid else "another process"
     if holder.address:
-        advice = f"which serves it at {holder.address}: go through that server, or stop it first"
+        advice = f"which serves it at {holder.address}: ask it there, or stop it first"
     else:
         advice = "and one process at a time can: wait for it to end, or stop it first"
     message = f'The collection "{folder.name}" is open in {who}, {advice}.'
     return StoreUnavailable(message, collection=folder.name, pid=holder.pid, address=holder.address)
 
 
-def _lock(file: IO[str]) -> bool:
+def _lock(file: IO[bytes]) -> bool:
     """Try to lock; where there is no flock (Windows) the engine's own lock has to do."""
     if sys.platform == "win32":
         return True

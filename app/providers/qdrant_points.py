@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import numpy as np
 
@@ -191,3 +192,13 @@ def _one(path: str, values: Sequence[Any]) -> models.FieldCondition:
 
     match = models.MatchValue(value=values[0]) if len(values) == 1 else models.MatchAny(any=list(values))
     return models.FieldCondition(key=path, match=match)
+
+
+def names_a_point(chunk_id: str) -> bool:
+    """Whether it is an id as Qdrant has them: a UUID, or an integer of 64 bits."""
+    if chunk_id.isascii() and chunk_id.isdecimal():
+        return int(chunk_id) < 1 << 64 and str(int(chunk_id)) == chunk_id
+    try:
+        return str(UUID(chunk_id)) == chunk_id
+    except ValueError:
+        return False

@@ -16,7 +16,7 @@ from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
 from app.providers.qdrant_connection import QdrantConnection
-from app.providers.qdrant_points import dense_of, point_struct, qdrant_filter, stored_point
+from app.providers.qdrant_points import dense_of, names_a_point, point_struct, qdrant_filter, stored_point
 from app.providers.qdrant_requests import (
     candidates_of,
     heaviest_request,
@@ -190,10 +190,13 @@ class QdrantStore(RemoteStore):
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         by_id = {point_id(chunk_id): chunk_id for chunk_id in chunk_ids}
+        # A point of another pipeline may have no chunk id but its own.
+        by_id |= {chunk_id: chunk_id for chunk_id in chunk_ids if names_a_point(chunk_id)}
         if not by_id:
             return {}
+        ids = [int(one) if one.isdecimal() else one for one in by_id]
         found = await self._server.ask(
-            lambda client: client.retrieve(self.collection, list(by_id), with_payload=without_vectors())
+            lambda client: client.retrieve(self.collection, ids, with_payload=without_vectors())
         )
         return {by_id[str(one.id)]: dict(one.payload or {}) for one in found}
 

@@ -74,14 +74,15 @@ def texts(document: LoadedDocument) -> list[str]:
 
 
 def pdf(*pages: Sequence[tuple[int, str]], title: str | None = None, password: str | None = None) -> bytes:
-    """A PDF whose pages are lists of (size of type, paragraph)."""
+    """A PDF whose pages are lists of (size of type, paragraph), encrypted where there is a *password*, empty or not."""
     from fpdf import FPDF
+    from fpdf.enums import EncryptionMethod
 
     document = FPDF()
     if title:
         document.set_title(title)
-    if password:
-        document.set_encryption(owner_password=password + "o", user_password=password)
+    if password is not None:
+        document.set_encryption("owner", password or None, EncryptionMethod.AES_256)
     for page in pages:
         document.add_page()
         for size, text in page:

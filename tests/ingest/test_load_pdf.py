@@ -54,6 +54,12 @@ def test_chunks_of_pdf_know_their_page(tmp_path: Path) -> None:
     assert {chunk.page for chunk in chunks} == {1, 2, 3}
 
 
+def test_a_pdf_that_opens_for_anybody_is_read(tmp_path: Path) -> None:
+    """One that is encrypted against printing or changes alone needs no password to be read, and is."""
+    (path := tmp_path / "a.pdf").write_bytes(pdf([(11, LONG)], password=""))
+    assert texts(load_one(path)) == [LONG]
+
+
 def test_pdfs_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     """Encrypted, cut off, text-free and made-up PDFs each say what is wrong."""
     path = tmp_path / "a.pdf"

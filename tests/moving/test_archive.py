@@ -8,12 +8,13 @@ import random
 import tarfile
 import tracemalloc
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from app.moving.archive import GROUP, Head, write_archive
+from app.moving.archive import GROUP, GROUP_BYTES, Head, write_archive
 from app.moving.copying import copy
 from app.moving.read_archive import Archive
 from app.providers.chroma_store import ChromaStore
@@ -87,6 +88,17 @@ async def test_everything_comes_back(tmp_path: Path) -> None:
     assert (await copy(archive, archive.documents, there, FAKE)).chunks == 0
     await here.aclose()
     await there.aclose()
+
+
+async def test_chunks_of_many_long_sentences_come_back(tmp_path: Path) -> None:
+    """However large its chunks, no member of a file is larger than what is read of one."""
+    many = [replace(one, sentences=np.tile(one.sentences[:1], (20_000, 1))) for one in fruit(GROUP)]
+    sums = await write_archive(tmp_path / "large.tar", HEAD, pages(many))
+    with tarfile.open(tmp_path / "large.tar") as tar:
+        assert max(member.size for member in tar) <= 2 * GROUP_BYTES
+    held = [one async for page in Archive(tmp_path / "large.tar").apoints() for one in page]
+    assert len(held) == sums.chunks == GROUP
+    assert all(len(one.sentences) == 20_000 for one in held)
 
 
 async def test_a_copy_that_was_cut_short_goes_on(tmp_path: Path) -> None:

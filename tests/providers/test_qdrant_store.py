@@ -183,6 +183,7 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     assert chunk.similarity == pytest.approx(1.0, abs=1e-5)
     assert len(chunk.span_similarities) == 2
     assert [one.document_id for one in only.readings[0].chunks] == ["hr.pdf"]
+    assert [one.page_content for one in await store.aget_by_ids([chunk.chunk_id])] == [chunk.text]
     said = [record.getMessage() for record in caplog.records]
     assert said == ["no_sparse_vectors", "no_sentence_vectors"][named == "dense" :]
 
