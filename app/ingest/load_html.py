@@ -33,11 +33,10 @@ def load_html(data: bytes, source: str) -> LoadedDocument:
 
 
 def text_of_fragment(html: str) -> str:
-    """The words of a piece of HTML, a blank line between its blocks."""
+    """The words of a piece of HTML, a blank line between its headings and blocks."""
     outline = Outline()
     add_html_blocks(outline, parsed_html(html))
-    _, blocks = outline.finish(None, "")
-    return "\n\n".join(block.text for block in blocks)
+    return outline.text
 
 
 def parsed_html(html: str) -> BeautifulSoup:

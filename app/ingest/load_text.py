@@ -32,12 +32,14 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     """Add plain ``text`` to ``outline``, with or without looking for headings; form feeds count pages from 1."""
     pages = text.split("\f")
     for number, page in enumerate(pages, 1):
+        paged = number if len(pages) > 1 else None
         paragraphs = list(_paragraphs(page))
+        titles = _titles(paragraphs, outline.started) if headings else set()
         for at, lines in enumerate(paragraphs):
-            following = paragraphs[at + 1] if at + 1 < len(paragraphs) else []
-            rest = _after_heading(outline, lines, following) if headings else lines
-            if rest:
-                outline.add(*_reflowed(rest), page=number if len(pages) > 1 else None)
+            if at in titles:
+                outline.heading(2 if outline.started else 1, lines[0], paged)
+            elif rest := _after_ruled(outline, lines, paged) if headings else lines:
+                outline.add(*_reflowed(rest), page=paged)
 
 
 def _paragraphs(text: str) -> Iterator[list[str]]:
@@ -53,16 +55,24 @@ def _paragraphs(text: str) -> Iterator[list[str]]:
         yield lines
 
 
-def _after_heading(outline: Outline, lines: list[str], following: list[str]) -> list[str]:
-    """Open the heading the paragraph starts with, if it does; return the lines that are left."""
+def _titles(paragraphs: list[list[str]], started: bool) -> set[int]:
+    """Which paragraphs are headings by their looks: lines that stand alone and have text below.
+
+    Several such lines in a row are a list of lines; the line that opens a document is its title all the same.
+    """
+    alone = [len(lines) == 1 and _reads_as_heading(lines[0]) for lines in paragraphs]
+    opening = {0} if not started and len(alone) > 1 and alone[0] else set()
+    listed = [False, *(single and at not in opening for at, single in enumerate(alone)), False]
+    return opening | {at for at in range(len(alone) - 1) if listed[at : at + 3] == [False, True, False]}
+
+
+def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[str]:
+    """Open the ruled heading the paragraph starts with, if it does; return the lines that are left."""
     if len(lines) >= 3 and _UNDERLINE.match(lines[0]) and _UNDERLINE.match(lines[2]):
         lines = lines[1:]  # ruled above and below
     if len(lines) >= 2 and (rule := _UNDERLINE.match(lines[1])) and not _UNDERLINE.match(lines[0]):
-        outline.heading(_LEVELS.get(rule.group(1), 3), lines[0])
+        outline.heading(_LEVELS.get(rule.group(1), 3), lines[0], page)
         return lines[2:]
-    if len(lines) == 1 and following and _reads_as_heading(lines[0]):
-        outline.heading(2 if outline.started else 1, lines[0])
-        return []
     return lines
 
 

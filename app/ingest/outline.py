@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.ingest.documents import MAX_LABEL_CHARS, MAX_TITLE_CHARS, Block, Kind
+from app.ingest.documents import MAX_TITLE_CHARS, Block, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A block below the headings with these numbers; with ``heading``, the words of that heading at its place."""
+
+    text: str
+    kind: Kind
+    page: int | None
+    path: tuple[int, ...]
+    heading: int | None = None
 
 
 @dataclass(slots=True)
@@ -14,33 +25,45 @@ class Outline:
     The first heading is the document's title if it is of level 1 or stands alone on its level, and no other title is
     given. Below the title, where
     headings of two or more levels follow, the upper ones are chapters and the nearest heading is the section; where
-    there is one level, they are sections.
+    there is one level, they are sections. A heading that is neither the title nor names the place of a block is a
+    block itself, so that no words are lost.
     """
 
-    _open: list[tuple[int, str]] = field(default_factory=list)
+    _open: list[int] = field(default_factory=list)
     _headings: list[tuple[int, str]] = field(default_factory=list)
-    _blocks: list[tuple[str, Kind, int | None, tuple[tuple[int, str], ...]]] = field(default_factory=list)
+    _placed: list[_Placed] = field(default_factory=list)
 
     @property
     def started(self) -> bool:
         """Whether it holds a heading or a block yet."""
-        return bool(self._headings or self._blocks)
+        return bool(self._placed)
 
-    def heading(self, level: int, text: str) -> None:
-        """Open a heading of ``level`` (1 is the highest); it closes those of its level and below."""
-        label = one_line(text, MAX_LABEL_CHARS)
-        if not label:
-            return
-        while self._open and self._open[-1][0] >= level:
-            self._open.pop()
-        self._open.append((level, label))
-        self._headings.append((level, label))
+    @property
+    def text(self) -> str:
+        """All words in reading order, those of headings too, a blank line between two blocks."""
+        return "\n\n".join(placed.text for placed in self._placed)
+
+    def heading(self, level: int, text: str, page: int | None = None) -> None:
+        """Open a heading of ``level`` (1 is the highest); it closes those of its level and below.
+
+        One longer than a title may be is a block instead.
+        """
+        label = " ".join(text.split())
+        if len(label) > MAX_TITLE_CHARS:
+            self.add(label, page=page)
+        elif label:
+            while self._open and self._headings[self._open[-1]][0] >= level:
+                self._open.pop()
+            number = len(self._headings)
+            self._placed.append(_Placed(label, "prose", page, tuple(self._open), number))
+            self._open.append(number)
+            self._headings.append((level, label))
 
     def add(self, text: str, kind: Kind = "prose", page: int | None = None) -> None:
         """Add a block below the open headings; blank text is left out."""
         text = text.strip("\n").rstrip()
         if text.strip():
-            self._blocks.append((text, kind, page, tuple(self._open)))
+            self._placed.append(_Placed(text, kind, page, tuple(self._open)))
 
     def finish(self, title: str | None, fallback: str) -> tuple[str, tuple[Block, ...]]:
         """Return the title (``title``, else the title heading, else ``fallback``) and the placed blocks.
@@ -48,28 +71,39 @@ class Outline:
         A document that has headings and no text becomes one block of its headings.
         """
         heading = self._title_heading(title)
-        if not self._blocks and self._headings:
-            self._blocks.append(("\n".join(f"- {label}" for _, label in self._headings), "list", None, ()))
-        paths = [[label for level, label in opened if (level, label) != heading] for *_, opened in self._blocks]
-        chapters = max((len(path) for path in paths), default=0) > 1
+        placed = self._with_paths(heading)
+        chapters = max((len(path) for _, path in placed), default=0) > 1
         blocks = tuple(
             Block(
-                text=text,
-                kind=kind,
-                page=page,
+                text=one.text,
+                kind=one.kind,
+                page=one.page,
                 chapter=path[0] if path and chapters else None,
                 section=path[-1] if path else None,
             )
-            for (text, kind, page, _), path in zip(self._blocks, paths, strict=True)
+            for one, path in placed
         )
         return one_line(title or (heading[1] if heading else fallback), MAX_TITLE_CHARS), blocks
+
+    def _with_paths(self, title: tuple[int, str] | None) -> list[tuple[_Placed, list[str]]]:
+        """What becomes a block, each with the headings above it; ``title`` is none of them."""
+        if self._headings and all(one.heading is not None for one in self._placed):
+            return [(_Placed("\n".join(f"- {label}" for _, label in self._headings), "list", None, ()), [])]
+        shown = {number for number, heading in enumerate(self._headings) if heading == title}
+        kept: list[tuple[_Placed, list[str]]] = []
+        for one in reversed(self._placed):  # a heading comes before what may show it
+            if one.heading is None or one.heading not in shown:
+                path = [number for number in one.path if self._headings[number] != title]
+                shown.update(path[:1], path[-1:])  # its chapter and its section
+                kept.append((one, [self._headings[number][1] for number in path]))
+        return kept[::-1]
 
     def _title_heading(self, title: str | None) -> tuple[int, str] | None:
         """The heading that is the title, if one is."""
         if not self._headings:
             return None
         first, *others = self._headings
-        named = title is None or one_line(title, MAX_LABEL_CHARS) == first[1]
+        named = title is None or one_line(title, MAX_TITLE_CHARS) == first[1]
         return first if named and (first[0] == 1 or all(level > first[0] for level, _ in others)) else None
 
 

@@ -32,7 +32,7 @@ def add_lines(outline: Outline, pages: Sequence[Sequence[Line]], body: float) ->
             entries.append((number, level, _joined(group)))
     for page_number, level, text in _with_whole_sentences(entries):
         if level:
-            outline.heading(level, text)
+            outline.heading(level, text, page_number)
         else:
             outline.add(text, "list" if _ITEM.match(text) else "prose", page_number)
 

@@ -103,3 +103,23 @@ def test_headings_alone_are_text(tmp_path: Path) -> None:
     """A document of headings and nothing else is not lost."""
     (path := tmp_path / "a.md").write_text("# Plan\n\n## Dig\n\n## Sow\n")
     assert texts(load_one(path)) == ["- Plan\n- Dig\n- Sow"]
+
+
+def test_a_heading_without_text_is_text(tmp_path: Path) -> None:
+    """A heading that no block stands below, and that is no chapter or section, becomes a block of its parent."""
+    (path := tmp_path / "a.md").write_text(
+        "# Doc\n\n## Lock the door\n\n## Run\n\nNever.\n\n### Far\n\n#### Off\n\nAway.\n\n## End\n"
+    )
+    assert places(load_one(path)) == [
+        (None, None, None, "Lock the door"),
+        ("Run", "Run", None, "Never."),
+        ("Run", "Run", None, "Far"),
+        ("Run", "Off", None, "Away."),
+        (None, None, None, "End"),
+    ]
+
+
+def test_a_heading_longer_than_a_title_is_text(tmp_path: Path) -> None:
+    """A heading too long for a title is a paragraph, with every word of it."""
+    (path := tmp_path / "a.md").write_text(f"# {'word ' * 100}last\n\nText.\n")
+    assert texts(load_one(path)) == ["word " * 100 + "last", "Text."]
