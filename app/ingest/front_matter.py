@@ -14,12 +14,12 @@ MAX_FRONT_MATTER_CHARS = 20_000
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:
     """Return ``title`` and ``url`` of the front matter, where it has them, and the text after it.
 
-    Front matter that is no YAML mapping gives nothing and is left out all the same; a url must be one of the web.
+    What stands between two rules and is no YAML mapping is no front matter, but text; a url must be one of the web.
     """
     match = _FRONT_MATTER.match(text[:MAX_FRONT_MATTER_CHARS])
-    if match is None:
+    values = _mapping(match.group(1)) if match else None
+    if match is None or values is None:
         return {}, text
-    values = _mapping(match.group(1))
     known: dict[str, str] = {}
     if isinstance(title := values.get("title"), str | int | float):
         known["title"] = str(title)
@@ -29,11 +29,12 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str]:
     return known, text[match.end() :]
 
 
-def _mapping(text: str) -> dict[Any, Any]:
+def _mapping(text: str) -> dict[Any, Any] | None:
+    """The mapping that ``text`` is in YAML; ``None`` for anything else."""
     import yaml
 
     try:
         values = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
-    return values if isinstance(values, dict) else {}
+        return None
+    return values if isinstance(values, dict) else None

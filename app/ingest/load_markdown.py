@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def load_markdown(data: bytes, source: str) -> LoadedDocument:
-    """Read a Markdown file. Front matter may give ``title`` and ``url``; anything else in it is left out.
+    """Read a Markdown file. Front matter (a YAML mapping) may give ``title`` and ``url``; the rest of it is left out.
 
     Emphasis and links keep their words and lose their syntax, lists and tables are lines, code is verbatim.
 

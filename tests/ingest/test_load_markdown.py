@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.ingest.conftest import load_one, places, texts
 
 GUIDE = """\
@@ -91,12 +93,20 @@ def test_sections_alone_are_no_chapters(tmp_path: Path) -> None:
     assert places(document) == [(None, "A", None, "One."), (None, "B", None, "Two.")]
 
 
-def test_broken_front_matter_is_tolerated(tmp_path: Path) -> None:
-    """Front matter that is no YAML mapping, or names a local file as url, gives nothing and hurts nothing."""
-    (path := tmp_path / "a.md").write_text("---\n: [}\n---\n# T\n\nText.\n")
-    assert (load_one(path).title, texts(load_one(path))) == ("T", ["Text."])
-    path.write_text("---\nurl: file:///etc/passwd\n---\nText.\n")
-    assert load_one(path).url is None
+def test_front_matter_with_a_local_url(tmp_path: Path) -> None:
+    """Front matter that names a local file as url gives no url and hurts nothing."""
+    (path := tmp_path / "a.md").write_text("---\nurl: file:///etc/passwd\n---\nText.\n")
+    document = load_one(path)
+    assert (document.url, texts(document)) == (None, ["Text."])
+
+
+@pytest.mark.parametrize("opening", ["\nThe limit is 40 degrees.\n\n", "Note: it is: hot\n", ": [}\n", "\n# Limit\n\n"])
+def test_text_between_two_rules_is_text(opening: str, tmp_path: Path) -> None:
+    """What stands between two rules at the head of a file and is no YAML mapping is text like any other."""
+    (path := tmp_path / "a.md").write_text(f"---\n{opening}---\n# After\n\nText after.\n")
+    words = " ".join([load_one(path).title, *(f"{block.section} {block.text}" for block in load_one(path).blocks)])
+    assert opening.strip(" #\n") in words
+    assert "Text after." in words
 
 
 def test_headings_alone_are_text(tmp_path: Path) -> None:
