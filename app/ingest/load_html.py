@@ -35,8 +35,13 @@ def load_html(data: bytes, source: str) -> LoadedDocument:
 def text_of_fragment(html: str) -> str:
     """The words of a piece of HTML, a blank line between its headings and blocks."""
     outline = Outline()
-    add_html_blocks(outline, parsed_html(html))
+    add_fragment(outline, html)
     return outline.text
+
+
+def add_fragment(outline: Outline, html: str) -> None:
+    """Add what stands in a piece of HTML to ``outline``."""
+    add_html_blocks(outline, parsed_html(html))
 
 
 def parsed_html(html: str) -> BeautifulSoup:

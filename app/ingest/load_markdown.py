@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.front_matter import split_front_matter
-from app.ingest.load_html import text_of_fragment
+from app.ingest.html_nodes import INLINE
+from app.ingest.load_html import add_fragment, text_of_fragment
 from app.ingest.outline import Outline, title_from_name
 from app.ingest.plain_markup import fenced, table_row
 from app.ingest.text_encoding import decode
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
+
+_TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 
 
 def load_markdown(data: bytes, source: str) -> LoadedDocument:
@@ -49,7 +54,7 @@ def _add(outline: Outline, node: SyntaxTreeNode) -> None:
             for child in node.children:
                 _add(outline, child)
         case "html_block":
-            outline.add(text_of_fragment(node.content))
+            add_fragment(outline, node.content)
         case "paragraph":
             outline.add(_words(node))
 
@@ -65,7 +70,16 @@ def _words(node: SyntaxTreeNode) -> str:
                 parts.append(" ")
             case "hardbreak":
                 parts.append("\n")
+            case "html_inline":
+                parts.append(_gap(leaf.content))
     return "".join(parts).strip()
+
+
+def _gap(html: str) -> str:
+    """What a tag within words sets between them: a line break, a space, or nothing."""
+    tag = _TAG.match(html)
+    name = tag.group(1).lower() if tag else ""
+    return "\n" if name == "br" else "" if not name or name in INLINE else " "
 
 
 def _code(node: SyntaxTreeNode) -> str:
@@ -84,7 +98,7 @@ def _items(node: SyntaxTreeNode, indent: str) -> list[str]:
     ordered = node.type == "ordered_list"
     for number, item in enumerate(node.children, int(node.attrs.get("start", 1)) if ordered else 0):
         marker = f"{indent}{number}. " if ordered else f"{indent}- "
-        for child in item.children:
+        for child in _opened(item):
             match child.type:
                 case "bullet_list" | "ordered_list":
                     lines.extend(_items(child, indent + "  "))
@@ -93,6 +107,19 @@ def _items(node: SyntaxTreeNode, indent: str) -> list[str]:
                 case "table":
                     lines.extend(_table(child).split("\n"))
                 case _:
-                    lines.append(marker + _words(child))
+                    html = child.type == "html_block"
+                    words = text_of_fragment(child.content) if html else _words(child)
+                    if not words:  # a rule, a comment
+                        continue
+                    lines.append(marker + words.replace("\n\n", f"\n{indent}  "))
             marker = indent + "  "
     return lines
+
+
+def _opened(item: SyntaxTreeNode) -> Iterator[SyntaxTreeNode]:
+    """The blocks of an item, with those of a quotation in its place."""
+    for child in item.children:
+        if child.type == "blockquote":
+            yield from _opened(child)
+        else:
+            yield child

@@ -133,3 +133,30 @@ def test_a_heading_longer_than_a_title_is_text(tmp_path: Path) -> None:
     """A heading too long for a title is a paragraph, with every word of it."""
     (path := tmp_path / "a.md").write_text(f"# {'word ' * 100}last\n\nText.\n")
     assert texts(load_one(path)) == ["word " * 100 + "last", "Text."]
+
+
+def test_tags_part_words(tmp_path: Path) -> None:
+    """A line break in HTML is one, and other tags that are no part of a line part the words around them."""
+    (path := tmp_path / "a.md").write_text(
+        "| Item |\n|---|\n| Goggles<br>Gloves<ul><li>Mask</li><li>H<sub>2</sub>O</li></ul> |\n\nOne.<br/>Two.\n"
+    )
+    assert texts(load_one(path)) == ["| Item |\n| Goggles Gloves Mask H2O |", "One.\nTwo."]
+
+
+def test_all_that_stands_in_an_item(tmp_path: Path) -> None:
+    """Quotations, HTML, headings and code within a list item keep their words, each block on lines of its own."""
+    (path := tmp_path / "a.md").write_text(
+        "- item\n\n  > First sentence.\n  >\n  > Second sentence.\n\n- > - alpha\n  > - beta\n\n"
+        "- <div>In HTML.</div>\n  <h3>More</h3>\n\n- ## Heading\n\n  ---\n\n  text\n\n"
+        "- quoted\n\n  > ```\n  > code\n  > ```\n"
+    )
+    (text,) = texts(load_one(path))
+    assert text.startswith("- item\n  First sentence.\n  Second sentence.\n  - alpha\n  - beta\n- In HTML.\n  More\n")
+    assert text.endswith("- Heading\n  text\n- quoted\n```\ncode\n```")
+
+
+def test_headings_of_html_are_headings(tmp_path: Path) -> None:
+    """A block of HTML in Markdown is read as HTML: its headings make the title and the sections."""
+    (path := tmp_path / "a.md").write_text("<h1>Doc</h1>\n\nHello.\n\n<h2>Part</h2>\n<p>Words.</p>\n")
+    assert load_one(path).title == "Doc"
+    assert places(load_one(path)) == [(None, None, None, "Hello."), (None, "Part", None, "Words.")]

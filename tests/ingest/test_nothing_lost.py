@@ -18,8 +18,9 @@ TEXT = [
 ]
 MARKDOWN = [
     *(f"{'#' * level} W w\n\n" for level in range(1, 5)),
-    *("W\n===\n\n", "> # W\n\n", "W w.\n\n", "W **w** `w` [w](u)\nw\n\n", "> W w.\n\n", "<h2>W</h2>\n\n"),
-    *("- w\n- w\n  - w\n\n", "1. w\n\n   w\n\n", "| w | w |\n|---|---|\n| w | w |\n\n", "```\nw w\n```\n\n"),
+    *("W\n===\n\n", "> # W\n\n", "W w.\n\n", "W **w** `w` [w](u)\nw\n\n", "> W w.\n\n", "<h2>W</h2>\n\n", "w<br>w\n\n"),
+    *("- w\n- w\n  - w\n\n", "1. w\n\n   w\n\n", "- # w\n\n  > w\n  >\n  > - w\n\n  <p>w</p>\n\n"),
+    *("| w | w |\n|---|---|\n| w | w |\n\n", "```\nw w\n```\n\n"),
 ]
 
 
