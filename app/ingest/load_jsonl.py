@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -47,7 +47,8 @@ def load_jsonl(path: Path, source: str, max_row_chars: int) -> Iterator[LoadedDo
     """Yield the documents of a JSON Lines file; the rows of a document need not stand together.
 
     The file is read twice, so that only documents with rows still to come are held. A broken or overlong row is named
-    by its line number (1-based) and left out; a file of rows that are no documents is named once.
+    by its line number (1-based) and left out; a file of rows that are no documents is named once, and so is one that
+    somebody rewrites meanwhile.
 
     Raises ``OSError`` and ``NotText``.
     """
@@ -69,12 +70,29 @@ def load_jsonl(path: Path, source: str, max_row_chars: int) -> Iterator[LoadedDo
         other = all(why.startswith("document_id: ") for why in broken.values())
         why = f"no row is a document (line {min(broken)}: {broken[min(broken)]})" if broken else "empty"
         yield SkippedFile(path=source, reason=why, rows_lost=not other)
+    yield from _documents(_rows(path, max_row_chars), last, source)
+
+
+def _documents(
+    rows: Iterable[tuple[int, Row | str]], last: dict[str, int], source: str
+) -> Iterator[LoadedDocument | SkippedFile]:
+    """Yield each document as its last row is met; name the file where its rows are not those that ``last`` tells."""
     waiting: dict[str, list[Row]] = {}
-    for line, row in _rows(path, max_row_chars):
-        if isinstance(row, Row):
-            waiting.setdefault(row.document_id, []).append(row)
-            if line == last.get(row.document_id):
-                yield _document(waiting.pop(row.document_id))
+    unmet = dict(last)
+    strange = False
+    for line, row in rows:
+        if not isinstance(row, Row):
+            continue
+        if line > unmet.get(row.document_id, 0):
+            strange = True
+            continue
+        waiting.setdefault(row.document_id, []).append(row)
+        if line == unmet[row.document_id]:
+            del unmet[row.document_id]
+            yield _document(waiting.pop(row.document_id))
+    if strange or unmet:
+        reason = "changed while it was read, rows of it are missing: ingest it again"
+        yield SkippedFile(path=source, reason=reason, rows_lost=True)
 
 
 def _rows(path: Path, max_row_chars: int) -> Iterator[tuple[int, Row | str]]:

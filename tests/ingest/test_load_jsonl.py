@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.load import load_file
 from app.ingest.load_jsonl import load_jsonl
@@ -99,3 +101,19 @@ def test_encodings_of_json_lines(tmp_path: Path) -> None:
         assert load_one(path).document_id == "ä"
     (path := tmp_path / "s.jsonl").write_text('{"document_id": "a", "text": "\\ud800"}\n')
     assert isinstance(next(load_file(path, "s.jsonl")), SkippedFile)
+
+
+@pytest.mark.parametrize(
+    "before", [{"document_id": "n", "text": "New."}, {"document_id": "d1", "text": "Old."}, "", "{"]
+)
+def test_a_file_rewritten_while_it_is_read_is_named(before: object, tmp_path: Path) -> None:
+    """Rows that are no longer where they were are told as lost, so that nothing is taken for gone."""
+    lines = [{"document_id": f"d{n}", "text": f"Row {n}."} for n in range(3)]
+    path = rows(tmp_path / "a.jsonl", "{", *lines)
+    reading = load_jsonl(path, "a.jsonl", 1000)
+    first = next(reading)  # the broken line is told between the two passes
+    assert isinstance(first, SkippedFile)
+    rows(path, "{", before, *lines)
+    *_, named = reading
+    assert isinstance(named, SkippedFile)
+    assert (named.reason.split(",")[0], named.rows_lost) == ("changed while it was read", True)
