@@ -11,6 +11,9 @@ SAMPLE_BYTES = 64 * 1024
 LIKELY = "cp1252 cp1251 koi8_r cp1253 cp1255 cp1256 shift_jis euc_jp gb18030 big5 euc_kr".split()
 """What files without a mark are likely written in, one for each alphabet: finer guesses are wrong on short texts."""
 
+MANY_NULS = 0.05
+"""Share of zero bytes above which they are no accident: the text is UTF-16, or the data no text."""
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -27,8 +30,8 @@ class NotText(ValueError):
 def decode(data: bytes, declared: str | None = None) -> str:
     """Return the text of ``data``: line ends as ``\\n``, no byte-order mark, no NUL.
 
-    Tried in turn: the byte-order mark, UTF-8, the ``declared`` encoding, UTF-16 by its zero bytes, a guess from the
-    first 64 KiB where they are no Western text, Windows-1252 and Latin-1.
+    Tried in turn: the byte-order mark, UTF-16 by its many zero bytes, UTF-8 (a few broken bytes become U+FFFD), the
+    ``declared`` encoding, a guess from the first 64 KiB where they are no Western text, Windows-1252 and Latin-1.
 
     Raises ``NotText`` for binary data.
     """
@@ -46,14 +49,21 @@ def encoding_of(data: bytes, declared: str | None = None) -> str:
     for mark, codec in _MARKS:
         if data.startswith(mark):
             return codec
-    if _decodes(data, "utf-8") and b"\0" not in data:
-        return "utf-8"
     sample = data[:SAMPLE_BYTES]
-    if b"\0" in sample:
+    if sample.count(0) > MANY_NULS * len(sample):
         return _wide(sample)
+    if _decodes(data, "utf-8") or _nearly_utf8(data):
+        return "utf-8"
     if declared and _decodes(data, declared):
         return declared
     return _guess(sample)
+
+
+def _nearly_utf8(data: bytes) -> bool:
+    """Whether signs past ASCII are whole in UTF-8 more than twice as often as broken: by chance they hardly are."""
+    text = data.decode("utf-8", errors="replace")
+    broken = text.count("\ufffd")
+    return len(text) - len(text.encode("ascii", errors="ignore")) - broken > 2 * broken
 
 
 def _wide(sample: bytes) -> str:

@@ -26,6 +26,28 @@ def test_other_alphabets_are_guessed() -> None:
     assert decode(text.encode("cp1251")) == text
 
 
+@pytest.mark.parametrize("codec", ["shift_jis", "euc_jp"])
+def test_japanese_is_not_taken_for_broken_utf8(codec: str) -> None:
+    """Bytes of another alphabet that happen to be UTF-8 here and there make no file UTF-8."""
+    text = "ブレーキの点検は祝日を除いて毎日行われます。カートを運ぶ前に確認してください。" * 3
+    assert decode(text.encode(codec)) == text
+
+
+@pytest.mark.parametrize("at", [10, 70_000])
+def test_a_nul_changes_no_encoding(at: int) -> None:
+    """A zero byte in UTF-8, wherever it stands, is left out, and the rest is read as UTF-8."""
+    data = (GERMAN * 400).encode()
+    assert decode(data[:at] + b"\0" + data[at:]) == GERMAN * 400
+
+
+@pytest.mark.parametrize("broken", [b"\xf6", b"\xc3"])
+def test_a_broken_byte_changes_no_encoding(broken: bytes) -> None:
+    """A byte that is no UTF-8 in a file that is becomes U+FFFD and harms no other word."""
+    assert decode(GERMAN.encode() + b"Caf" + broken + b" au lait. " + GERMAN.encode()) == (
+        f"{GERMAN}Caf\ufffd au lait. {GERMAN}"
+    )
+
+
 def test_line_ends_and_nul() -> None:
     """Line ends of every system are one, and no NUL is left."""
     assert decode("a\r\nb\rc\nd\0e".encode("utf-16")) == "a\nb\nc\nde"
