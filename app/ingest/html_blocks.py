@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.ingest.html_nodes import HEADINGS, INLINE, as_tag, is_dropped, is_text
+from app.ingest.html_nodes import HEADINGS, INLINE, as_tag, inline_text, is_text
 from app.ingest.html_tables import caption, data_tables, table_text
 from app.ingest.outline import Outline
 from app.ingest.plain_markup import fenced
@@ -18,7 +18,7 @@ _BREAK = "\0"
 
 
 def add_html_blocks(outline: Outline, root: Tag) -> None:
-    """Add what stands below ``root`` to ``outline``; what is no content is dropped."""
+    """Add what stands below ``root`` to ``outline``."""
     _Walk(outline, data_tables(root)).run(root)
 
 
@@ -51,8 +51,6 @@ class _Walk:
     def enter(self, tag: Tag) -> bool:
         """Begin an element; say whether its children are to be visited."""
         name = tag.name
-        if is_dropped(tag):
-            return False
         if name == "br":
             self.words.append(_BREAK)
         elif name in ("ul", "ol"):
@@ -82,7 +80,7 @@ class _Walk:
         """Add an element that is one block."""
         self.flush()
         if tag.name in HEADINGS:
-            self.outline.heading(HEADINGS[tag.name], tag.get_text())
+            self.outline.heading(HEADINGS[tag.name], inline_text(tag))
         elif tag.name == "pre":
             self.add_lines(fenced(tag.get_text().strip("\n")), code=True)
         else:

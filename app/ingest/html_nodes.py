@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,16 @@ INLINE = frozenset(
 )
 """Elements that run with the text; all others stand apart from it."""
 
+_ENDED_BY = {
+    **dict.fromkeys(("td", "th"), frozenset({"td", "th", "tr"})),
+    **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd"})),
+    **{name: frozenset({name}) for name in ("li", "tr")},
+    "p": frozenset("p div ul ol dl table pre blockquote section article".split()) | frozenset(HEADINGS),
+}
+"""Elements whose end may be left out; the parser puts what ends them inside them."""
+
+_UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
+
 
 def as_tag(node: PageElement) -> Tag | None:
     """The node if it is an element."""
@@ -34,9 +45,24 @@ def is_text(node: PageElement) -> bool:
     return type(node) is NavigableString
 
 
-def is_dropped(tag: Tag) -> bool:
-    """Whether an element is no content: scripts, styles, navigation, footers, controls, what is hidden."""
-    return tag.name in DROPPED or tag.has_attr("hidden") or tag.get("role") == "navigation"
+def drop(root: Tag) -> None:
+    """Take what is no content out of the tree below ``root``, wherever it stands."""
+    for tag in reversed(root.find_all(_is_dropped)):  # the inner ones first: taking out the outer ones is quick then
+        ends = _ENDED_BY.get(tag.name, frozenset())
+        end = next((at for at, node in enumerate(tag.contents) if (inner := as_tag(node)) and inner.name in ends), None)
+        for node in [tag] if end is None else tag.contents[:end]:
+            node.extract()
+
+
+def _is_dropped(tag: Tag) -> bool:
+    """Whether an element is no content: scripts, styles, navigation, footers, controls, what is hidden.
+
+    A page whose body is hidden shows it by a script.
+    """
+    if tag.name in ("html", "body"):
+        return False
+    unseen = tag.has_attr("hidden") or _UNSEEN.search(str(tag.get("style", "")))
+    return tag.name in DROPPED or tag.get("role") == "navigation" or bool(unseen)
 
 
 def inline_text(tag: Tag) -> str:

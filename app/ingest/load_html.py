@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.ingest.documents import MAX_URL_CHARS, LoadedDocument
 from app.ingest.html_blocks import add_html_blocks
+from app.ingest.html_nodes import drop, inline_text
 from app.ingest.outline import Outline, title_from_name
 from app.ingest.text_encoding import decode
 
@@ -24,12 +25,15 @@ def load_html(data: bytes, source: str) -> LoadedDocument:
     from bs4.dammit import EncodingDetector
 
     soup = parsed_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
+    named, url = soup.title, _canonical(soup)
+    page_title = inline_text(named) if named else ""
+    drop(soup)
     headlines = soup.find_all("h1", limit=2)
-    named = soup.title if len(headlines) != 1 else headlines[0]
+    given = " ".join((inline_text(headlines[0]) if len(headlines) == 1 else page_title).split())
     outline = Outline()
     add_html_blocks(outline, soup.find("main") or soup.body or soup)
-    title, blocks = outline.finish(named.get_text(" ", strip=True) if named else None, title_from_name(source))
-    return LoadedDocument(document_id=source, title=title, source=source, url=_canonical(soup), blocks=blocks)
+    title, blocks = outline.finish(given or None, title_from_name(source))
+    return LoadedDocument(document_id=source, title=title, source=source, url=url, blocks=blocks)
 
 
 def text_of_fragment(html: str) -> str:
@@ -41,7 +45,9 @@ def text_of_fragment(html: str) -> str:
 
 def add_fragment(outline: Outline, html: str) -> None:
     """Add what stands in a piece of HTML to ``outline``."""
-    add_html_blocks(outline, parsed_html(html))
+    tree = parsed_html(html)
+    drop(tree)
+    add_html_blocks(outline, tree)
 
 
 def parsed_html(html: str) -> BeautifulSoup:

@@ -30,6 +30,13 @@ def test_html_nested_deeply(tag: str, tmp_path: Path) -> None:
     assert any("inside" in text for text in texts(load_one(path)))
 
 
+@pytest.mark.parametrize("tag", ["nav", "p hidden", "td hidden", "li hidden"])
+def test_hidden_html_nested_deeply(tag: str, tmp_path: Path) -> None:
+    """Fifty thousand open elements that are left out cost no more."""
+    (path := tmp_path / "a.html").write_text("<p>Words.</p>" + f"<{tag}>no" * DEEP)
+    assert texts(load_one(path)) == ["Words."]
+
+
 @pytest.mark.parametrize("text", ["> " * DEEP + "in", "- " * DEEP + "in", "[" * DEEP, "*a_ " * DEEP, "`" * DEEP])
 def test_markdown_nested_deeply(text: str, tmp_path: Path) -> None:
     """Quotes, lists, brackets and emphasis without end are read or named."""

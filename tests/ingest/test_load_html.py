@@ -71,3 +71,31 @@ def test_declared_encoding_of_html(tmp_path: Path) -> None:
     """The encoding a page declares is used."""
     (path := tmp_path / "a.html").write_bytes("<meta charset=iso-8859-2><p>Łódź żółw</p>".encode("iso-8859-2"))
     assert texts(load_one(path)) == ["Łódź żółw"]
+
+
+def test_hidden_elements_are_left_out_wherever_they_stand(tmp_path: Path) -> None:
+    """What is hidden by attribute or by style is no text: in paragraphs, cells, rows, headings, titles and items."""
+    (path := tmp_path / "a.html").write_text(
+        "<h1 hidden>No</h1><h1>Care<span style='display: none'> no</span></h1><p style='color:red;DISPLAY:none'>no</p>"
+        "<p>Seen<b hidden>no</b>.</p><h2>Parts<i style='visibility:hidden'>no</i></h2>"
+        "<table><tr><td>a</td><td hidden>no</td></tr><tr hidden><td>no</td></tr>"
+        "<tr><td>b<s style='display:none !important'>no</s></td></tr></table><ul><li>c<li hidden>no<li>d</ul>"
+        "<p hidden>no<p>Last.</p><pre>x<span hidden>no</span></pre>"
+    )
+    document = load_one(path)
+    assert document.title == "Care"
+    assert texts(document) == ["Seen.", "| a |\n| b |", "- c\n- d", "Last.", "```\nx\n```"]
+
+
+def test_a_body_that_a_script_shows_is_read(tmp_path: Path) -> None:
+    """A page that is hidden as a whole until a script has run is read all the same."""
+    (path := tmp_path / "a.html").write_text("<body style='display:none'><p>Words.</p></body>")
+    assert texts(load_one(path)) == ["Words."]
+
+
+def test_a_line_break_in_a_heading_is_a_space(tmp_path: Path) -> None:
+    """Words of a heading that stand on two lines are two words."""
+    (path := tmp_path / "a.html").write_text("<h1>Care<br>of carts</h1><p>Words.</p>")
+    document = load_one(path)
+    assert document.title == "Care of carts"
+    assert places(document) == [(None, None, None, "Words.")]
