@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from math import ceil
 
 from app.ingest.documents import Block
-from app.ingest.word_pieces import word_pieces
+from app.ingest.word_pieces import CHARS_PER_PIECE, weight
 from graph.sentences import sentence_spans
 
 
 def broken(block: Block, limit: int) -> Iterator[str]:
-    """Yield pieces of at most ``limit`` word pieces that together are the block's text.
+    """Yield pieces that weigh at most ``limit`` and together are the block's text.
 
     Prose is broken at sentences and each piece is one (white space after it included), a list at items, code at lines
     (each piece in its own fence), a table at rows (each piece below the header). A sentence, line or row that is
@@ -28,7 +29,7 @@ def broken(block: Block, limit: int) -> Iterator[str]:
                 yield f"{first}\n{piece}\n{last}"
         case "table":
             header, *rows = block.text.split("\n")
-            room = limit - word_pieces(header)
+            room = limit - ceil(weight(header))
             if room < limit // 3:
                 yield from _lines([header, *rows], limit)
             else:
@@ -44,29 +45,34 @@ def _sentences(text: str, limit: int) -> Iterator[str]:
 def _lines(lines: Iterable[str], limit: int) -> Iterator[str]:
     """Whole lines, as many together as fit."""
     held: list[str] = []
-    size = 0
+    size = 0.0
     for line in lines:
         for part in _words(line, limit):
-            weight = word_pieces(part)
-            if held and size + weight > limit:
-                yield "\n".join(held)
-                held, size = [], 0
+            more = weight(part)
+            if held and size + more > limit:
+                yield from _filled("\n".join(held))
+                held, size = [], 0.0
             held.append(part)
-            size += weight
-    if held:
-        yield "\n".join(held)
+            size += more
+    yield from _filled("\n".join(held))
 
 
 def _words(text: str, limit: int) -> Iterator[str]:
-    """``text`` itself if it fits, else runs of whole words."""
-    if word_pieces(text) <= limit:
+    """``text`` itself if it fits, else runs of whole words; a stretch of white space that fills one is left out."""
+    if weight(text) <= limit:
         yield text
         return
-    start, size = 0, 0
-    for match in re.finditer(rf"\S{{1,{limit}}}\s*", text):
-        weight = word_pieces(match.group())
-        if size and size + weight > limit:
-            yield text[start : match.start()]
-            start, size = match.start(), 0
-        size += weight
-    yield text[start:]
+    start, size = 0, 0.0
+    for match in re.finditer(rf"\S{{1,{limit}}}\s{{0,{CHARS_PER_PIECE}}}|\s{{1,{CHARS_PER_PIECE}}}", text):
+        more = weight(match.group())
+        if size and size + more > limit:
+            yield from _filled(text[start : match.start()])
+            start, size = match.start(), 0.0
+        size += more
+    yield from _filled(text[start:])
+
+
+def _filled(text: str) -> Iterator[str]:
+    """``text``, unless it is blank."""
+    if text.strip():
+        yield text

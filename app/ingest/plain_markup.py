@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+MAX_LANGUAGE_CHARS = 40
+
 
 def fenced(code: str, language: str = "") -> str:
-    """``code`` in a Markdown fence, to the letter."""
+    """``code`` in a Markdown fence, to the letter; ``language`` is left out where it is no short name."""
+    language = language if len(language) <= MAX_LANGUAGE_CHARS else ""
     fence = "~~~" if "```" in code else "```"
     return f"{fence}{language}\n{code.rstrip()}\n{fence}"
 

@@ -15,7 +15,7 @@ from math import ceil
 from app.ingest.break_block import broken
 from app.ingest.documents import Block, LoadedDocument, SkippedFile, SplitDocument, TextChunk
 from app.ingest.identify import chunk_ids
-from app.ingest.word_pieces import word_pieces
+from app.ingest.word_pieces import weight, word_pieces
 from graph.sentences import Span, sentence_spans
 
 TARGET = 190
@@ -25,7 +25,8 @@ LIMIT = 240
 """Word pieces of title, heading and text together: the encoder reads 256, and the count is an estimate."""
 
 TINY = 40
-"""Characters below which a section is no chunk of its own, if another of the same page and chapter follows."""
+"""Characters below which a section is no chunk of its own, if another of the same page and chapter follows: a few such
+sections stand at the head of a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
             continue
         named = place.section is not None and place.section != document.title
         heading = [_Piece(place.section or "", heading=True)] if named else []
-        if following and _is_tiny(run, following[0]):
+        if following and _is_tiny(run, following[0]) and sum(weight(piece.text) for piece in before) < LIMIT // 3:
             before += [*heading, *(_Piece(block.text) for block in run)]
             continue
         room = max(LIMIT - word_pieces(document.title) - word_pieces(place.section or ""), LIMIT // 3)
@@ -86,7 +87,7 @@ def _is_tiny(run: Sequence[Block], following: Block) -> bool:
 
 def _pieces(blocks: Sequence[Block], room: int) -> Iterator[_Piece]:
     for block in blocks:
-        if word_pieces(block.text) <= room:
+        if weight(block.text) <= room:
             yield _Piece(block.text)
             continue
         for number, text in enumerate(broken(block, min(room, TARGET))):
@@ -95,18 +96,19 @@ def _pieces(blocks: Sequence[Block], room: int) -> Iterator[_Piece]:
 
 def _packed(pieces: list[_Piece], room: int) -> Iterator[list[_Piece]]:
     """Fill chunks evenly: as few as the target asks for, each near the same size."""
-    weights = [word_pieces(piece.text) for piece in pieces]
+    weights = [weight(piece.text) for piece in pieces]
     total = sum(weights)
     aim = room if total <= room else total / ceil(total / min(TARGET, room))
     held: list[_Piece] = []
-    size = 0
-    for piece, weight in zip(pieces, weights, strict=True):
-        if held and (size + weight > room or size + weight / 2 > aim):
+    size = 0.0
+    for piece, more in zip(pieces, weights, strict=True):
+        if held and (size + more > room or size + more / 2 > aim):
             yield held
-            held, size = [], 0
+            held, size = [], 0.0
         held.append(piece)
-        size += weight
-    yield held
+        size += more
+    if held:
+        yield held
 
 
 def _rendered(pieces: Sequence[_Piece]) -> tuple[str, tuple[Span, ...]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+CHARS_PER_PIECE = 64
+"""Characters that weigh as much as a word piece at the least, so that white space has an end too."""
+
 _WORD = re.compile(r"[^\W_]+|\S")
 
 
@@ -14,6 +17,11 @@ def word_pieces(text: str) -> int:
     1.11 times for prose, .94 to .99 for code and tables; standard deviation .09 per text).
     """
     return sum(map(_of_word, _WORD.findall(text)))
+
+
+def weight(text: str) -> float:
+    """What ``text`` takes of a chunk: its word pieces, or where it is nearly all white space, its length."""
+    return max(word_pieces(text), (len(text) + 1) / CHARS_PER_PIECE)
 
 
 def _of_word(word: str) -> int:

@@ -160,3 +160,9 @@ def test_headings_of_html_are_headings(tmp_path: Path) -> None:
     (path := tmp_path / "a.md").write_text("<h1>Doc</h1>\n\nHello.\n\n<h2>Part</h2>\n<p>Words.</p>\n")
     assert load_one(path).title == "Doc"
     assert places(load_one(path)) == [(None, None, None, "Hello."), (None, "Part", None, "Words.")]
+
+
+def test_a_language_without_end_is_left_out(tmp_path: Path) -> None:
+    """What stands behind a fence is kept as the language of the code only where it is a short name."""
+    (path := tmp_path / "a.md").write_text(f"```{'x' * 150_000}\ncode\n```\n")
+    assert texts(load_one(path)) == ["```\ncode\n```"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ingest.documents import Block, LoadedDocument, SkippedFile
+from app.ingest.documents import Block, Kind, LoadedDocument, SkippedFile
 from app.ingest.split import LIMIT, split_document
 from app.ingest.word_pieces import word_pieces
 from app.providers.layout import indexed_text
@@ -145,3 +145,22 @@ def test_splitting_loses_nothing(given_blocks: list[Block], title: str) -> None:
         assert "".join(bodies) == whole
     assert [chunk.chunk_index for chunk in split.chunks] == list(range(len(split.chunks)))
     assert split == split_one(source)
+
+
+@pytest.mark.parametrize("kind", ["prose", "list", "table", "code"])
+@pytest.mark.parametrize("space", [" " * 150_000, "\t\n" * 75_000, "\n" * 150_000, (" " * 900 + "w ") * 300])
+def test_white_space_without_end_is_split(kind: Kind, space: str) -> None:
+    """A block of a few words and a hundred thousand blanks becomes chunks that can be stored, with every word."""
+    text = f"```\na{space}z\nb\n```" if kind == "code" else f"a{space}z\nb"
+    chunks = split_one(document(Block(text=text, kind=kind, section="S"))).chunks
+    assert max(len(chunk.text) for chunk in chunks) < 20_000
+    assert all(chunk.spans for chunk in chunks)
+    assert re.findall(r"\b[a-z]\b", " ".join(chunk.text for chunk in chunks)) == re.findall(r"\b[a-z]\b", text)
+
+
+def test_many_tiny_sections_are_several_chunks() -> None:
+    """Sections of a few words join each other only until they fill a part of a chunk, however many there are."""
+    sections = [Block(text=f"Short text {n}.", section=f"Term {n}") for n in range(3_000)]
+    chunks = split_one(document(*sections)).chunks
+    assert max(word_pieces(chunk.text) for chunk in chunks) <= LIMIT
+    assert "\n\n".join(chunk.text for chunk in chunks).count("Short text") == 3_000
