@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.ingest.documents import SkippedFile
-from app.ingest.load import LOADERS
+from app.ingest.load import LOADERS, ROWS
+from app.ingest.outline import one_line
 from graph.errors import InvalidInput
+
+MAX_SHOWN_CHARS = 100
+"""So much of a path is shown that cannot be looked at: it may be far too long."""
 
 NO_FILE = "a link to nothing, a pipe or a device"
 
@@ -26,14 +30,19 @@ def find_files(paths: Iterable[Path]) -> Iterator[FoundFile | SkippedFile]:
     """Yield the files below ``paths`` in a stable order, and what had to be left out.
 
     A folder is searched in depth. Passed over in silence: hidden files and folders, files whose suffix no loader reads.
-    Named and left out: symbolic links that lead out of the root, folders that cannot be listed, files named one by one
-    that no loader reads.
+    Named and left out: symbolic links to files and folders that lead out of the root, folders that cannot be listed,
+    files named one by one that no loader reads.
 
-    Raises ``InvalidInput`` for a path that does not exist, before anything is yielded.
+    Raises ``InvalidInput`` for a path that does not exist or cannot be looked at, before anything is yielded.
     """
     roots = [Path(path) for path in paths]
     for root in roots:
-        if not root.exists():
+        try:
+            there = root.exists()
+        except OSError as error:  # a name too long, a folder one may not enter
+            shown = one_line(_name(root), MAX_SHOWN_CHARS)
+            raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
+        if not there:
             raise InvalidInput(f"There is no file or folder {root}.", field="paths")
     return _found(roots)
 
@@ -60,23 +69,32 @@ def _target(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def _refused(path: Path, root: Path, real_root: Path) -> SkippedFile | None:
+    """Why a file or a link to a folder below ``root`` is left out, if it is."""
+    source = _name(path.relative_to(root))
+    try:
+        if path.is_symlink() and not _target(path).is_relative_to(real_root):
+            return SkippedFile(path=source, reason="a symbolic link that leads out of the folder")
+        return None if path.is_file() or path.is_dir() else SkippedFile(path=source, reason=NO_FILE)
+    except OSError as error:  # in a folder one may list and not enter
+        rows = path.suffix.lower() in ROWS
+        return SkippedFile(path=source, reason=f"cannot be read: {error.strerror}", rows_lost=rows)
+
+
 def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
     """The files below one folder, folder by folder, by name; links to folders are not followed."""
     unlisted: list[OSError] = []
     real_root = _target(root)
     for folder, folders, files in os.walk(root, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]  # noqa: PTH114, PTH118 - no errors
+        readable = [name for name in files if not name.startswith(".") and Path(name).suffix.lower() in LOADERS]
+        for name in [*links, *sorted(readable)]:
             path = Path(folder, name)
-            if name.startswith(".") or path.suffix.lower() not in LOADERS:
-                continue
-            source = _name(path.relative_to(root))
-            if path.is_symlink() and not _target(path).is_relative_to(real_root):
-                yield SkippedFile(path=source, reason="a symbolic link that leads out of the folder")
-            elif not path.is_file():
-                yield SkippedFile(path=source, reason=NO_FILE)
-            else:
-                yield FoundFile(path, source)
+            if refused := _refused(path, root, real_root):
+                yield refused
+            elif name not in links:
+                yield FoundFile(path, _name(path.relative_to(root)))
     for error in unlisted:
         source = _name(Path(error.filename).relative_to(root))
         yield SkippedFile(path=source, reason=f"the folder cannot be listed: {error.strerror}", rows_lost=True)

@@ -34,7 +34,7 @@ def test_hidden_files_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_links_do_not_lead_out(tmp_path: Path) -> None:
-    """A link out of the root is named and left out; one that stays inside is a file; a loop of folders ends."""
+    """A link out of the root, to a file or a folder, is named and left out; one that stays inside is not."""
     root = tmp_path / "root"
     root.mkdir()
     (tmp_path / "secret.md").write_text("secret")
@@ -42,15 +42,41 @@ def test_links_do_not_lead_out(tmp_path: Path) -> None:
     (root / "inside.md").symlink_to(root / "real.md")
     (root / "outside.md").symlink_to(tmp_path / "secret.md")
     (root / "loop").symlink_to(root)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "other.md").write_text("secret")
+    (root / "folder").symlink_to(tmp_path / "elsewhere")
     found = list(find_files([root]))
     assert [one.source for one in found if not isinstance(one, SkippedFile)] == ["inside.md", "real.md"]
-    assert [one.path for one in found if isinstance(one, SkippedFile)] == ["outside.md"]
+    assert [one.path for one in found if isinstance(one, SkippedFile)] == ["folder", "outside.md"]
 
 
 def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     """A mistyped path stops the ingest before anything happens."""
     with pytest.raises(InvalidInput, match="There is no file or folder"):
         names(tmp_path, tmp_path / "nowhere")
+
+
+def test_a_name_too_long_is_an_error(tmp_path: Path) -> None:
+    """A path that the system does not take is refused in one short line that says why."""
+    with pytest.raises(InvalidInput, match="cannot be looked at: File name too long") as refused:
+        names(tmp_path / ("a" * 5_000))
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_a_folder_one_may_not_enter(tmp_path: Path) -> None:
+    """A path below a folder that is closed is refused in one line; files listed but closed are left out by name."""
+    (folder := tmp_path / "closed").mkdir()
+    (folder / "a.md").write_text("x")
+    folder.chmod(0o400)
+    try:
+        with pytest.raises(InvalidInput, match="cannot be looked at: Permission denied"):
+            names(folder / "a.md")
+        (found,) = find_files([folder])
+        assert isinstance(found, SkippedFile)
+        assert found.reason == "cannot be read: Permission denied"
+    finally:
+        folder.chmod(0o700)
 
 
 def test_a_file_no_loader_reads(tmp_path: Path) -> None:
