@@ -13,6 +13,7 @@ from app.ingest.parts import batches, parts_of
 from app.ingest.read_ahead import read_ahead
 from app.ingest.sink import Sink
 
+KEPT = "what was stored of it before is kept and still found"
 REMOVE_TOGETHER = 200
 """Documents deleted in one call."""
 
@@ -58,7 +59,7 @@ class IngestRun:
             await self.sink.finish()
         self._tell()
         seconds = time.monotonic() - started
-        return IngestReport(**self.counts, removed=removed, skipped=tuple(self.skipped), seconds=seconds, note=note)
+        return IngestReport(**self.counts, removed=removed, skipped=self._told(), seconds=seconds, note=note)
 
     async def _write(self, items: Iterator[SplitDocument | SkippedFile]) -> None:
         async with (
@@ -88,6 +89,15 @@ class IngestRun:
                     for part in parts_of(item, current, replaces=kind == "changed"):
                         yield part
             self._tell()
+
+    def _told(self) -> tuple[SkippedFile, ...]:
+        """What was skipped, and in words where an earlier version of it is stored, stays and can be found."""
+        return tuple(
+            one.model_copy(update={"reason": f"{one.reason}; {KEPT}"})
+            if one.path in self._stored and one.path not in self._met
+            else one
+            for one in self.skipped
+        )
 
     def _refused(self, document: SplitDocument) -> str | None:
         """Why a document cannot be stored, if so: ids are taken by what came before it in this run."""

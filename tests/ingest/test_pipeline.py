@@ -116,6 +116,18 @@ async def test_prune_keeps_what_cannot_be_read(garden: Path, store: EdgeVectorSt
     assert "sub/rules.pdf" in await store.adocuments()
 
 
+async def test_an_emptied_file_says_what_stays(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+    """A file that is empty now is told with what is still stored of it; it goes when the file does."""
+    await plant(garden)
+    (garden / "carts.md").write_text("")
+    report = await plant(garden, prune=True)
+    (named,) = report.skipped
+    assert named.reason == "empty; what was stored of it before is kept and still found"
+    assert "carts.md" in await store.adocuments()
+    (garden / "carts.md").unlink()
+    assert (await plant(garden, prune=True)).removed == 1
+
+
 async def test_prune_is_not_done_in_doubt(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
     """While a row of JSON Lines is broken nobody knows which document it was: nothing is removed, and that is said."""
     await plant(garden)
