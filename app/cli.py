@@ -98,7 +98,7 @@ def search(
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="files and folders")],
     collection: Annotated[str | None, typer.Option(help="collection to fill [VECTOR_STORE_COLLECTION]")] = None,
-    prune: Annotated[bool, typer.Option(help="remove documents whose files are gone")] = False,
+    prune: Annotated[bool, typer.Option(help="remove what these paths brought and no longer hold")] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
     ray: Annotated[str | None, typer.Option(help="address of a Ray cluster that does the work, or local")] = None,
     as_json: JsonFlag = False,

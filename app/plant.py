@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from app.ingest.documents import IngestReport
 from app.ingest.pipeline import ingest, ingest_documents, ingest_into
+from app.ingest.planted import Planted
 from app.ingest.run import Progress as Done
 from app.ingest.sink import LocalSink, Sink
 from app.ingest.sources import note_sources
@@ -88,10 +89,8 @@ async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: st
             return await _plant_on_ray(settings, paths, prune, ray, on_progress)
         async with _open_sink(settings, tasks=False) as sink:
             _note(settings, paths)
-            report = await ingest_into(sink, paths, prune=prune, on_progress=on_progress)
-            if prune and not report.note:
-                _note(settings, paths, only=True)
-            return report
+            planted = Planted(_folder(settings), paths, prune=prune)
+            return await ingest_into(sink, paths, planted=planted, on_progress=on_progress)
 
 
 async def _plant_on_ray(
@@ -110,7 +109,7 @@ async def _plant_on_ray(
             settings=settings,
             store=garden.store,
             model_name=garden.embedding.name,
-            prune=prune,
+            planted=Planted(_folder(settings), paths, prune=prune),
             on_progress=on_progress,
         )
     finally:
@@ -119,20 +118,29 @@ async def _plant_on_ray(
 
 async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
     """All files are read before any task is stored: a line that is wrong stops the whole."""
-    documents = list(task_documents(task for path in paths for task in read_tasks(path)))
+    planted = Planted(_folder(settings, tasks=True), paths, prune=prune)
+    documents = []
+    for path in paths:
+        for document in task_documents(read_tasks(path)):
+            planted.brings(document.document_id, path)
+            documents.append(document)
     with progress("planting", "tasks") as show:
         async with _open_sink(settings, tasks=True) as sink:
-            _note(settings, paths, tasks=True, only=prune)
+            _note(settings, paths, tasks=True)
             return await ingest_documents(
-                sink, documents, prune=prune, on_progress=lambda done: show(done.documents, len(documents), "")
+                sink, documents, planted=planted, on_progress=lambda done: show(done.documents, len(documents), "")
             )
 
 
-def _note(settings: Settings, paths: Sequence[Path], *, tasks: bool = False, only: bool = False) -> None:
+def _note(settings: Settings, paths: Sequence[Path], *, tasks: bool = False) -> None:
     """Keep where the documents of an embedded collection came from; a server keeps its own backups."""
     if settings.vector_store == "embedded":
-        name = settings.tasks_collection if tasks else settings.vector_store_collection
-        note_sources(settings.data_dir / name, paths, tasks=tasks, only=only)
+        note_sources(_folder(settings, tasks=tasks), paths, tasks=tasks)
+
+
+def _folder(settings: Settings, *, tasks: bool = False) -> Path:
+    """Where notes about a collection are kept."""
+    return settings.data_dir / (settings.tasks_collection if tasks else settings.vector_store_collection)
 
 
 @asynccontextmanager

@@ -23,10 +23,7 @@ async def make_points(parts: Sequence[Part], embeddings: Embeddings) -> list[Poi
     Raises ``EmbeddingUnavailable`` when the model does not answer.
     """
     pairs = [(part, chunk) for part in parts for chunk in part.chunks]
-    texts: list[str] = []
-    for part, chunk in pairs:
-        texts.append(indexed_text(part.document.title, chunk.text))
-        texts.extend(sentence_texts(chunk.text, chunk.spans))
+    texts = [text for part in parts for text in texts_of(part.document.title, part.chunks)]
     vectors = await _vectors(texts, embeddings)
     points: list[Point] = []
     at = 0
@@ -35,6 +32,13 @@ async def make_points(parts: Sequence[Part], embeddings: Embeddings) -> list[Poi
         points.append(Point(chunk.chunk_id, chunk.text, _metadata(part, chunk), vectors[at], vectors[at + 1 : after]))
         at = after
     return points
+
+
+def texts_of(title: str, chunks: Sequence[TextChunk]) -> list[str]:
+    """All that is embedded of some chunks of a document: each chunk, followed by its sentences."""
+    return [
+        text for chunk in chunks for text in (indexed_text(title, chunk.text), *sentence_texts(chunk.text, chunk.spans))
+    ]
 
 
 async def _vectors(texts: Sequence[str], embeddings: Embeddings) -> Vectors:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
+from app.ingest.planted import Planted
 from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
 from app.ingest.sink import LocalSink, Sink
@@ -27,38 +28,46 @@ async def ingest(
     store: ChunkStore,
     embeddings: Embeddings,
     model_name: str,
-    prune: bool = False,
+    planted: Planted | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
     """Bring what ``paths`` hold into ``store``; files and folders may be mixed.
 
-    A document that is stored as it is now is left alone, a changed one replaces its chunks. With ``prune`` the
-    collection afterwards holds these paths and nothing else, but for documents that could not be read this time.
+    A document that is stored as it is now is left alone, a changed one replaces its chunks. What the paths bring is
+    noted in ``planted``; if that says to prune, documents that an earlier run brought from these paths, and that are
+    there no more, are removed.
 
     Raises ``InvalidInput`` for a path that does not exist, ``EmbeddingUnavailable``, ``StoreUnavailable`` and
     ``ConfigurationError`` (vectors of another size). What was stored before an error stays.
     """
-    return await ingest_into(LocalSink(store, embeddings, model_name), paths, prune=prune, on_progress=on_progress)
+    return await ingest_into(LocalSink(store, embeddings, model_name), paths, planted=planted, on_progress=on_progress)
 
 
 async def ingest_into(
-    sink: Sink, paths: Iterable[Path], *, prune: bool = False, on_progress: OnProgress | None = None
+    sink: Sink, paths: Iterable[Path], *, planted: Planted | None = None, on_progress: OnProgress | None = None
 ) -> IngestReport:
     """``ingest``, into any sink."""
-    files = await asyncio.to_thread(lambda: list(find_files(paths)))
-    run = IngestRun(sink, files=len(files), on_progress=on_progress)
+    files = await asyncio.to_thread(find_by_root, paths)
+    run = IngestRun(sink, files=len(files), planted=planted, on_progress=on_progress)
     with Reader() as reader:
-        return await run.all(_read(reader, files, run), prune)
+        return await run.all(_read(reader, files, run))
+
+
+def find_by_root(paths: Iterable[Path]) -> list[tuple[Path, FoundFile | SkippedFile]]:
+    """The files below each of ``paths``, with that path. Raises ``InvalidInput`` for one that does not exist."""
+    return [(root, file) for root in paths for file in find_files([root])]
 
 
 async def ingest_documents(
-    sink: Sink, documents: Iterable[_Item], *, prune: bool = False, on_progress: OnProgress | None = None
+    sink: Sink, documents: Iterable[_Item], *, planted: Planted | None = None, on_progress: OnProgress | None = None
 ) -> IngestReport:
-    """``ingest`` for documents that are split already."""
-    return await IngestRun(sink, on_progress=on_progress).all(iter(documents), prune)
+    """``ingest`` for documents that are split already; ``planted`` was told what each path brings."""
+    return await IngestRun(sink, planted=planted, on_progress=on_progress).all(iter(documents))
 
 
-def _read(reader: Reader, files: Iterable[FoundFile | SkippedFile], run: IngestRun) -> Iterator[_Item]:
-    for file in files:
-        yield from [file] if isinstance(file, SkippedFile) else reader.read(file)
+def _read(reader: Reader, files: Iterable[tuple[Path, FoundFile | SkippedFile]], run: IngestRun) -> Iterator[_Item]:
+    for root, file in files:
+        for item in [file] if isinstance(file, SkippedFile) else reader.read(file):
+            run.brought(item, root)
+            yield item
         run.files_read += 1

@@ -16,12 +16,14 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
-from app.ingest.find import FoundFile, find_files
+from app.ingest.embed import texts_of
+from app.ingest.find import FoundFile
 from app.ingest.identify import content_hash
+from app.ingest.pipeline import find_by_root
+from app.ingest.planted import Planted
 from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
 from app.ingest.sink import LocalSink
-from app.providers.layout import indexed_text, sentence_texts
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
@@ -42,7 +44,7 @@ async def ingest_on_ray(
     settings: Settings,
     store: ChunkStore,
     model_name: str,
-    prune: bool = False,
+    planted: Planted | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
     """``ingest`` with the work done on the Ray cluster at *address* (``auto``, ``host:port``, or ``local``).
@@ -50,16 +52,16 @@ async def ingest_on_ray(
     Raises ``ConfigurationError`` when Ray is not installed or the cluster cannot be reached, and what ``ingest`` does.
     """
     ray = _ray()
-    files = list(find_files(paths))
+    files = find_by_root(paths)
     given = GivenVectors()
-    run = IngestRun(LocalSink(store, given, model_name), files=len(files), on_progress=on_progress)
+    run = IngestRun(LocalSink(store, given, model_name), files=len(files), planted=planted, on_progress=on_progress)
     stored = await store.adocuments()
     try:
         ray.init(address=None if address == "local" else address, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise ConfigurationError(f"No Ray cluster answers at {address}") from error
     try:
-        return await run.all(_items(ray, files, settings, model_name, stored, given, run), prune)
+        return await run.all(_items(ray, files, settings, model_name, stored, given, run))
     finally:
         ray.shutdown()
 
@@ -109,7 +111,7 @@ class GivenVectors(Embeddings):
 
 def _items(
     ray: Any,
-    files: Sequence[FoundFile | SkippedFile],
+    files: Sequence[tuple[Path, FoundFile | SkippedFile]],
     settings: Settings,
     model_name: str,
     stored: dict[str, str],
@@ -120,15 +122,17 @@ def _items(
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True  # of two documents with one id the first counts, as it does locally
     context.enable_progress_bars = False
-    found = [file for file in files if isinstance(file, FoundFile)]
-    for file in files:
-        if isinstance(file, SkippedFile):
-            yield file
+    yield from (file for _, file in files if isinstance(file, SkippedFile))
+    found = [
+        {"path": str(file.path.absolute()), "source": file.source, "root": str(root)}
+        for root, file in files
+        if isinstance(file, FoundFile)
+    ]
     if not found:
         return
     known = ray.put(stored)
     rows = (
-        ray.data.from_items([{"path": str(file.path.absolute()), "source": file.source} for file in found])
+        ray.data.from_items(found)
         .repartition(max(1, min(len(found), 1000)))
         .flat_map(ReadFile())
         .map_batches(
@@ -148,7 +152,11 @@ def _items(
         elif row["document"]:
             document = SplitDocument.model_validate_json(row["document"])
             if row["vectors"]:
-                given.give(texts_of(document), np.frombuffer(row["vectors"], np.float32).reshape(-1, row["dimension"]))
+                given.give(
+                    texts_of(document.title, document.chunks),
+                    np.frombuffer(row["vectors"], np.float32).reshape(-1, row["dimension"]),
+                )
+            run.brought(document, Path(row["root"]))
             yield document
 
 
@@ -158,8 +166,8 @@ class ReadFile:
     def __call__(self, row: Row) -> list[Row]:
         """Rows of JSON; the last of each file says so."""
         with Reader() as reader:
-            items = list(reader.read(FoundFile(Path(row["path"]), row["source"])))
-        rows = [_row(item) for item in items] or [_row(None)]
+            items: list[Item | None] = [*reader.read(FoundFile(Path(row["path"]), row["source"]))]
+        rows = [_row(item, row["root"]) for item in items or [None]]
         rows[-1] = {**rows[-1], "last": True}
         return rows
 
@@ -186,23 +194,15 @@ class EmbedDocuments:
             document = SplitDocument.model_validate_json(text) if text else None
             made = np.zeros((0, 0), np.float32)
             if document and self._stored.get(document.document_id) != content_hash(document, self._model_name):
-                made = document_vectors(self._embedding.embeddings, texts_of(document))
+                made = document_vectors(self._embedding.embeddings, texts_of(document.title, document.chunks))
             vectors.append(made.tobytes())
             dimensions.append(made.shape[1])
         return {**batch, "vectors": np.array(vectors, object), "dimension": np.array(dimensions)}
 
 
-def texts_of(document: SplitDocument) -> list[str]:
-    """All that is embedded of a document: each chunk and its sentences (``app.ingest.embed``)."""
-    return [
-        text
-        for chunk in document.chunks
-        for text in (indexed_text(document.title, chunk.text), *sentence_texts(chunk.text, chunk.spans))
-    ]
-
-
-def _row(item: Item | None) -> Row:
+def _row(item: Item | None, root: str) -> Row:
     return {
+        "root": root,
         "document": item.model_dump_json() if isinstance(item, SplitDocument) else "",
         "skipped": item.model_dump_json() if isinstance(item, SkippedFile) else "",
         "last": False,

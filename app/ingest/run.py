@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from app.ingest.documents import IngestReport, Part, SkippedFile, SplitDocument
 from app.ingest.identify import content_hash
 from app.ingest.parts import batches, parts_of
+from app.ingest.planted import Planted
 from app.ingest.read_ahead import read_ahead
 from app.ingest.sink import Sink
 
@@ -37,16 +40,22 @@ class IngestRun:
 
     sink: Sink
     files: int = 0
+    planted: Planted | None = None
     on_progress: OnProgress | None = None
     files_read: int = 0
     counts: dict[str, int] = field(default_factory=lambda: {"added": 0, "changed": 0, "unchanged": 0, "chunks": 0})
     skipped: list[SkippedFile] = field(default_factory=list)
     _model_name: str = ""
     _stored: dict[str, str] = field(default_factory=dict)
-    _met: set[str] = field(default_factory=set)
+    _met: dict[str, str] = field(default_factory=dict)
     _chunk_ids: set[int] = field(default_factory=set)
 
-    async def all(self, items: Iterator[SplitDocument | SkippedFile], prune: bool) -> IngestReport:
+    def brought(self, item: SplitDocument | SkippedFile, path: Path) -> None:
+        """Say under which of the run's paths an item was found, before it is yielded."""
+        if self.planted and isinstance(item, SplitDocument):
+            self.planted.brings(item.document_id, path)
+
+    async def all(self, items: Iterator[SplitDocument | SkippedFile]) -> IngestReport:
         """Put every item in its place and report."""
         started = time.monotonic()
         self._model_name, self._stored = await self.sink.describe()
@@ -54,12 +63,15 @@ class IngestRun:
             await self._write(items)
         finally:
             await self.sink.settle()  # also when it is given up: whoever closes the store finds nothing under way
-        removed, note = await self._prune() if prune else (0, "")
+        removed, note = await self._prune(self.planted) if self.planted and self.planted.prune else ([], "")
         if self.counts["chunks"] or removed:
             await self.sink.finish()
+        if self.planted:
+            await asyncio.to_thread(self.planted.note, self._met, removed)
         self._tell()
         seconds = time.monotonic() - started
-        return IngestReport(**self.counts, removed=removed, skipped=self._told(), seconds=seconds, note=note)
+        told = self._told()
+        return IngestReport(**self.counts, removed=len(removed), skipped=told, seconds=seconds, note=note)
 
     async def _write(self, items: Iterator[SplitDocument | SkippedFile]) -> None:
         async with (
@@ -84,7 +96,7 @@ class IngestRun:
                 current = content_hash(item, self._model_name)
                 kind = "added" if known is None else "unchanged" if known == current else "changed"
                 self.counts[kind] += 1
-                self._met.add(item.document_id)
+                self._met[item.document_id] = current
                 if kind != "unchanged":
                     for part in parts_of(item, current, replaces=kind == "changed"):
                         yield part
@@ -112,16 +124,21 @@ class IngestRun:
         self._chunk_ids.update(given)
         return None
 
-    async def _prune(self) -> tuple[int, str]:
-        """Remove what was not met; what could not be read is kept, and all is kept if that cannot be told."""
+    async def _prune(self, planted: Planted) -> tuple[list[str], str]:
+        """Remove what these paths brought before and was not met, as long as it is stored as they brought it.
+
+        What could not be read is kept, and all is kept if that cannot be told. Returns what went, and a note.
+        """
         unknown = next((skipped.path for skipped in self.skipped if skipped.rows_lost), None)
         if unknown is not None:
-            return 0, f"Nothing was removed: {unknown} could not be read whole, so what is gone is not certain."
-        kept = self._met | {skipped.path for skipped in self.skipped}
-        gone = sorted(self._stored.keys() - kept)
+            return [], f"Nothing was removed: {unknown} could not be read whole, so what is gone is not certain."
+        kept = self._met.keys() | {skipped.path for skipped in self.skipped}
+        earlier = await asyncio.to_thread(planted.earlier)
+        gone = sorted(one for one, its in earlier.items() if one not in kept and self._stored.get(one) == its)
         for at in range(0, len(gone), REMOVE_TOGETHER):
             await self.sink.remove(gone[at : at + REMOVE_TOGETHER])
-        return len(gone), ""
+        others = len(self._stored.keys() - kept - set(gone))
+        return gone, f"Kept, since they are not known to come from these paths: {others}." if others else ""
 
     def _tell(self) -> None:
         if self.on_progress:

@@ -37,18 +37,22 @@ def read_sources(collection: Path) -> Sources:
         return Sources()
 
 
-def note_sources(collection: Path, paths: Iterable[Path], *, tasks: bool = False, only: bool = False) -> None:
-    """Add *paths* to the note; with *only* they are all that is left of their kind (a pruned collection)."""
+def note_sources(collection: Path, paths: Iterable[Path], *, tasks: bool = False) -> None:
+    """Add *paths* to the note."""
     known = read_sources(collection)
     given = tuple(path.absolute() for path in paths)
-    kept = () if only else known.tasks if tasks else known.paths
-    now = tuple(dict.fromkeys((*kept, *given)))
+    now = tuple(dict.fromkeys((*(known.tasks if tasks else known.paths), *given)))
     noted = {"paths": known.paths if tasks else now, "tasks": now if tasks else known.tasks}
     text = json.dumps({"version": VERSION, **{kind: list(map(str, found)) for kind, found in noted.items()}}, indent=1)
-    collection.mkdir(parents=True, exist_ok=True)
-    draft = collection / f"{SOURCES_FILE}.new"
+    replace_file(collection / SOURCES_FILE, text)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write *path*, and its folder if need be, so that a crash leaves the old text or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.new")
     with draft.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    draft.replace(collection / SOURCES_FILE)
+    draft.replace(path)

@@ -215,13 +215,11 @@ def test_rebuild_says_what_it_cannot_do(
 
 
 def test_sources_are_noted(tmp_path: Path) -> None:
-    """Paths gather from run to run, made absolute, each once; a pruned collection keeps its last paths alone."""
+    """Paths gather from run to run, made absolute, each once, those of tasks apart."""
     for path in ("a", "b", "a"):
         note_sources(tmp_path, [Path(path)])
     note_sources(tmp_path, [Path("t.jsonl")], tasks=True)
     assert read_sources(tmp_path).paths == (Path("a").absolute(), Path("b").absolute())
-    note_sources(tmp_path, [Path("c")], only=True)
-    assert read_sources(tmp_path).paths == (Path("c").absolute(),)
     assert read_sources(tmp_path).tasks == (Path("t.jsonl").absolute(),)
     (tmp_path / "sources.json").write_text("{")
     assert read_sources(tmp_path).paths == ()

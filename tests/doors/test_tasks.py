@@ -691,12 +691,13 @@ def garden_ingest(*arguments: str, data: Path) -> subprocess.CompletedProcess[st
 
 def test_ingest_of_tasks(tmp_path: Path, build: Build) -> None:
     """``garden ingest --tasks`` stores tasks, a second run changes nothing, ``--prune`` removes what is gone."""
-    assert json.loads(garden_ingest(str(TASKS), "--json", data=tmp_path).stdout)["added"] == 26
-    again = json.loads(garden_ingest(str(TASKS), "--json", data=tmp_path).stdout)
+    tasks = tmp_path / "mine.jsonl"
+    tasks.write_text(TASKS.read_text("utf-8"), "utf-8")
+    assert json.loads(garden_ingest(str(tasks), "--json", data=tmp_path).stdout)["added"] == 26
+    again = json.loads(garden_ingest(str(tasks), "--json", data=tmp_path).stdout)
     assert (again["added"], again["unchanged"], again["chunks"]) == (0, 26, 0)
-    fewer = tmp_path / "fewer.jsonl"
-    fewer.write_text("".join(TASKS.read_text("utf-8").splitlines(keepends=True)[:20]), "utf-8")
-    assert json.loads(garden_ingest(str(fewer), "--prune", "--json", data=tmp_path).stdout)["removed"] == 6
+    tasks.write_text("".join(TASKS.read_text("utf-8").splitlines(keepends=True)[:20]), "utf-8")
+    assert json.loads(garden_ingest(str(tasks), "--prune", "--json", data=tmp_path).stdout)["removed"] == 6
 
     async def count() -> tuple[int, int]:
         garden = build()

@@ -12,6 +12,7 @@ import pytest_asyncio
 from app.ingest.documents import IngestReport, LoadedDocument, SkippedFile, SplitDocument
 from app.ingest.load import load_file
 from app.ingest.pipeline import ingest
+from app.ingest.planted import Planted
 from app.ingest.split import split_document
 from app.providers.edge_store import EdgeVectorStore
 from app.providers.minilm import MiniLMEmbeddings
@@ -28,11 +29,12 @@ async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[E
 
 
 @pytest.fixture
-def plant(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> Callable[..., Any]:
+def plant(store: EdgeVectorStore, embeddings: MiniLMEmbeddings, tmp_path: Path) -> Callable[..., Any]:
     """``await plant(path, …, prune=False)``: ingest into ``store`` with the real model."""
 
     async def run(*paths: Path, prune: bool = False) -> IngestReport:
-        return await ingest(paths, store=store, embeddings=embeddings, model_name=MODEL, prune=prune)
+        planted = Planted(tmp_path / "data" / "documents", paths, prune=prune)
+        return await ingest(paths, store=store, embeddings=embeddings, model_name=MODEL, planted=planted)
 
     return run
 

@@ -14,6 +14,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.ingest.documents import IngestReport
 from app.ingest.pipeline import ingest
+from app.ingest.planted import Planted
 from app.providers.edge_store import EdgeVectorStore
 
 SIZE = 8
@@ -26,6 +27,7 @@ from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.pipeline import ingest
+from app.ingest.planted import Planted
 from app.providers.edge_store import EdgeVectorStore
 
 async def main(data, corpus):
@@ -33,7 +35,8 @@ async def main(data, corpus):
     store = EdgeVectorStore(fake, Path(data), "documents", {SIZE})
     await store.acount()
     print("ready", flush=True)
-    await ingest([Path(corpus)], store=store, embeddings=fake, model_name="fake", prune=True)
+    planted = Planted(Path(data) / "documents", [Path(corpus)], prune=True)
+    await ingest([Path(corpus)], store=store, embeddings=fake, model_name="fake", planted=planted)
     await store.aclose()
 
 asyncio.run(main(*sys.argv[1:]))
@@ -78,7 +81,8 @@ async def stored(data: Path) -> dict[str, set[str]]:
 async def finished(data: Path, corpus: Path) -> IngestReport:
     fake = DeterministicFakeEmbedding(size=SIZE)
     store = EdgeVectorStore(fake, data, "documents", SIZE)
-    report = await ingest([corpus], store=store, embeddings=fake, model_name="fake", prune=True)
+    planted = Planted(data / "documents", [corpus], prune=True)
+    report = await ingest([corpus], store=store, embeddings=fake, model_name="fake", planted=planted)
     await store.aclose()
     return report
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
+from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from app.ingest.pipeline import ingest
@@ -105,6 +106,45 @@ async def test_prune(garden: Path, store: EdgeVectorStore, plant: Plant) -> None
     assert (await plant(garden)).removed == 0
     assert (await plant(garden, prune=True)).removed == 1
     assert set(await store.adocuments()) == {"faq", "sub/rules.pdf"}
+
+
+async def test_prune_leaves_what_other_paths_brought(
+    tmp_path: Path, store: EdgeVectorStore, plant: Plant, embeddings: MiniLMEmbeddings
+) -> None:
+    """Pruning a folder removes what was planted from it, never documents of other folders or without a path."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / f"{folder.name}.md").write_text(f"The mill stands in the {folder.name} folder.")
+        (folder / "both.md").write_text(f"The weir was last told of in the {folder.name} folder.")
+        (folder / "same.md").write_text("The lock is told of in both folders in the same words.")
+        await plant(folder)
+    (first / "uploaded.md").write_text("The text of the folder.")
+    await plant(first)
+    await plant(second)
+    (upload := tmp_path / "upload" / "uploaded.md").parent.mkdir()
+    upload.write_text("Another text, from the browser.")
+    await ingest([upload], store=store, embeddings=embeddings, model_name=MODEL)
+    await store.aadd_documents([Document("Nobody says which document this is.")])
+    for path in first.iterdir():
+        path.unlink()
+    report = await plant(first, prune=True)
+    assert report.removed == 1
+    assert "not known to come from these paths: 5" in report.note
+    assert set(await store.adocuments()) == {"second.md", "both.md", "same.md", "uploaded.md", ""}
+    assert (await plant(first, prune=True)).removed == 0
+
+
+async def test_a_file_that_goes_before_a_prune_is_remembered(
+    garden: Path, store: EdgeVectorStore, plant: Plant
+) -> None:
+    """A run without pruning, and one from another path, do not make a later one forget what to remove."""
+    await plant(garden)
+    (garden / "carts.md").unlink()
+    await plant(garden)
+    await plant(garden / "sub")
+    assert (await plant(garden, prune=True)).removed == 1
+    assert set(await store.adocuments()) == {"faq", "sub/rules.pdf", "rules.pdf"}
 
 
 async def test_prune_keeps_what_cannot_be_read(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:

@@ -18,6 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from app import errors_http, middleware
 from app.ingest.documents import SkippedFile
 from app.ingest.pipeline import ingest_into
+from app.ingest.planted import Planted
 from app.ingest.remote import PATH, remote_sink
 from app.ingest.sink import LocalSink
 from app.ingest_api import ingest_routes
@@ -69,11 +70,11 @@ async def test_the_whole_of_ingest_through_a_server(address: str, store: EdgeVec
     (root / "a.md").write_text("# A\n\nText of a.\n")
     (root / "b.txt").write_text("Text of b is here.")
     async with remote_sink(address, "documents", ["key"]) as sink:
-        assert (await ingest_into(sink, [root])).added == 2
+        assert (await ingest_into(sink, [root], planted=Planted(tmp_path / "notes", [root]))).added == 2
         assert (await ingest_into(sink, [root])).unchanged == 2
         (root / "a.md").write_text("# A\n\nOther text.\n")
         (root / "b.txt").unlink()
-        report = await ingest_into(sink, [root], prune=True)
+        report = await ingest_into(sink, [root], planted=Planted(tmp_path / "notes", [root], prune=True))
     assert (report.changed, report.removed) == (1, 1)
     assert set(await store.adocuments()) == {"a.md"}
 
