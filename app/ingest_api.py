@@ -7,14 +7,15 @@ path or an address in a request is never opened here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from app.ingest.documents import DocumentId, Part
-from app.ingest.sink import LocalSink
+from app.ingest.documents import ChunkId, DocumentId, Part
+from app.ingest.sink import LocalSink, taken
+from graph.errors import InvalidInput
 
 OpenSink = Callable[[str | None], Awaitable[LocalSink]]
 """Collection name (``None``: the server's own) → the sink that writes to it. Raises errors of ``graph.errors``."""
@@ -33,9 +34,11 @@ class Stored(BaseModel):
 
 
 class IngestRequest(BaseModel):
-    """What to do, in this order: store ``parts``, remove documents, finish (flush, build the indexes)."""
+    """What to do, in this order: say which documents hold the chunk ids in ``owners``, store ``parts``, remove
+    documents, finish (flush, build the indexes)."""
 
     collection: CollectionName = None
+    owners: list[ChunkId] = Field(default_factory=list, max_length=MAX_ITEMS)
     parts: list[Part] = Field(default_factory=list, max_length=MAX_ITEMS)
     remove: list[DocumentId] = Field(default_factory=list, max_length=MAX_ITEMS)
     finish: bool = False
@@ -46,6 +49,7 @@ class IngestResponse(BaseModel):
 
     chunks: int
     removed: int
+    owners: dict[str, str] = Field(default_factory=dict, description="chunk id -> the document that holds it")
 
 
 def ingest_routes(open_sink: OpenSink, writing: asyncio.Lock) -> APIRouter:
@@ -62,14 +66,26 @@ def ingest_routes(open_sink: OpenSink, writing: asyncio.Lock) -> APIRouter:
     async def ingest(request: IngestRequest) -> IngestResponse:
         """Store chunks of documents, remove documents, build the indexes."""
         sink = await open_sink(request.collection)
+        owners = await sink.owners(request.owners) if request.owners else {}
         async with writing:
             if request.parts:
+                await _check_owners(sink, request.parts)
                 await sink.write(request.parts)
                 await sink.settle()
             if request.remove:
                 await sink.remove(request.remove)
             if request.finish:
                 await sink.finish()
-        return IngestResponse(chunks=sum(len(part.chunks) for part in request.parts), removed=len(request.remove))
+        chunks = sum(len(part.chunks) for part in request.parts)
+        return IngestResponse(chunks=chunks, removed=len(request.remove), owners=owners)
 
     return router
+
+
+async def _check_owners(sink: LocalSink, parts: Sequence[Part]) -> None:
+    """Raise ``InvalidInput`` for a part with a chunk that another document holds."""
+    owners = await sink.owners([chunk.chunk_id for part in parts for chunk in part.chunks])
+    for part in parts:
+        if refused := taken(part.document.document_id, part.chunks, owners):
+            raise InvalidInput(f"{refused[0].upper()}{refused[1:]}.", field="parts")
+        owners |= {chunk.chunk_id: part.document.document_id for chunk in part.chunks}

@@ -16,6 +16,9 @@ PATH = "/api/v1/ingest"
 MAX_REQUEST_BYTES = 900_000
 """Largest body sent; the server takes 1 MiB."""
 
+OWNERS_TOGETHER = 200
+"""Chunk ids asked about in one request; at their longest they fill a quarter of it."""
+
 SECONDS = 600.0
 """How long one request may take: a batch to embed on a busy machine, or indexes to build."""
 
@@ -47,6 +50,14 @@ class RemoteSink:
         stored = await self._ask("GET", params={"collection": self._collection} if self._collection else {})
         return stored["model"], stored["documents"]
 
+    async def owners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """The documents that hold these chunk ids."""
+        held: dict[str, str] = {}
+        for at in range(0, len(chunk_ids), OWNERS_TOGETHER):
+            answer = await self._post(owners=list(chunk_ids[at : at + OWNERS_TOGETHER]))
+            held |= answer.get("owners", {})
+        return held
+
     async def write(self, parts: Sequence[Part]) -> None:
         """Send the parts; when it returns they are stored."""
         for group in _that_fit(parts):
@@ -63,8 +74,8 @@ class RemoteSink:
         """Return when all is on the server's disk and its indexes are built."""
         await self._post(finish=True)
 
-    async def _post(self, **what: Any) -> None:
-        await self._ask("POST", json={"collection": self._collection, **what})
+    async def _post(self, **what: Any) -> Any:
+        return await self._ask("POST", json={"collection": self._collection, **what})
 
     async def _ask(self, method: str, **request: Any) -> Any:
         import httpx

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from app.ingest.documents import IngestReport, Part, SkippedFile, SplitDocument
 from app.ingest.identify import content_hash
-from app.ingest.parts import batches, parts_of
+from app.ingest.parts import BATCH_CHUNKS, batches, parts_of
 from app.ingest.planted import Planted
 from app.ingest.read_ahead import read_ahead
-from app.ingest.sink import Sink
+from app.ingest.sink import Sink, taken
 
 KEPT = "what was stored of it before is kept and still found"
 REMOVE_TOGETHER = 200
@@ -32,6 +34,12 @@ class Progress:
 
 
 OnProgress = Callable[[Progress], None]
+
+
+class _Waiting(NamedTuple):
+    document: SplitDocument
+    content_hash: str
+    kind: str
 
 
 @dataclass(slots=True)
@@ -85,7 +93,8 @@ class IngestRun:
                 self._tell()
 
     async def _parts(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> AsyncGenerator[Part]:
-        """The parts of what is new or changed."""
+        """The parts of what is new or changed; the store is asked about a batch of documents at a time."""
+        waiting: list[_Waiting] = []
         async for item in items:
             if isinstance(item, SkippedFile):
                 self.skipped.append(item)
@@ -95,12 +104,35 @@ class IngestRun:
                 known = self._stored.get(item.document_id)
                 current = content_hash(item, self._model_name)
                 kind = "added" if known is None else "unchanged" if known == current else "changed"
-                self.counts[kind] += 1
                 self._met[item.document_id] = current
-                if kind != "unchanged":
-                    for part in parts_of(item, current, replaces=kind == "changed"):
-                        yield part
+                if kind == "unchanged":
+                    self.counts[kind] += 1
+                else:
+                    waiting.append(_Waiting(item, current, kind))
+            if sum(len(one.document.chunks) for one in waiting) >= BATCH_CHUNKS:
+                for part in await self._free(waiting):
+                    yield part
+                waiting = []
             self._tell()
+        for part in await self._free(waiting):
+            yield part
+        self._tell()
+
+    async def _free(self, waiting: Sequence[_Waiting]) -> Iterator[Part]:
+        """The parts of those whose chunk ids no other document of the collection has; the others are refused."""
+        ids = [chunk.chunk_id for one in waiting for chunk in one.document.chunks]
+        owners = await self.sink.owners(ids) if ids and self._stored else {}
+        free: list[_Waiting] = []
+        for one in waiting:
+            if refused := taken(one.document.document_id, one.document.chunks, owners):
+                del self._met[one.document.document_id]
+                self.skipped.append(SkippedFile(path=one.document.source, reason=refused))
+            else:
+                self.counts[one.kind] += 1
+                free.append(one)
+        return chain.from_iterable(
+            parts_of(one.document, one.content_hash, replaces=one.kind == "changed") for one in free
+        )
 
     def _told(self) -> tuple[SkippedFile, ...]:
         """What was skipped, and in words where an earlier version of it is stored, stays and can be found."""
@@ -117,11 +149,11 @@ class IngestRun:
             return "no text in it"
         if document.document_id in self._met:
             return f"its document id {document.document_id} is taken by another document; the first one is kept"
-        own = f"{document.document_id}#"
-        given = [hash(chunk.chunk_id) for chunk in document.chunks if not chunk.chunk_id.startswith(own)]
-        if not self._chunk_ids.isdisjoint(given):
+        given = [chunk.chunk_id for chunk in document.chunks if _numbered(chunk.chunk_id) != document.document_id]
+        known = any(hash(chunk.chunk_id) in self._chunk_ids for chunk in document.chunks)
+        if known or any(_numbered(chunk_id) in self._met for chunk_id in given):
             return f"a chunk id of document {document.document_id} is taken by another document; the first one is kept"
-        self._chunk_ids.update(given)
+        self._chunk_ids.update(map(hash, given))
         return None
 
     async def _prune(self, planted: Planted) -> tuple[list[str], str]:
@@ -144,3 +176,9 @@ class IngestRun:
         if self.on_progress:
             documents = self.counts["added"] + self.counts["changed"] + self.counts["unchanged"]
             self.on_progress(Progress(self.files_read, self.files, documents, self.counts["chunks"]))
+
+
+def _numbered(chunk_id: str) -> str | None:
+    """The document that a chunk id of our own making (``document_id#n``) belongs to."""
+    document_id, mark, number = chunk_id.rpartition("#")
+    return document_id if mark and number.isdecimal() else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from app.ingest.documents import Part
+from app.ingest.documents import Part, TextChunk
 from app.ingest.embed import make_points
 from app.ingest.identify import part_hash
 
@@ -17,11 +17,24 @@ if TYPE_CHECKING:
     from app.providers.layout import ChunkStore, Point
 
 
+def taken(document_id: str, chunks: Sequence[TextChunk], owners: Mapping[str, str]) -> str | None:
+    """Why a document cannot be stored, if a chunk id of its belongs to another document."""
+    other = next((owners[one.chunk_id] for one in chunks if owners.get(one.chunk_id, document_id) != document_id), None)
+    if other is None:
+        return None
+    whose = f"document {other}" if other else "a stored chunk of no document"
+    return f"a chunk id of document {document_id} is taken by {whose}, which is kept"
+
+
 class Sink(Protocol):
     """A collection that documents can be put into. Every method may raise ``RetrievalFailed``."""
 
     async def describe(self) -> tuple[str, dict[str, str]]:
         """Return the name of the embedding model, and document id -> content hash of all that is stored."""
+        ...
+
+    async def owners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Return chunk id -> id of the document that holds it ("" where it names none), for those that are stored."""
         ...
 
     async def write(self, parts: Sequence[Part]) -> None:
@@ -58,6 +71,10 @@ class LocalSink:
     async def describe(self) -> tuple[str, dict[str, str]]:
         """The embedding model's name and the stored documents' hashes."""
         return self._model_name, await self._store.adocuments()
+
+    async def owners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """The documents that hold these chunk ids."""
+        return await self._store.aowners(chunk_ids)
 
     async def write(self, parts: Sequence[Part]) -> None:
         """Embed ``parts`` and begin to store them; what went wrong with the batch before is raised here."""

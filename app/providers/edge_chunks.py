@@ -76,6 +76,16 @@ class EdgeChunks:
         job = self._metadata(("chunk_id", "content_hash"), {"document_id": document_id})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in await asyncio.wrap_future(job)}
 
+    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Chunk id -> document id of those of these chunks that are stored."""
+        by_point = {point_id(chunk_id): chunk_id for chunk_id in chunk_ids}
+
+        def job(shard: Shard) -> dict[str, str]:
+            found = shard.fetch(list(by_point), payload=[f"{METADATA}.document_id"])
+            return {by_point[str(one.id)]: str(metadata_of(one.payload).get("document_id") or "") for one in found}
+
+        return await asyncio.wrap_future(self.engine.read(job, {}))
+
     async def ahybrid(
         self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
     ) -> HybridHits:

@@ -125,8 +125,10 @@ class Shard(EdgeQueries):
             )
         return points, after
 
-    def fetch(self, ids: Sequence[Any], vectors: Sequence[str] = (), payload: bool = True) -> list[edge.Record]:
-        """The records of these points, with the named vectors; those that are not there are left out."""
+    def fetch(
+        self, ids: Sequence[Any], vectors: Sequence[str] = (), payload: bool | list[str] = True
+    ) -> list[edge.Record]:
+        """The records of these points, with the named vectors, and fields; those that are not there are left out."""
         return list(self._shard.retrieve(list(ids), payload, list(vectors))) if ids else []
 
     def flush(self) -> None:

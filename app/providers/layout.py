@@ -77,6 +77,10 @@ class ChunkStore(Protocol):
         """Return chunk id -> ``content_hash`` ("" where it has none) for the stored chunks of one document."""
         ...
 
+    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Return chunk id -> document id ("" where it has none) for those of these chunks that are stored."""
+        ...
+
     async def acount(self) -> int:
         """Return the number of stored chunks; 0 for a collection not made yet."""
         ...

@@ -21,6 +21,7 @@ from app.circuit import Circuit
 from app.faults import store_error
 from app.providers.guarded_calls import GuardedCalls
 from app.providers.layout import Point
+from app.providers.payloads import metadata_of
 from app.resilience import Retry
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
 
@@ -154,6 +155,14 @@ class RemoteChunks(ABC):
         """Chunk id -> ``content_hash`` of the chunks of one document."""
         found = await self._walk(("chunk_id", "content_hash"), {"document_id": document_id})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found}
+
+    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Chunk id -> document id of those of these chunks that are stored."""
+        try:
+            found = await self._fetch(chunk_ids)
+        except CollectionMissing:
+            return {}
+        return {chunk_id: str(metadata_of(one).get("document_id") or "") for chunk_id, one in found.items()}
 
     async def aflush(self) -> None:  # noqa: B027  # whole as it is
         """Nothing to do: the server has acknowledged every write."""

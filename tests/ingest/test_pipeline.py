@@ -202,6 +202,40 @@ async def test_ids_that_are_taken_are_named(tmp_path: Path, store: EdgeVectorSto
     assert set(await store.adocuments()) == {"x.md", "a"}
 
 
+async def test_ids_that_are_stored_for_another_document_are_named(
+    tmp_path: Path, store: EdgeVectorStore, plant: Plant
+) -> None:
+    """From run to run, too, no document takes a chunk of another one: it is named, and the rest is kept."""
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    first.write_text('{"document_id": "A", "chunk_id": "chunk-1", "text": "The mill grinds oats."}\n')
+    second.write_text(
+        '{"document_id": "B", "chunk_id": "chunk-1", "text": "The weir holds the river."}\n'
+        '{"document_id": "C", "chunk_id": "chunk-2", "text": "The lock lifts boats."}\n'
+    )
+    assert (await plant(first)).added == 1
+    report = await plant(second)
+    assert (report.added, report.skipped[0].path) == (1, "B")
+    assert "taken by document A" in report.skipped[0].reason
+    assert set(await store.adocuments()) == {"A", "C"}
+    assert (await plant(first)).unchanged == 1
+    assert (await store.aget_by_ids(["chunk-1"]))[0].page_content == "The mill grinds oats."
+
+
+@pytest.mark.parametrize("named_first", [True, False])
+async def test_a_row_cannot_take_the_number_of_another_documents_chunk(
+    tmp_path: Path, store: EdgeVectorStore, plant: Plant, named_first: bool
+) -> None:
+    """Of a row that is called as another document's chunk, and that document, the first is kept, in one run."""
+    rows = [
+        '{"document_id": "x", "chunk_id": "y#0", "text": "A row with a name of its own."}\n',
+        '{"document_id": "y", "text": "A document that is numbered."}\n',
+    ]
+    (path := tmp_path / "rows.jsonl").write_text("".join(rows if named_first else reversed(rows)))
+    report = await plant(path)
+    assert (report.added, len(report.skipped)) == (1, 1)
+    assert set(await store.adocuments()) == {"x" if named_first else "y"}
+
+
 async def test_vectors_are_of_titled_text_and_of_sentences(
     garden: Path, store: EdgeVectorStore, plant: Plant, embeddings: MiniLMEmbeddings
 ) -> None:

@@ -94,6 +94,25 @@ async def test_a_document_larger_than_a_request(address: str, store: EdgeVectorS
     assert set(await store.achunk_hashes("book")) == {"c7"}
 
 
+async def test_a_chunk_of_another_document_is_refused(address: str, store: EdgeVectorStore, tmp_path: Path) -> None:
+    """By name on this side, the rest being kept; and by the server, whoever asks it."""
+    (path := tmp_path / "rows.jsonl").write_text('{"document_id": "a", "chunk_id": "c", "text": "First."}\n')
+    async with remote_sink(address, None, ["key"]) as sink:
+        assert (await ingest_into(sink, [path])).added == 1
+        path.write_text(
+            '{"document_id": "b", "chunk_id": "c", "text": "Second."}\n'
+            '{"document_id": "e", "chunk_id": "e", "text": "Third."}\n'
+        )
+        report = await ingest_into(sink, [path])
+    assert (report.added, [one.path for one in report.skipped]) == (1, ["b"])
+    chunk = {"chunk_id": "c", "chunk_index": 0, "text": "abc", "spans": []}
+    part = {"document": DOCUMENT, "content_hash": "h", "last": True, "replaces": False, "chunks": [chunk]}
+    async with httpx.AsyncClient(base_url=address, headers={"X-API-Key": "key"}) as client:
+        response = await client.post(PATH, json={"parts": [part]})
+    assert (response.status_code, "taken by document a" in response.json()["message"]) == (400, True)
+    assert set(await store.adocuments()) == {"a", "e"}
+
+
 async def test_a_broken_file_is_named_here(address: str, tmp_path: Path) -> None:
     """Files are read on this side, and named on this side."""
     (path := tmp_path / "a.pdf").write_bytes(b"%PDF nothing")

@@ -144,6 +144,7 @@ class VectorStoreKit:
         assert await store.adelete_chunks(["b/1", "a/1"]) == 1
         assert await store.acount() == 5
         assert await store.adocuments() == {"b": "hb0", "c": "hc0"}
+        assert await store.aowners(["b/0", "b/1", "c/2"]) == {"b/0": "b", "c/2": "c"}
         await store.aupsert([point("b", 0, "new")])
         assert (await store.adocuments())["b"] == "new"
         await store.aflush()
@@ -154,6 +155,7 @@ class VectorStoreKit:
         """What ingest asks first has an answer."""
         assert await store.acount() == 0
         assert await store.adocuments() == {}
+        assert await store.aowners(["a/1"]) == {}
         assert await store.adelete_documents(["a"]) == 0
         assert await store.adelete_chunks(["a/1"]) == 0
 
