@@ -98,14 +98,16 @@ class Part(_Data):
     """Some chunks of a document on their way into a collection; a document travels in one part or in several.
 
     The chunk with index 0 travels in the last part. ``content_hash`` is the document's; ``replaces`` says that the
-    collection holds a document of this id already.
+    collection held a document of this id when its sender asked, and decides nothing; ``total`` is the number of chunks
+    of the whole document, without which it counts as whole when its last part comes.
     """
 
     document: Described
     chunks: tuple[TextChunk, ...]
     content_hash: str = Field(min_length=1, max_length=64)
     last: bool
-    replaces: bool
+    replaces: bool = False
+    total: PositiveInt | None = None
 
 
 class SkippedFile(_Data):

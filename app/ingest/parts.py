@@ -19,7 +19,14 @@ def parts_of(document: SplitDocument, content_hash: str, replaces: bool) -> Iter
     groups = list(_groups([*document.chunks[1:], document.chunks[0]]))
     for number, group in enumerate(groups, 1):
         last = number == len(groups)
-        yield Part(document=described, chunks=group, content_hash=content_hash, last=last, replaces=replaces)
+        yield Part(
+            document=described,
+            chunks=group,
+            content_hash=content_hash,
+            last=last,
+            replaces=replaces,
+            total=len(document.chunks),
+        )
 
 
 def _groups(chunks: Sequence[TextChunk]) -> Iterator[tuple[TextChunk, ...]]:

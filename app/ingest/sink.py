@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -24,6 +25,9 @@ def taken(document_id: str, chunks: Sequence[TextChunk], owners: Mapping[str, st
         return None
     whose = f"document {other}" if other else "a stored chunk of no document"
     return f"a chunk id of document {document_id} is taken by {whose}, which is kept"
+
+
+log = logging.getLogger("garden.ingest")
 
 
 class Sink(Protocol):
@@ -58,8 +62,9 @@ class LocalSink:
     """A collection of this process. While one batch is stored, the next is embedded.
 
     The order of writes makes a kill harmless at any moment. New chunks come first, marked as parts. Then the chunks of
-    an older version go. Only then does the first chunk get the document's hash, without which the next run does the
-    document again.
+    any other version go. Only then does the first chunk get the document's hash, without which the next run does the
+    document again. It does not get it either while some of the chunks are missing, because somebody else stored
+    another version in between.
     """
 
     def __init__(self, store: ChunkStore, embeddings: Embeddings, model_name: str) -> None:
@@ -100,24 +105,33 @@ class LocalSink:
         await self._store.aoptimize()
 
     async def _save(self, parts: Sequence[Part], points: Sequence[Point]) -> None:
-        complete = {part.document.document_id: part for part in parts if part.last}
-        firsts: list[Point] = []
-        replacing: list[Point] = []
-        for point in points:
-            part = complete.get(point.metadata["document_id"])
-            if part is not None and point.metadata["chunk_index"] == 0:
-                whole = replace(point, metadata={**point.metadata, "content_hash": part.content_hash})
-                (replacing if part.replaces else firsts).append(whole)
-        new = {point.chunk_id for point in firsts}
-        await self._store.aupsert([*(point for point in points if point.chunk_id not in new), *firsts])
-        if replacing:
-            stale = [chunk for part in complete.values() if part.replaces for chunk in await self._stale(part)]
-            if stale:
-                await self._store.adelete_chunks(stale)
-            await self._store.aupsert(replacing)
+        last = {part.document.document_id: part for part in parts if part.last}
+        known = await self._store.achunk_hashes(*last) if last else {}
+        hashes = {its for part in last.values() for its in (part.content_hash, part_hash(part.content_hash))}
+        new = {point.chunk_id for point in points}
+        stale = [chunk_id for chunk_id, its in known.items() if its not in hashes and chunk_id not in new]
+        firsts = [
+            replace(point, metadata={**point.metadata, "content_hash": part.content_hash})
+            for point in points
+            if point.metadata["chunk_index"] == 0 and (part := last.get(point.metadata["document_id"]))
+            if _whole(part, points, known)
+        ]
+        if all(its in hashes for its in known.values()):  # nothing older is there, so once is enough
+            marked = {point.chunk_id for point in firsts}
+            await self._store.aupsert([*(point for point in points if point.chunk_id not in marked), *firsts])
+            return
+        await self._store.aupsert(points)
+        if stale:
+            await self._store.adelete_chunks(stale)
+        if firsts:
+            await self._store.aupsert(firsts)
 
-    async def _stale(self, part: Part) -> list[str]:
-        """The chunks of an older version of a document."""
-        known = await self._store.achunk_hashes(part.document.document_id)
-        current = (part.content_hash, part_hash(part.content_hash))
-        return [chunk_id for chunk_id, content_hash in known.items() if content_hash not in current]
+
+def _whole(part: Part, points: Sequence[Point], known: Mapping[str, str]) -> bool:
+    """Whether with *points* all chunks of a document are there; they are not when somebody else stored it meanwhile."""
+    own = {point.chunk_id for point in points if point.metadata["document_id"] == part.document.document_id}
+    own |= {chunk_id for chunk_id, its in known.items() if its in (part.content_hash, part_hash(part.content_hash))}
+    if part.total is None or len(own) >= part.total:
+        return True
+    log.warning("document_not_whole", extra={"chunks": len(own), "of": part.total})
+    return False

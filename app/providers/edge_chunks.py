@@ -71,9 +71,9 @@ class EdgeChunks:
                 first[document] = at, str(metadata.get("content_hash") or "")
         return {document: content_hash for document, (_, content_hash) in first.items()}
 
-    async def achunk_hashes(self, document_id: str) -> dict[str, str]:
-        """Chunk id -> ``content_hash`` of the chunks of one document."""
-        job = self._metadata(("chunk_id", "content_hash"), {"document_id": document_id})
+    async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
+        """Chunk id -> ``content_hash`` of the chunks of these documents."""
+        job = self._metadata(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in await asyncio.wrap_future(job)}
 
     async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:

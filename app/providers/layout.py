@@ -73,8 +73,8 @@ class ChunkStore(Protocol):
         """Return document id -> ``content_hash`` of its first chunk ("" where it has none), for all that is stored."""
         ...
 
-    async def achunk_hashes(self, document_id: str) -> dict[str, str]:
-        """Return chunk id -> ``content_hash`` ("" where it has none) for the stored chunks of one document."""
+    async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
+        """Return chunk id -> ``content_hash`` ("" where it has none) for the stored chunks of these documents."""
         ...
 
     async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:

@@ -151,9 +151,9 @@ class RemoteChunks(ABC):
                 first[document] = at, str(one.get("content_hash") or "")
         return {document: content_hash for document, (_, content_hash) in first.items()}
 
-    async def achunk_hashes(self, document_id: str) -> dict[str, str]:
-        """Chunk id -> ``content_hash`` of the chunks of one document."""
-        found = await self._walk(("chunk_id", "content_hash"), {"document_id": document_id})
+    async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
+        """Chunk id -> ``content_hash`` of the chunks of these documents."""
+        found = await self._walk(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found}
 
     async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:

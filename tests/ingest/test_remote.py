@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 
 from app import errors_http, middleware
-from app.ingest.documents import SkippedFile
+from app.ingest.documents import SkippedFile, TextChunk
 from app.ingest.pipeline import ingest_into
 from app.ingest.planted import Planted
 from app.ingest.remote import PATH, remote_sink
@@ -133,6 +134,46 @@ async def test_errors_of_the_server_have_names(address: str, tmp_path: Path) -> 
     with pytest.raises(StoreUnavailable):
         async with remote_sink("http://127.0.0.1:9", None) as sink:
             await ingest_into(sink, [path])
+
+
+def version(words: str, chunks: int) -> list[dict[str, Any]]:
+    """A document as its client sends it, in two parts."""
+    split = [TextChunk(chunk_id=f"d#{n}", chunk_index=n, text=f"{words} {n}.", spans=()) for n in range(chunks)]
+    whole = {"document": DOCUMENT, "content_hash": f"hash of {words}", "replaces": False, "total": chunks}
+    firsts, lasts = split[1:-1], [split[-1], split[0]]
+    return [
+        {**whole, "last": last, "chunks": [chunk.model_dump(mode="json") for chunk in group]}
+        for last, group in ((False, firsts), (True, lasts))
+    ]
+
+
+async def texts(store: EdgeVectorStore) -> set[str]:
+    """The text of every stored chunk."""
+    return {point.text async for page in store.apoints() for point in page}
+
+
+async def test_of_two_versions_stored_at_once_one_remains(address: str, store: EdgeVectorStore) -> None:
+    """Neither client knew of the other: the later version stands alone, whole, whatever it said that it replaces."""
+    async with httpx.AsyncClient(base_url=address, headers={"X-API-Key": "key"}) as client:
+        for parts in (version("Old", 9), version("New", 4)):
+            assert (await client.post(PATH, json={"parts": parts})).status_code == 200
+    assert await texts(store) == {f"New {n}." for n in range(4)}
+    assert await store.adocuments() == {"d": "hash of New"}
+
+
+async def test_a_document_that_lost_chunks_on_its_way_does_not_count_as_whole(
+    address: str, store: EdgeVectorStore
+) -> None:
+    """Another version came between its parts: the next run finds another hash, and makes it whole."""
+    new = version("New", 6)
+    async with httpx.AsyncClient(base_url=address, headers={"X-API-Key": "key"}) as client:
+        for parts in (new[:1], version("Old", 3), new[1:]):
+            assert (await client.post(PATH, json={"parts": parts})).status_code == 200
+        assert await store.adocuments() == {"d": "part of hash of New"}
+        assert await texts(store) == {"New 0.", "New 5."}
+        assert (await client.post(PATH, json={"parts": new})).status_code == 200
+    assert await texts(store) == {f"New {n}." for n in range(6)}
+    assert await store.adocuments() == {"d": "hash of New"}
 
 
 TORN = {"chunk_id": "c", "chunk_index": 0, "text": "abc", "spans": [[0, 9]]}

@@ -140,6 +140,7 @@ class VectorStoreKit:
         await store.aupsert([point(document, at, f"h{document}{at}") for document in "abc" for at in (2, 0, 1)])
         assert await store.adocuments() == {"a": "ha0", "b": "hb0", "c": "hc0"}
         assert await store.achunk_hashes("b") == {"b/0": "hb0", "b/1": "hb1", "b/2": "hb2"}
+        assert set(await store.achunk_hashes("a", "c", "nobody")) == {f"{one}/{at}" for one in "ac" for at in range(3)}
         assert await store.adelete_documents(["a", "nobody"]) == 3
         assert await store.adelete_chunks(["b/1", "a/1"]) == 1
         assert await store.acount() == 5
