@@ -8,7 +8,17 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, PositiveInt, model_validator
+import orjson
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    NonNegativeInt,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
 MAX_ID_CHARS = 1_000
 MAX_TITLE_CHARS = 300
@@ -57,6 +67,19 @@ class Described(_Data):
     source: DocumentId
     url: Url | None = None
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @field_validator("metadata")
+    @classmethod
+    def _can_be_stored(cls, metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        try:
+            same = orjson.loads(orjson.dumps(metadata)) == metadata  # NaN comes back as null
+        except (TypeError, ValueError):
+            same = False
+        if not same:
+            raise ValueError(
+                "must be plain JSON: Unicode text, finite numbers of at most 64 bits, not nested too deeply"
+            )
+        return metadata
 
 
 class LoadedDocument(Described):

@@ -180,6 +180,22 @@ TORN = {"chunk_id": "c", "chunk_index": 0, "text": "abc", "spans": [[0, 9]]}
 DOCUMENT = {"document_id": "d", "source": "d"}
 
 
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", '"\\ud800"', '{"\\udc00": 1}', str(2**70)])
+async def test_metadata_that_cannot_be_stored_is_refused_by_name(
+    address: str, store: EdgeVectorStore, value: str
+) -> None:
+    """Not-a-number, half a surrogate pair and numbers past 64 bits are 400 with the field, and nothing is stored."""
+    document = f'{{"document_id": "d", "source": "d", "metadata": {{"deep": [{value}]}}}}'
+    chunk = '{"chunk_id": "c", "chunk_index": 0, "text": "abc", "spans": []}'
+    part = f'{{"document": {document}, "content_hash": "h", "last": true, "chunks": [{chunk}]}}'
+    headers = {"X-API-Key": "key", "Content-Type": "application/json"}
+    async with httpx.AsyncClient(base_url=address, headers=headers) as client:
+        response = await client.post(PATH, content=f'{{"parts": [{part}]}}')
+    told = response.json()
+    assert (response.status_code, told["details"]["field"]) == (400, "parts.0.document.metadata")
+    assert await store.acount() == 0
+
+
 @pytest.mark.parametrize(
     "body",
     [
