@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from app.ingest.documents import ChunkId, DocumentId, Part
 from app.ingest.sink import LocalSink, taken
+from app.providers.layout import COLLECTION_NAME
 from graph.errors import InvalidInput
 
 OpenSink = Callable[[str | None], Awaitable[LocalSink]]
@@ -23,7 +24,16 @@ OpenSink = Callable[[str | None], Awaitable[LocalSink]]
 MAX_ITEMS = 1_000
 """Parts, or documents to remove, in one request; its bytes are limited for every door alike."""
 
-CollectionName = Annotated[str | None, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+MAX_NAME_CHARS = 255
+
+
+def _collection_name(name: str | None) -> str | None:
+    if name is not None and not COLLECTION_NAME.fullmatch(name):
+        raise ValueError("must be letters, digits, '_', '-' and '.', not first a '.'")
+    return name
+
+
+CollectionName = Annotated[str | None, Field(max_length=MAX_NAME_CHARS), AfterValidator(_collection_name)]
 
 
 class Stored(BaseModel):

@@ -9,7 +9,6 @@ becomes usable by itself.
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,11 +25,10 @@ from app.providers.edge_shard import Shard
 from app.providers.edge_sums import write_sums
 from app.providers.edge_warm import Warming
 from app.providers.holder import CollectionLock, in_use
+from app.providers.layout import COLLECTION_NAME
 from graph.errors import ConfigurationError, StoreUnavailable
 
 T = TypeVar("T")
-
-_NAME = re.compile(r"[\w-][\w.-]*")
 
 READERS = 2
 """Threads for reading; more would only wait for each other (see ``edge_shard``)."""
@@ -46,7 +44,7 @@ class EdgeEngine:
     """
 
     def __init__(self, data_dir: Path, collection: str, size: int | None = None, *, least: int = LEAST_FREE) -> None:
-        if not _NAME.fullmatch(collection):
+        if not COLLECTION_NAME.fullmatch(collection):
             raise ConfigurationError(
                 f"The collection name {collection!r} (VECTOR_STORE_COLLECTION, TASKS_COLLECTION) is not allowed: "
                 "letters, digits, '_', '-' and '.', not first a '.'"

@@ -9,6 +9,7 @@ third named vector, ``sentences`` (multivector, MaxSim over cosine, float16), st
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ SENTENCES = "sentences"
 """Of collections made before."""
 CONTENT = "page_content"
 METADATA = "metadata"
+COLLECTION_NAME = re.compile(r"[\w-][\w.-]*")
+"""What a collection of the embedded engine may be called: the name is that of a folder."""
 INDEXED_FIELDS = ("document_id", "source", "status", "priority")
 """Metadata fields with a keyword index: what filters and deletes ask for."""
 

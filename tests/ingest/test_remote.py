@@ -24,6 +24,7 @@ from app.ingest.remote import PATH, remote_sink
 from app.ingest.sink import LocalSink
 from app.ingest_api import ingest_routes
 from app.keyring import Keyring
+from app.providers.edge_engine import EdgeEngine
 from app.providers.edge_store import EdgeVectorStore
 from app.providers.minilm import MiniLMEmbeddings
 from graph.errors import ConfigurationError, GardenError, InvalidInput, StoreUnavailable
@@ -50,7 +51,7 @@ async def address(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> Async
     """A server that holds ``store``, with the service's own error handlers, body limit and keys."""
 
     async def open_sink(collection: str | None) -> LocalSink:
-        if collection not in (None, "documents"):
+        if collection not in (None, "documents", "team.docs", "Bücher_2"):
             raise InvalidInput("This server holds no such collection.", field="collection")
         return LocalSink(store, embeddings, MODEL)
 
@@ -112,6 +113,15 @@ async def test_a_chunk_of_another_document_is_refused(address: str, store: EdgeV
         response = await client.post(PATH, json={"parts": [part]})
     assert (response.status_code, "taken by document a" in response.json()["message"]) == (400, True)
     assert set(await store.adocuments()) == {"a", "e"}
+
+
+@pytest.mark.parametrize("name", ["team.docs", "Bücher_2"])
+async def test_a_name_that_the_engine_takes_is_taken_over_http_too(address: str, tmp_path: Path, name: str) -> None:
+    """One rule for the names of collections, here and beside a server."""
+    EdgeEngine(tmp_path, name).close()
+    (path := tmp_path / "a.txt").write_text("Hello there.")
+    async with remote_sink(address, name, ["key"]) as sink:
+        assert (await ingest_into(sink, [path])).added == 1
 
 
 async def test_a_broken_file_is_named_here(address: str, tmp_path: Path) -> None:
@@ -200,6 +210,8 @@ async def test_metadata_that_cannot_be_stored_is_refused_by_name(
     "body",
     [
         {"collection": "../../etc"},
+        {"collection": ".hidden"},
+        {"collection": "team.docs\n"},
         {"remove": [""]},
         {"parts": [{}]},
         {"parts": [{"document": DOCUMENT, "content_hash": "h", "last": True, "replaces": False, "chunks": [TORN]}]},
