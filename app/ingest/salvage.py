@@ -19,7 +19,7 @@ from app.ingest.documents import SplitDocument
 from app.ingest.identify import content_hash
 from app.providers import edge_salvage
 from app.providers.layout import CONTENT
-from app.providers.payloads import metadata_of
+from app.providers.payloads import chunk_index_of, metadata_of
 
 _OF_CHUNK = ("chunk_id", "chunk_index", "spans", "chapter", "section", "page")
 _OF_DOCUMENT = ("document_id", "title", "source", "url")
@@ -58,7 +58,7 @@ def _readable(shard: Path) -> Iterator[Row]:
 def _document(rows: list[Row], model_name: str) -> SplitDocument | None:
     """The document of these chunks, if it is whole."""
     by_chunk = {str(metadata_of(row).get("chunk_id")): row for row in rows}  # the same chunk may be in two shards
-    chunks = sorted(by_chunk.values(), key=lambda row: int(metadata_of(row).get("chunk_index") or 0))
+    chunks = sorted(by_chunk.values(), key=lambda row: chunk_index_of(metadata_of(row)))
     first = metadata_of(chunks[0])
     stored = first.pop("content_hash", None)
     described = {name: first.pop(name, None) for name in _OF_DOCUMENT}

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from app.moving.archive import FORMAT, GROUP, HEAD, PARTS, SUMS, VERSION, WEIGHT, Head, Sums
 from app.providers.layout import Point
+from app.providers.payloads import chunk_index_of
 from graph.errors import InvalidInput
 
 MOST_BYTES = 1 << 28
@@ -54,7 +55,7 @@ class Archive:
             self.count += len(points)
             for point in points:
                 document = str(point.metadata.get("document_id", ""))
-                at = int(point.metadata.get("chunk_index") or 0)
+                at = chunk_index_of(point.metadata)
                 if document not in first or at < first[document]:
                     first[document] = at
                     self.documents[document] = str(point.metadata.get("content_hash") or "")

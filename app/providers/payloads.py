@@ -11,6 +11,8 @@ from typing import Any
 
 from graph.state import Chunk
 
+LONGEST_NUMBER = 18
+"""Characters of the longest text that is read as a number."""
 _TEXT = ("page_content", "text", "document")
 _DOCUMENT_ID = ("document_id", "doc_id", "source", "source_doc", "source_url", "url", "title")
 _TITLE = ("title", "document_title", "source", "source_doc", "document_id", "source_url")
@@ -54,6 +56,11 @@ def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:
     return {key: value for key, value in payload.items() if key not in _TEXT}
 
 
+def chunk_index_of(metadata: Mapping[str, Any]) -> int:
+    """The place of a chunk in its document; 0 where the metadata does not say it as a number."""
+    return _integer(metadata, ("chunk_index",)) or 0
+
+
 def text_of(payload: Mapping[str, Any] | None) -> str:
     """The text of a payload, "" when it has none."""
     return _string(payload or {}, _TEXT) or ""
@@ -78,7 +85,7 @@ def _integer(values: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
             return value
         if isinstance(value, float) and value.is_integer():
             return int(value)
-        if isinstance(value, str) and value.strip().isdecimal():
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) <= LONGEST_NUMBER:
             return int(value)
     return None
 

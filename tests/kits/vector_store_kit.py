@@ -6,6 +6,7 @@ Fixture: ``store``, an empty collection that may not exist yet, made with ``EMBE
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,13 @@ class VectorStoreKit:
         await store.aflush()
         await store.aoptimize()
         await store.aprobe()
+
+    @pytest.mark.parametrize("place", ["first", "9" * 5000, [1], {"at": 1}, 1.5])
+    async def test_a_place_that_is_no_number_counts_as_the_first(self, store: Any, place: Any) -> None:
+        """Other pipelines write what they like into ``chunk_index``; the documents are listed nevertheless."""
+        given = point("a", 0, "h")
+        await store.aupsert([replace(given, metadata={**given.metadata, "chunk_index": place}), point("a", 1, "part")])
+        assert await store.adocuments() == {"a": "h"}
 
     async def test_nothing_was_ever_stored(self, store: Any) -> None:
         """What ingest asks first has an answer."""

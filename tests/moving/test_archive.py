@@ -203,6 +203,15 @@ def test_an_array_of_objects_is_never_unpickled(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("place", ["first", [1], {"at": 1}])
+async def test_a_place_that_is_no_number_is_read(tmp_path: Path, place: object) -> None:
+    """An archive of another pipeline's chunks is read, whatever their ``chunk_index`` is."""
+    (one,) = fruit(1)
+    odd = replace(one, metadata={**one.metadata, "chunk_index": place})
+    await write_archive(tmp_path / "odd.tar", HEAD, pages([odd]))
+    assert Archive(tmp_path / "odd.tar").documents == {"d0": "h0"}
+
+
 async def test_another_version_is_named(tmp_path: Path) -> None:
     """A file of a version to come says which it is and which can be read."""
     file = tmp_path / "next.tar"
