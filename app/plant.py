@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from app.ingest.documents import IngestReport
-from app.ingest.pipeline import ingest, ingest_documents, ingest_into
+from app.ingest.pipeline import check_paths, ingest, ingest_documents, ingest_into
 from app.ingest.planted import Planted
 from app.ingest.run import Progress as Done
 from app.ingest.sink import LocalSink, Sink
@@ -84,6 +84,7 @@ async def plant_if_empty(garden: Garden, folder: Path) -> None:
 
 
 async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: str | None) -> IngestReport:
+    await asyncio.to_thread(check_paths, paths)  # before they are noted
     with planting() as on_progress:
         if ray:
             return await _plant_on_ray(settings, paths, prune, ray, on_progress)

@@ -53,6 +53,11 @@ async def ingest_into(
         return await run.all(_read(reader, files, run))
 
 
+def check_paths(paths: Iterable[Path]) -> None:
+    """Raise ``InvalidInput`` for a path that does not exist."""
+    next(find_files(paths), None)
+
+
 def find_by_root(paths: Iterable[Path]) -> list[tuple[Path, FoundFile | SkippedFile]]:
     """The files below each of ``paths``, with that path. Raises ``InvalidInput`` for one that does not exist."""
     return [(root, file) for root in paths for file in find_files([root])]

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from app.bootstrap import build_garden
 from app.cli import app as command
+from app.ingest.sources import read_sources
 from app.settings import load_settings
 
 
@@ -56,10 +57,11 @@ def test_a_broken_file_is_named(docs: Path) -> None:
 
 
 def test_a_path_that_is_not_there_stops_it(docs: Path) -> None:
-    """One line that names the path, status 2."""
+    """One line that names the path, status 2; a later rebuild does not look for it."""
     done = ingest(docs, docs / "missing.md")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "missing.md" in done.stderr
+    assert read_sources(docs.parent / "data" / "corporate_documents").paths == ()
 
 
 def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> None:
