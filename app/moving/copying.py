@@ -85,19 +85,27 @@ async def copy(
 
 
 async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> None:
-    """Raise ``ConfigurationError`` unless a few of the vectors are what *embedding* makes of their texts."""
+    """Raise ``ConfigurationError`` unless all the vectors have the size, and a few of them the direction, of those that
+    *embedding* makes.
+    """
     some = [point for point in points if point.text.strip()][:SAMPLE]
     titled = [indexed_text(str(point.metadata.get("title") or ""), point.text) for point in some]
     plain = [point.text for point in some]  # other pipelines embed the text alone
-    made = await adocument_vectors(embedding.embeddings, [*titled, *plain])
+    made = await adocument_vectors(embedding.embeddings, [*titled, *plain] or ["Which size?"])
+    if any(len(point.dense) != made.shape[1] for point in points):
+        raise _another_model(embedding)
     for at, point in enumerate(some):
         known = unit(point.dense)
         pair = made[[at, len(some) + at]]
-        if pair.shape[1] != len(known) or float(np.max(pair @ known)) < ALIKE:
-            raise ConfigurationError(
-                f"The vectors are not those that EMBEDDING_MODEL={embedding.name} makes: name the model the collection "
-                "was filled with"
-            )
+        if float(np.max(pair @ known)) < ALIKE:
+            raise _another_model(embedding)
+
+
+def _another_model(embedding: EmbeddingModel) -> ConfigurationError:
+    return ConfigurationError(
+        f"The vectors are not those that EMBEDDING_MODEL={embedding.name} makes: name the model the collection was "
+        "filled with"
+    )
 
 
 async def _with_sentences(points: Sequence[Point], embedding: EmbeddingModel) -> list[Point]:

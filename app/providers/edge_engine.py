@@ -186,6 +186,13 @@ class EdgeEngine:
     def _make(self, size: int) -> None:
         """Make the collection if it does not exist; raise ``ConfigurationError`` if its vectors are of another size."""
         if self._shard is None:
+            if self.size not in (None, size):
+                raise ConfigurationError(
+                    f'Vectors of {size} dimensions cannot be stored in the collection "{self.collection}": the '
+                    f"embedding model makes {self.size}.",
+                    collection=self.collection,
+                    given=size,
+                )
             path = self.folder.next()
             Shard.create(path, size)
             self.folder.make_current(path)

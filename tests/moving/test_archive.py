@@ -233,6 +233,26 @@ async def test_vectors_of_another_model_are_refused(tmp_path: Path) -> None:
     await store.aclose()
 
 
+async def test_vectors_of_another_size_make_no_collection(tmp_path: Path) -> None:
+    """Where no text tells which model it was, the size does: nothing is made that the next ingest would stumble on."""
+    (one,) = fruit(1)
+    small = np.ones(SIZE // 2, np.float32)
+    blank = replace(one, text=" ", dense=small, sentences=np.zeros((0, SIZE // 2), np.float32))
+    head = Head(collection="garden", embedding_model="fake", dimension=SIZE // 2)
+    await write_archive(tmp_path / "blank.tar", head, pages([blank]))
+    archive = Archive(tmp_path / "blank.tar")
+    store = opened(tmp_path / "data")
+    with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL=fake"):
+        await copy(archive, archive.documents, store, FAKE)
+    with pytest.raises(ConfigurationError, match=f"model makes {SIZE}"):
+        await store.aupsert([blank])
+    await store.aclose()
+    again = opened(tmp_path / "data")
+    await again.aupsert(fruit(5))
+    assert await again.acount() == 5
+    await again.aclose()
+
+
 async def test_memory_is_bounded(tmp_path: Path) -> None:
     """Eight times the chunks take no more memory to write and to read than a little for their documents' names."""
     some = fruit(GROUP)
