@@ -124,7 +124,7 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, content
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.", field="file") from error
-    except (tarfile.TarError, ValueError, EOFError) as error:
+    except (tarfile.TarError, ValueError, EOFError, RecursionError) as error:  # a header may announce the next one
         raise _wrong(path, "it is cut short, or has been changed") from error
     raise _wrong(path, "it is cut short")
 

@@ -179,6 +179,16 @@ def test_no_member_leads_anywhere(tmp_path: Path, member: tarfile.TarInfo) -> No
     assert [path.name for path in tmp_path.rglob("*")] == ["in", "evil.tar"]
 
 
+def test_headers_without_end_are_one_clear_error(tmp_path: Path) -> None:
+    """Thousands of headers that each announce another one end the reading, not the reader."""
+    named = tarfile.TarInfo("head.json")
+    header = named.create_pax_header({**named.get_info(), "name": "y" * 200}, "utf-8")
+    path = tmp_path / "endless.tar"
+    path.write_bytes(header[: -tarfile.BLOCKSIZE] * 5000)
+    with pytest.raises(InvalidInput, match="is no whole export"):
+        Archive(path)
+
+
 def test_an_array_of_objects_is_never_unpickled(tmp_path: Path) -> None:
     """An array that would run code when it is loaded is refused unread."""
 
