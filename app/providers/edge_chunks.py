@@ -23,7 +23,7 @@ from app.providers.edge_search import EdgeSearch
 from app.providers.edge_shard import BATCH, Shard
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
-from app.providers.payloads import chunk_index_of, metadata_of
+from app.providers.payloads import document_hashes, metadata_of
 
 FLUSH_AFTER = 512
 """Points between two flushes, which keep the write-ahead log, and so the next opening, short."""
@@ -64,12 +64,8 @@ class EdgeChunks:
 
     async def adocuments(self) -> dict[str, str]:
         """Document id -> ``content_hash`` of its first chunk."""
-        first: dict[str, tuple[int, str]] = {}
-        for metadata in await asyncio.wrap_future(self._metadata(("document_id", "content_hash", "chunk_index"))):
-            document, at = str(metadata.get("document_id", "")), chunk_index_of(metadata)
-            if document not in first or at < first[document][0]:
-                first[document] = at, str(metadata.get("content_hash") or "")
-        return {document: content_hash for document, (_, content_hash) in first.items()}
+        rows = await asyncio.wrap_future(self._metadata(("document_id", "content_hash", "chunk_index")))
+        return document_hashes(rows)
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         """Chunk id -> ``content_hash`` of the chunks of these documents."""

@@ -187,12 +187,7 @@ class EdgeEngine:
         """Make the collection if it does not exist; raise ``ConfigurationError`` if its vectors are of another size."""
         if self._shard is None:
             if self.size not in (None, size):
-                raise ConfigurationError(
-                    f'Vectors of {size} dimensions cannot be stored in the collection "{self.collection}": the '
-                    f"embedding model makes {self.size}.",
-                    collection=self.collection,
-                    given=size,
-                )
+                raise ConfigurationError(f"Vectors of {size} dimensions, but the embedding model makes {self.size}.")
             path = self.folder.next()
             Shard.create(path, size)
             self.folder.make_current(path)

@@ -6,7 +6,7 @@ fields beside it, and Chroma's ``document`` with flat metadata. Nothing here wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graph.state import Chunk
@@ -59,6 +59,16 @@ def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:
 def chunk_index_of(metadata: Mapping[str, Any]) -> int:
     """The place of a chunk in its document; 0 where the metadata does not say it as a number."""
     return _integer(metadata, ("chunk_index",)) or 0
+
+
+def document_hashes(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Document id -> ``content_hash`` of its first chunk ("" where it has none), of the metadata of chunks."""
+    first: dict[str, tuple[int, str]] = {}
+    for metadata in stored:
+        document, at = str(metadata.get("document_id", "")), chunk_index_of(metadata)
+        if document not in first or at < first[document][0]:
+            first[document] = at, str(metadata.get("content_hash") or "")
+    return {document: content_hash for document, (_, content_hash) in first.items()}
 
 
 def text_of(payload: Mapping[str, Any] | None) -> str:

@@ -21,7 +21,7 @@ from app.circuit import Circuit
 from app.faults import store_error
 from app.providers.guarded_calls import GuardedCalls
 from app.providers.layout import Point
-from app.providers.payloads import chunk_index_of, metadata_of
+from app.providers.payloads import document_hashes, metadata_of
 from app.resilience import Retry
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
 
@@ -144,12 +144,7 @@ class RemoteChunks(ABC):
 
     async def adocuments(self) -> dict[str, str]:
         """Document id -> ``content_hash`` of its first chunk."""
-        first: dict[str, tuple[int, str]] = {}
-        for one in await self._walk(("document_id", "content_hash", "chunk_index")):
-            document, at = str(one.get("document_id", "")), chunk_index_of(one)
-            if document not in first or at < first[document][0]:
-                first[document] = at, str(one.get("content_hash") or "")
-        return {document: content_hash for document, (_, content_hash) in first.items()}
+        return document_hashes(await self._walk(("document_id", "content_hash", "chunk_index")))
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         """Chunk id -> ``content_hash`` of the chunks of these documents."""
