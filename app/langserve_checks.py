@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,7 @@ async def checked(request: Request) -> None:
     batch = request.url.path.endswith("/batch")
     if batch or request.url.path.endswith("/invoke"):
         request_var.set(request)
-    try:
-        body = orjson.loads(await request.body())
-    except orjson.JSONDecodeError:
-        raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
+    body = _read(await request.body())
     if not isinstance(body, dict):
         raise InvalidInput("The body must be a JSON object.", "body")
     if batch:
@@ -49,6 +47,21 @@ async def checked(request: Request) -> None:
     for config in configs if batch and isinstance(configs, list) else [configs]:
         if not isinstance(config, dict):
             raise InvalidInput("config must be a JSON object.", "config")
+
+
+def _read(body: bytes) -> Any:
+    """The JSON of a body, if LangServe can read it too (with Python's parser) and write it into its events (orjson)."""
+    try:
+        read = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
+    try:
+        orjson.dumps(json.loads(body))
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(
+            "The body must hold integers of at most 64 bits, Unicode text, and nothing nested deeply.", "body"
+        ) from None
+    return read
 
 
 def _check_file(name: str | None) -> None:

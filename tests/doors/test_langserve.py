@@ -111,6 +111,20 @@ def test_what_is_no_question_is_refused(http: httpx.Client, path: str, body: dic
     assert response.json()["details"] == {"field": field}
 
 
+@pytest.mark.parametrize("path", ["invoke", "batch", "stream", "stream_events", "stream_log"])
+@pytest.mark.parametrize(
+    "odd",
+    [b"-9223372036854775809", b"1" * 5000, b'"\\ud800"', b"[" * 1000 + b"]" * 1000],
+    ids=["integer", "digits", "text", "deep"],
+)
+def test_what_cannot_be_written_into_an_event_is_refused(http: httpx.Client, path: str, odd: bytes) -> None:
+    """JSON that LangServe's parser or its events have no room for is 400, before any event, wherever it stands."""
+    question = b'{"query": "What is grass?", "maxSources": %s}' % odd
+    body = b'{"inputs": [%s]}' % question if path == "batch" else b'{"input": %s}' % question
+    response = http.post(f"/rag/{path}", content=body, headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()["error"]) == (400, "VALIDATION_ERROR")
+
+
 async def test_events_show_our_runnable_and_not_the_nodes(address: str) -> None:
     """``/rag/stream_events`` tells of the one public Runnable; the graph's nodes and chunks do not show."""
     remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/rag/")
