@@ -20,6 +20,7 @@ from app.providers.bm25 import dimension, highest
 from app.providers.hybrid import Candidate, HybridQuery, HybridStore
 from app.providers.sentence_vectors import Sentences, SentenceVectors
 from app.providers.vectors import aquestion_vectors
+from app.turns import Turns
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retrieved
 from graph.state import Chunk, Question, Reading
@@ -49,6 +50,7 @@ class HybridRetriever:
         self._embeddings = embeddings
         self._pool = pool
         self._sentences = SentenceVectors(store, embeddings)
+        self._turns = Turns()
 
     async def retrieve(self, question: Question) -> Retrieved:
         """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
@@ -58,6 +60,7 @@ class HybridRetriever:
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
                 vectors = await aquestion_vectors(self._embeddings, question.parts)
+                await self._turns.turn()
                 queries = [
                     HybridQuery(vector, tuple([dimension(stem) for stem in question_stems(part)]))
                     for vector, part in zip(vectors, question.parts, strict=True)

@@ -26,9 +26,6 @@ from bench.process import Measured, environment, free_port
 from bench.report import number, show
 from bench.services import OURS, ROOT, Place
 
-BLOCK = 80
-"""Questions of a block."""
-
 WHAT = ("p50, ms", "p95, ms", "answers a second", "CPU ms a question")
 
 
@@ -37,6 +34,7 @@ def main(arguments: Sequence[str]) -> None:
     options = argparse.ArgumentParser(prog="bench pair", description=__doc__)
     options.add_argument("--other", type=Path, required=True, help="the other checkout's folder")
     options.add_argument("--blocks", type=int, default=10)
+    options.add_argument("--block", type=int, default=80, help="questions of a block; many for many in flight")
     options.add_argument("--concurrency", default="1,8", help="questions in flight, with commas")
     options.add_argument("--latency", type=int, default=0, help="the model's, in ms")
     options.add_argument("--cache", type=Path, default=Path(__file__).parent / ".cache")
@@ -45,7 +43,8 @@ def main(arguments: Sequence[str]) -> None:
     with ExitStack() as ends:
         pair = Pair(ends, chosen.other.resolve(), chosen.cache, chosen.envs, chosen.latency)
         for concurrency in map(int, chosen.concurrency.split(",")):
-            show([(f"{concurrency} at once, {chosen.blocks} blocks", pair.rows(concurrency, chosen.blocks))])
+            rows = pair.rows(concurrency, chosen.blocks, chosen.block)
+            show([(f"{concurrency} at once, {chosen.blocks} blocks", rows)])
 
 
 class Pair:
@@ -75,12 +74,12 @@ class Pair:
             self._block(port, service, 4, len(self._bodies), 0)
         httpx.post(f"{place.model_url}/control", json={"latency_ms": latency})
 
-    def rows(self, concurrency: int, blocks: int) -> list[list[str]]:
+    def rows(self, concurrency: int, blocks: int, block: int) -> list[list[str]]:
         """The table: medians of both, and of the blocks' ratios."""
         found: tuple[list[list[float]], list[list[float]]] = [], []
         for turn in range(blocks):
             for at in (0, 1) if turn % 2 else (1, 0):
-                found[at].append(self._block(*self._services[at], concurrency, BLOCK, turn * BLOCK))
+                found[at].append(self._block(*self._services[at], concurrency, block, turn * block))
         rows = [["", "other", "this", "this / other"]]
         for at, what in enumerate(WHAT):
             before, after = ([figures[at] for figures in side] for side in found)
