@@ -21,43 +21,16 @@ from typing import Any
 
 from app.bootstrap import build_garden
 from app.cli import GC_THRESHOLDS
-from app.ingest.pipeline import ingest
-from app.providers.edge_store import EdgeVectorStore
-from app.providers.layout import Point
-from app.providers.minilm import MiniLMEmbeddings
-from app.providers.vectors import Vectors
-from app.providers.weights import find_weights
 from app.settings import load_settings
 from bench.corpus import make_corpus
 from bench.grown import grow
 from bench.process import size_mb
 from bench.report import number, show
+from bench.scale_ingest import measure_ingest
 from bench.scale_questions import ALL_QUESTIONS, measure_questions
 
 BASE = 500
 """Real chunks."""
-
-
-class Replayed(MiniLMEmbeddings):
-    """Remembers every batch of documents it embedded."""
-
-    batches: list[list[str]]
-
-    async def aembed_array(self, texts: Sequence[str]) -> Vectors:
-        """``MiniLMEmbeddings.aembed_array``, remembered."""
-        self.batches.append(list(texts))
-        return await super().aembed_array(texts)
-
-
-class Watched(EdgeVectorStore):
-    """Remembers every point it stored."""
-
-    stored: list[Point]
-
-    async def aupsert(self, points: Sequence[Point]) -> None:
-        """``EdgeVectorStore.aupsert``, remembered."""
-        self.stored.extend(points)
-        await super().aupsert(points)
 
 
 def main(arguments: list[str]) -> None:
@@ -81,9 +54,7 @@ def main(arguments: list[str]) -> None:
 async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
     """Both parts: ingest over the real chunks, then questions at every size."""
     corpus = await asyncio.to_thread(make_corpus, BASE, ALL_QUESTIONS)
-    file = folder / "corpus.jsonl"
-    corpus.write(file)
-    ingested, points = await measure_ingest(file, folder / "garden")
+    ingested, points = await measure_ingest(corpus, folder)
     settings = load_settings(data_dir=folder / "garden", log_level="ERROR")
     smallest = load_settings(data_dir=folder / "smallest", log_level="ERROR")
     grown, rows = len(points), []
@@ -112,36 +83,6 @@ async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
             await beside.aclose()
         print(f"{size:,} chunks measured", flush=True)
     return {"ingest": ingested, "sizes": rows}
-
-
-async def measure_ingest(file: Path, data_dir: Path) -> tuple[dict[str, float], list[Point]]:
-    """An ingest, and its embedding alone: the same texts in the same batches by the same model. And what it stored."""
-    embeddings = Replayed(find_weights())
-    embeddings.batches = []
-    await embeddings.aembed_array(["warm up"])
-    embeddings.batches.clear()
-    collection = load_settings().vector_store_collection
-    store = Watched(embeddings, data_dir, collection, embeddings.dimension)
-    store.stored = []
-    begun, cpu = time.perf_counter(), time.process_time()
-    report = await ingest([file], store=store, embeddings=embeddings, model_name=embeddings.model_name)
-    whole, whole_cpu = time.perf_counter() - begun, time.process_time() - cpu
-    await store.aclose()
-    batches = list(embeddings.batches)
-    begun, cpu = time.perf_counter(), time.process_time()
-    for batch in batches:
-        await embeddings.aembed_array(batch)
-    alone, alone_cpu = time.perf_counter() - begun, time.process_time() - cpu
-    embeddings.close()
-    figures = {
-        "chunks": report.chunks,
-        "texts embedded": sum(map(len, batches)),
-        "ingest, chunks a second": report.chunks / whole,
-        "embedding alone, chunks a second": report.chunks / alone,
-        "ingest / embedding alone, by the clock": whole / alone,
-        "ingest / embedding alone, in CPU time": whole_cpu / alone_cpu,
-    }
-    return figures, list({point.chunk_id: point for point in store.stored}.values())
 
 
 def tables(result: dict[str, Any]) -> list[tuple[str, list[list[str]]]]:
