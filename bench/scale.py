@@ -54,7 +54,9 @@ def main(arguments: list[str]) -> None:
 async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
     """Both parts: ingest over the real chunks, then questions at every size."""
     corpus = await asyncio.to_thread(make_corpus, BASE, ALL_QUESTIONS)
-    ingested, points = await measure_ingest(corpus, folder)
+    file = folder / "corpus.jsonl"
+    corpus.write(file)
+    ingested, points = await measure_ingest(file, folder)
     settings = load_settings(data_dir=folder / "garden", log_level="ERROR")
     smallest = load_settings(data_dir=folder / "smallest", log_level="ERROR")
     grown, rows = len(points), []

@@ -1,13 +1,12 @@
 """What an ingest takes beyond its embedding: the same texts in the same batches, whole and embedded alone, in turns.
 
-A few seconds of each at a time, for within the half minute that one whole ingest takes machines change their pace by
-more than what is to be measured.
+Several times, for within the seconds that one takes machines change their pace by more than what is to be measured.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
@@ -18,10 +17,9 @@ from app.providers.minilm import MiniLMEmbeddings
 from app.providers.vectors import Vectors
 from app.providers.weights import find_weights
 from app.settings import load_settings
-from bench.corpus import Corpus
 
-PARTS = 8
-"""Ingests that the corpus is cut into; each is the ingest of one file."""
+TIMES = 5
+"""Ingests, each followed by its embedding alone; the figures are the medians."""
 
 
 class Replayed(MiniLMEmbeddings):
@@ -46,52 +44,43 @@ class Watched(EdgeVectorStore):
         await super().aupsert(points)
 
 
-async def measure_ingest(corpus: Corpus, folder: Path) -> tuple[dict[str, float], list[Point]]:
-    """Ingest *corpus* into ``folder/garden`` part by part; the figures, and the points that were stored."""
+async def measure_ingest(file: Path, folder: Path) -> tuple[dict[str, float], list[Point]]:
+    """Ingest *file* into a new collection as often as ``TIMES``, the first in ``folder/garden``.
+
+    Returns the figures, and the points that one ingest stored.
+    """
     embeddings = Replayed(find_weights())
     embeddings.batches = []
     await embeddings.aembed_array(["warm up"])
-    store = Watched(embeddings, folder / "garden", load_settings().vector_store_collection, embeddings.dimension)
-    store.stored = []
-    texts, whole, alone = 0, [], []
-    for number, part in enumerate(parts(corpus)):
-        file = folder / f"part-{number}.jsonl"
-        part.write(file)
+    whole, alone = [], []
+    for turn in range(TIMES):
+        there = folder / (f"garden-{turn}" if turn else "garden")
+        store = Watched(embeddings, there, load_settings().vector_store_collection, embeddings.dimension)
+        store.stored = []
         embeddings.batches.clear()
         begun = _now()
         await ingest([file], store=store, embeddings=embeddings, model_name=embeddings.model_name)
         whole.append(_since(begun))
+        await store.aclose()
         batches = list(embeddings.batches)
-        texts += sum(map(len, batches))
         begun = _now()
         for batch in batches:
             await embeddings.aembed_array(batch)
         alone.append(_since(begun))
-    await store.aclose()
     embeddings.close()
     clock, cpu = ([a[at] / w[at] for a, w in zip(alone, whole, strict=True)] for at in (0, 1))
+    points = list({point.chunk_id: point for point in store.stored}.values())
     figures = {
-        "chunks": len(store.stored),
-        "texts embedded": texts,
-        "ingest, chunks a second": len(store.stored) / sum(seconds for seconds, _ in whole),
-        "embedding alone, chunks a second": len(store.stored) / sum(seconds for seconds, _ in alone),
-        "ingest over embedding alone, chunks a second, median": median(clock),
-        "least": min(clock),
-        "most": max(clock),
-        "embedding alone over ingest, CPU time, median": median(cpu),
+        "chunks": len(points),
+        "texts embedded": sum(map(len, batches)),
+        "ingest, chunks a second": len(points) / median(seconds for seconds, _ in whole),
+        "embedding alone, chunks a second": len(points) / median(seconds for seconds, _ in alone),
+        "ingest over embedding alone, chunks a second": median(clock),
+        "the same, least": min(clock),
+        "the same, most": max(clock),
+        "embedding alone over ingest, CPU time": median(cpu),
     }
-    return figures, list({point.chunk_id: point for point in store.stored}.values())
-
-
-def parts(corpus: Corpus) -> Iterator[Corpus]:
-    """The corpus in ``PARTS`` of about as many chunks, of whole documents each."""
-    rows: list[dict[str, str]] = []
-    for at, row in enumerate(corpus.rows):
-        if rows and len(rows) >= len(corpus.rows) / PARTS and row["document_id"] != corpus.rows[at - 1]["document_id"]:
-            yield Corpus(rows, [])
-            rows = []
-        rows.append(row)
-    yield Corpus(rows, [])
+    return figures, points
 
 
 def _now() -> tuple[float, float]:
