@@ -19,6 +19,14 @@ Where = Mapping[str, Any]
 Vector = NDArray[np.float32] | Sequence[int]
 """A dense vector, or BM25 dimensions."""
 
+SCATTERED, GONE_THROUGH = 32, 100_000
+"""A filter by more values than ``SCATTERED``, as the documents that somebody may see: the graph has links of their own
+for the points of one frequent value, and none for those of many rare ones, among which a search gets stuck. Of the ten
+nearest it found none to nine of a hundred thousand chunks, depending on which 1,000 documents were named. Where it
+leaves at most ``GONE_THROUGH`` points all of those are measured, which takes about as long again as finding out which
+they are (``bench/NOTES.md``)."""
+_MANY = (list, tuple, set, frozenset)
+
 
 class Hit(NamedTuple):
     """A point found: its id, the engine's number of the write that made it what it is, and its score."""
@@ -44,16 +52,18 @@ class EdgeQueries:
     ) -> list[list[Hit]]:
         """One list of at most ``limit`` hits per dense vector, then one per set of BM25 dimensions, best first.
 
-        ``exact`` goes through every vector, index or not.
+        ``exact`` goes through every vector that passes, index or not; so does a filter whose points the index does not
+        link (``SCATTERED``).
         """
         build, condition = self._edge, edge_filter(where)
+        exact = exact or self._scattered(where, condition)
         by_bytes = build.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=OVERSAMPLING)
         ef, around = (SEARCH_EF, None) if condition is None else (FILTERED_EF, build.AcornSearchParams(True, 1.0))
         how = build.SearchParams(hnsw_ef=ef, exact=exact, quantization=by_bytes, acorn=around)
-        vectors: list[Vector] = [*dense, *sparse]
+        wanted: list[tuple[Vector, Any]] = [*((vector, how) for vector in dense), *((terms, None) for terms in sparse)]
         requests = [
-            build.QueryRequest(query=self._nearest(vector), limit=limit, filter=condition, params=how)
-            for vector in vectors
+            build.QueryRequest(query=self._nearest(vector), limit=limit, filter=condition, params=params)
+            for vector, params in wanted
         ]
         found = self._shard.query_batch(build.QueryBatchRequest(requests))
         return [[Hit(point.id, point.version, point.score) for point in points] for points in found]
@@ -82,6 +92,12 @@ class EdgeQueries:
         requests = [build.QueryRequest(query=self._nearest([term]), **how) for term in terms]
         found = self._shard.query_batch(build.QueryBatchRequest(requests)) if requests else []
         return [_weight(points[0], term) if points else None for points, term in zip(found, terms, strict=True)]
+
+    def _scattered(self, where: Where | None, condition: Any) -> bool:
+        """Whether the index does not link what passes, and all of that can be measured; by the engine's estimate."""
+        if not any(isinstance(one, _MANY) and len(one) > SCATTERED for one in (where or {}).values()):
+            return False
+        return int(self._shard.count(self._edge.CountRequest(filter=condition, exact=False))) <= GONE_THROUGH
 
     def _only(self, ids: Collection[Any]) -> Any:
         return self._edge.Filter(must=[self._edge.HasIdCondition(set(ids))])
