@@ -13,6 +13,7 @@ import pytest
 from app.faults import Fault, fault_of
 from app.providers.aiohttp_transport import AiohttpTransport
 from tests.peers import Fault as PeerFault
+from tests.peers.broken_http import stops_being_http
 from tests.peers.http_peer import HttpPeer
 from tests.peers.wire import FaultKind, Hangup, Received, Reply
 
@@ -193,19 +194,8 @@ async def test_failures_are_httpx_own(peer: Echo, kind: FaultKind, kept: bool) -
 
 async def test_a_body_that_stops_being_http_is_broken_off() -> None:
     """Where aiohttp's own reader would wait for ever, the reader hears of it when the connection ends."""
-
-    async def spoil(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ngrass\r\n")
-        await writer.drain()
-        await asyncio.sleep(0.05)  # a packet of its own
-        writer.write(b"ZZ\r\n")
-        await reader.read()
-        writer.close()
-
-    server = await asyncio.start_server(spoil, "127.0.0.1", 0)
-    async with server, asyncio.timeout(20):
-        alone, over = await failures(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", kept=True, seconds=10)
+    async with stops_being_http() as url, asyncio.timeout(20):
+        alone, over = await failures(url, kept=True, seconds=10)
     assert over == alone == Fault("unreachable")
 
 

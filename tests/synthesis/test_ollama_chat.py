@@ -20,6 +20,7 @@ from ollama import ResponseError
 from app.faults import fault_of
 from app.providers.ollama_chat import OllamaChat
 from tests.peers import Fault, OllamaPeer
+from tests.peers.broken_http import stops_being_http
 
 MESSAGES = [SystemMessage("Be brief."), HumanMessage("What is grass?")]
 OPTIONS: dict[str, Any] = {"options": {"temperature": 0.1, "num_predict": 30, "num_ctx": 4096}}
@@ -307,19 +308,8 @@ async def test_lines_end_at_line_feeds_alone(size: int) -> None:
 @pytest.mark.parametrize(("status", "kind"), [(200, "unreachable"), (500, "broken")])
 async def test_a_reply_that_stops_being_http_is_not_waited_for(status: int, kind: str) -> None:
     """Neither a reply nor an error that breaks the protocol in its middle holds anybody up; a status is still told."""
-
-    async def spoil(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 %d X\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n" % status)
-        await writer.drain()
-        await asyncio.sleep(0.05)  # a packet of its own
-        writer.write(b"ZZ\r\n")
-        await reader.read()
-        writer.close()
-
-    server = await asyncio.start_server(spoil, "127.0.0.1", 0)
-    model = lean(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", seconds=60)
-    async with server, asyncio.timeout(30):
+    async with stops_being_http(status) as url, asyncio.timeout(30):
+        model = lean(url, seconds=60)
         with pytest.raises((ConnectionError, ResponseError)) as caught:
             await model.areply(MESSAGES)
         assert fault_of(caught.value).kind == kind
