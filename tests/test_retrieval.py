@@ -195,6 +195,44 @@ async def test_32_clients_ask_while_documents_are_added(store: EdgeVectorStore, 
     await asyncio.gather(*(client(number) for number in range(32)))
 
 
+class Watched:
+    """The garden's store; notes the round of the event loop in which each search begins."""
+
+    def __init__(self, store: EdgeVectorStore) -> None:
+        self._store = store
+        self.asentences = store.asentences
+        self.rounds: list[int] = []
+        self._round = 0
+        asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        self._round += 1
+        if len(self.rounds) < TOGETHER:
+            asyncio.get_running_loop().call_soon(self._next)
+
+    async def ahybrid(
+        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
+    ) -> HybridHits:
+        self.rounds.append(self._round)
+        return await self._store.ahybrid(queries, limit, where)
+
+
+TOGETHER = 16
+
+
+async def test_questions_that_come_together_are_not_all_searched_at_once(
+    store: EdgeVectorStore, embeddings: MiniLMEmbeddings
+) -> None:
+    """Of sixteen at once one is searched, then two, four and eight, and sockets are looked at in between."""
+    question = asked("On which port does the service listen?")
+    await embeddings.aquestion_array([question.text])  # remembered: no thread decides when each goes on
+    watched = Watched(store)
+    retriever = HybridRetriever(watched, embeddings)
+    found = await asyncio.gather(*(retriever.retrieve(question) for _ in range(TOGETHER)))
+    assert all(ids(one) == ids(found[0]) for one in found)
+    assert list(Counter(watched.rounds).values()) == [1, 2, 4, 8, 1]
+
+
 class Foreign:
     """A store of another pipeline: no sparse and no sentence vectors, spans unknown, perhaps no vectors at all."""
 
