@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from app.providers.bm25 import dimension, highest
 from app.providers.hybrid import Candidate, HybridQuery, HybridStore
 from app.providers.sentence_vectors import Sentences, SentenceVectors
-from app.providers.vectors import aquestion_vectors
+from app.providers.vectors import Vectors, aquestion_vectors
 from app.turns import Turns
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retrieved
@@ -56,7 +56,7 @@ class HybridRetriever:
         """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
         pool = max(self._pool, question.max_sources)
         where = {"source": question.source} if question.source else None
-        queries: list[HybridQuery] = []
+        vectors: Vectors | None = None
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
                 vectors = await aquestion_vectors(self._embeddings, question.parts)
@@ -70,7 +70,7 @@ class HybridRetriever:
                 found = {one.candidate.key: one.candidate for row in best for one in row}
                 sentences = await self._sentences.find(list(found.values()))
         except TimeoutError as error:
-            if not queries:
+            if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
         readings = [

@@ -195,6 +195,9 @@ async def test_32_clients_ask_while_documents_are_added(store: EdgeVectorStore, 
     await asyncio.gather(*(client(number) for number in range(32)))
 
 
+TOGETHER = 16
+
+
 class Watched:
     """The garden's store; notes the round of the event loop in which each search begins."""
 
@@ -217,9 +220,6 @@ class Watched:
         return await self._store.ahybrid(queries, limit, where)
 
 
-TOGETHER = 16
-
-
 async def test_questions_that_come_together_are_not_all_searched_at_once(
     store: EdgeVectorStore, embeddings: MiniLMEmbeddings
 ) -> None:
@@ -231,6 +231,25 @@ async def test_questions_that_come_together_are_not_all_searched_at_once(
     found = await asyncio.gather(*(retriever.retrieve(question) for _ in range(TOGETHER)))
     assert all(ids(one) == ids(found[0]) for one in found)
     assert list(Counter(watched.rounds).values()) == [1, 2, 4, 8, 1]
+
+
+async def test_a_deadline_missed_while_waiting_is_no_fault_of_the_embedding(
+    store: EdgeVectorStore, embeddings: MiniLMEmbeddings
+) -> None:
+    """Who has its vectors and waits for the searches of others is told that the search did not end in time."""
+
+    class Busy(Watched):
+        async def ahybrid(self, *given: Any) -> HybridHits:
+            time.sleep(0.02)  # noqa: ASYNC251  # a search keeps the processor busy, and the loop with it
+            return await super().ahybrid(*given)
+
+    text = "On which port does the service listen?"
+    await embeddings.aquestion_array([text])
+    retriever = HybridRetriever(Busy(store), embeddings)
+    asking = [retriever.retrieve(asked(text, seconds=0.04)) for _ in range(TOGETHER)]
+    late = [one for one in await asyncio.gather(*asking, return_exceptions=True) if isinstance(one, BaseException)]
+    assert late
+    assert {type(one) for one in late} == {StoreUnavailable}
 
 
 class Foreign:

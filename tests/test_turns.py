@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections import Counter
 
-from app.turns import MOST, Turns
+from app.turns import MOST_A_ROUND, Turns
 
 
 async def rounds_of(turns: Turns, many: int) -> list[int]:
@@ -37,9 +37,9 @@ async def test_those_that_come_together_begin_one_by_one_then_more_a_round() -> 
     assert await rounds_of(Turns(), 32) == [1, 2, 4, 8, 16, 1]
 
 
-async def test_a_long_line_has_no_round_above_the_most() -> None:
-    """However many wait, no round of the loop takes more than the most, so that sockets are looked at between."""
-    assert max(await rounds_of(Turns(), 500)) == MOST
+async def test_of_a_long_queue_no_round_lets_in_more_than_the_most() -> None:
+    """However many came together, no round of the loop lets in more, so that sockets are looked at in between."""
+    assert max(await rounds_of(Turns(), 500)) == MOST_A_ROUND
 
 
 async def test_after_a_pause_one_begins_again() -> None:

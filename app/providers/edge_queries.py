@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.providers.edge_config import FILTERED_EF, OVERSAMPLING, SEARCH_EF
+from app.providers.edge_config import FILTERED_EF, FULL_SCAN_KB, OVERSAMPLING, SEARCH_EF
 from app.providers.edge_filter import edge_filter
-from app.providers.layout import DENSE, SPARSE
+from app.providers.layout import DENSE, INDEXED_FIELDS, SPARSE
 
 if TYPE_CHECKING:
     import qdrant_edge as edge
@@ -19,13 +19,12 @@ Where = Mapping[str, Any]
 Vector = NDArray[np.float32] | Sequence[int]
 """A dense vector, or BM25 dimensions."""
 
-SCATTERED, GONE_THROUGH = 32, 100_000
-"""A filter by more values than ``SCATTERED``, as the documents that somebody may see: the graph has links of their own
-for the points of one frequent value, and none for those of many rare ones, among which a search gets stuck. Of the ten
-nearest it found none to nine of a hundred thousand chunks, depending on which 1,000 documents were named. Where it
-leaves at most ``GONE_THROUGH`` points all of those are measured, which takes about as long again as finding out which
-they are (``bench/NOTES.md``)."""
-_MANY = (list, tuple, set, frozenset)
+MOST_SCANNED_KB = 150_000
+"""KB of vectors that are gone through one by one under a filter by many rare values, as the documents that somebody may
+see; 100,000 chunks of 384 dimensions. HNSW has extra links for the points of one frequent value, and none for a union
+of rare ones, in which a search gets stuck: of the ten nearest to a question it found .003 to .73 under a filter by
+1,000 of 12,500 documents, depending on which. A scan takes no longer than the filter itself (``bench/NOTES.md``)."""
+_ANY_OF = (list, tuple, set, frozenset)
 
 
 class Hit(NamedTuple):
@@ -52,11 +51,11 @@ class EdgeQueries:
     ) -> list[list[Hit]]:
         """One list of at most ``limit`` hits per dense vector, then one per set of BM25 dimensions, best first.
 
-        ``exact`` goes through every vector that passes, index or not; so does a filter whose points the index does not
-        link (``SCATTERED``).
+        ``exact`` compares the dense vectors with every one that passes, index or not; so does a filter by many rare
+        values (``MOST_SCANNED_KB``). BM25 is always exact.
         """
         build, condition = self._edge, edge_filter(where)
-        exact = exact or self._scattered(where, condition)
+        exact = exact or (bool(dense) and self._is_scanned(where, len(dense[0])))
         by_bytes = build.QuantizationSearchParams(ignore=exact, rescore=True, oversampling=OVERSAMPLING)
         ef, around = (SEARCH_EF, None) if condition is None else (FILTERED_EF, build.AcornSearchParams(True, 1.0))
         how = build.SearchParams(hnsw_ef=ef, exact=exact, quantization=by_bytes, acorn=around)
@@ -93,11 +92,17 @@ class EdgeQueries:
         found = self._shard.query_batch(build.QueryBatchRequest(requests)) if requests else []
         return [_weight(points[0], term) if points else None for points, term in zip(found, terms, strict=True)]
 
-    def _scattered(self, where: Where | None, condition: Any) -> bool:
-        """Whether the index does not link what passes, and all of that can be measured; by the engine's estimate."""
-        if not any(isinstance(one, _MANY) and len(one) > SCATTERED for one in (where or {}).values()):
-            return False
-        return int(self._shard.count(self._edge.CountRequest(filter=condition, exact=False))) <= GONE_THROUGH
+    def _is_scanned(self, where: Where | None, size: int) -> bool:
+        """Whether a filter names values of an indexed field with few points each, and not too many points in all.
+
+        By the engine's estimate: of other fields it has none.
+        """
+        for name, values in (where or {}).items():
+            if name in INDEXED_FIELDS and isinstance(values, _ANY_OF) and all(isinstance(one, str) for one in values):
+                named = self._edge.CountRequest(filter=edge_filter({name: values}), exact=False)
+                kb = int(self._shard.count(named)) * size * 4 / 1024
+                return kb <= min(len(values) * FULL_SCAN_KB, MOST_SCANNED_KB)
+        return False
 
     def _only(self, ids: Collection[Any]) -> Any:
         return self._edge.Filter(must=[self._edge.HasIdCondition(set(ids))])

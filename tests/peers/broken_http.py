@@ -8,13 +8,12 @@ from contextlib import asynccontextmanager
 
 
 @asynccontextmanager
-async def stops_being_http(status: int = 200, piece: bytes = b"{}\r\n") -> AsyncGenerator[str]:
-    """Its URL. It sends one chunk of the body, *piece*, then a line that is no chunk, and keeps the connection."""
+async def stops_being_http(status: int = 200) -> AsyncGenerator[str]:
+    """Its URL. It sends one chunk of the body, then a line that is no chunk, and keeps the connection."""
 
     async def spoil(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 %d X\r\nTransfer-Encoding: chunked\r\n\r\n" % status)
-        writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        writer.write(b"HTTP/1.1 %d X\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n" % status)
         await writer.drain()
         await asyncio.sleep(0.05)  # a packet of its own
         writer.write(b"ZZ\r\n")
