@@ -22,8 +22,9 @@ Vector = NDArray[np.float32] | Sequence[int]
 MOST_SCANNED_KB = 150_000
 """KB of vectors that are gone through one by one under a filter by many rare values, as the documents that somebody may
 see; 100,000 chunks of 384 dimensions. HNSW has extra links for the points of one frequent value, and none for a union
-of rare ones, in which a search gets stuck: of the ten nearest to a question it found .003 to .73 under a filter by
-1,000 of 12,500 documents, depending on which. A scan takes no longer than the filter itself (``bench/NOTES.md``)."""
+of rare ones, in which a search gets stuck: of the ten nearest to a question it found none to nine, depending on the
+documents. A scan takes 1.0 to 1.8 times as long as the graph then does; most of either is the filter
+(``bench/NOTES.md``)."""
 _ANY_OF = (list, tuple, set, frozenset)
 
 
