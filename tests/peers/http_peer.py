@@ -81,14 +81,14 @@ class HttpPeer:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _refuse(self) -> None:
+        for _ in range(5):  # what was accepted just now gets as far as being served, so that it can be closed
+            await asyncio.sleep(0)
         if self._server:
             self._server.close()
             self._server = None
 
     async def _stop(self) -> None:
         await self._refuse()
-        for _ in range(3):  # what was accepted just now gets as far as being served, so that it can be closed
-            await asyncio.sleep(0)
         serving = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in serving:
             task.cancel()
