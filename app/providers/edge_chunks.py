@@ -24,6 +24,7 @@ from app.providers.edge_shard import BATCH, Shard
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import document_hashes, metadata_of
+from graph.errors import StoreUnavailable
 
 FLUSH_AFTER = 512
 """Points between two flushes, which keep the write-ahead log, and so the next opening, short."""
@@ -33,7 +34,8 @@ class EdgeChunks:
     """One embedded collection under ``data_dir``; nothing is opened before the first call.
 
     ``size`` is the dimension of the vectors, None where it is not known yet. Methods raise ``StoreUnavailable`` when
-    another process holds the collection or the engine fails, and ``ConfigurationError`` on vectors of another size.
+    another process holds the collection or the engine fails. For vectors of another size, opening and writing raise
+    ``ConfigurationError``; a question has met a store that does not serve it, and raises ``StoreUnavailable``.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class EdgeChunks:
 
         def job(shard: Shard) -> HybridHits:
             for query in queries:
-                self.engine.check(shard, len(query.dense))
+                self.engine.check(shard, len(query.dense), StoreUnavailable)
             return self._search.hybrid(shard, self.engine.writes, queries, limit, where)
 
         return await self.engine.aread(job, HybridHits([[] for _ in queries]))

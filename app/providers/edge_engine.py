@@ -26,7 +26,7 @@ from app.providers.edge_sums import write_sums
 from app.providers.edge_warm import Warming
 from app.providers.holder import CollectionLock, in_use
 from app.providers.layout import COLLECTION_NAME
-from graph.errors import ConfigurationError, StoreUnavailable
+from graph.errors import ConfigurationError, GardenError, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -194,10 +194,10 @@ class EdgeEngine:
             self._shard = self._load(path)
         self.check(self._shard, size)
 
-    def check(self, shard: Shard, size: int | None) -> None:
-        """Raise ``ConfigurationError`` when vectors of ``size`` dimensions do not fit the shard."""
+    def check(self, shard: Shard, size: int | None, error: type[GardenError] = ConfigurationError) -> None:
+        """Raise *error* when vectors of ``size`` dimensions do not fit the shard."""
         if size is not None and size != shard.size:
-            raise other_size(self.collection, shard.size, size)
+            raise other_size(error, self.collection, shard.size, size)
 
     def _warm(self) -> None:
         """Have the files of the shard that is current now be read, and no others."""

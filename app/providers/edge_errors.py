@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from app.providers.edge_damage import damaged
 from app.providers.edge_folder import EdgeFolder
-from graph.errors import ConfigurationError, GardenError, StoreUnavailable
+from graph.errors import GardenError, StoreUnavailable
 
 
 @contextmanager
@@ -30,9 +30,9 @@ def in_our_words(folder: EdgeFolder) -> Iterator[None]:
         raise damaged(folder, "the engine broke down over it") from error
 
 
-def other_size(collection: str, stored: int, given: int) -> ConfigurationError:
-    """The error for vectors of *given* dimensions where a collection holds some of *stored*."""
-    return ConfigurationError(
+def other_size(error: type[GardenError], collection: str, stored: int, given: int) -> GardenError:
+    """An *error* for vectors of *given* dimensions where a collection holds some of *stored*."""
+    return error(
         f'The collection "{collection}" holds vectors of {stored} dimensions, but the embedding model makes {given}. '
         "Choose the model it was made with, or another collection.",
         collection=collection,

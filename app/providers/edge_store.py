@@ -24,7 +24,9 @@ from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_queries import Hit, Where
 from app.providers.edge_shard import Shard
 from app.providers.layout import DENSE, point_id
+from app.providers.start_check import in_start_time, known_size, made_size, may_block, run_apart
 from app.providers.vectors import adocument_vectors, aquestion_vectors, document_vectors, question_vector
+from graph.errors import ConfigurationError, GardenError, StoreUnavailable
 
 Scored = list[tuple[Document, float]]
 
@@ -37,6 +39,26 @@ class EdgeVectorStore(EdgeChunks, VectorStore):
     ) -> None:
         super().__init__(data_dir, collection, size, **options)
         self._embedding = embedding
+
+    def open(self) -> None:
+        """Open now, to learn at the start what the first call would say, and whether the collection fits the model.
+
+        A model over a wire that does not answer is only logged: it may come. Inside a running loop, which must not be
+        held up, it is not asked; the first probe or question says the same. Raises what ``EdgeEngine.open`` does.
+        """
+        super().open()
+        stored = self.engine.read(lambda shard: shard.size, None).result()
+        if stored and not known_size(self._embedding) and may_block():
+            run_apart(in_start_time(made_size(self._embedding), self.engine.collection))
+        try:
+            self._fits(ConfigurationError).result()
+        except ConfigurationError:
+            self.close()
+            raise
+
+    async def aprobe(self) -> None:
+        """See ``EdgeChunks``; raises ``StoreUnavailable``, too, when the model's vectors are of another size."""
+        await asyncio.wrap_future(self._fits(StoreUnavailable))
 
     @classmethod
     def from_texts(
@@ -147,6 +169,11 @@ class EdgeVectorStore(EdgeChunks, VectorStore):
         """LangChain's relevance in [0, 1]: the cosine cut off below 0. The calibrated one is in ``graph.relevance``."""
         return lambda cosine: min(1.0, max(0.0, cosine))
 
+    def _fits(self, error: type[GardenError]) -> Future[None]:
+        """*error* in the future when the model's vectors, where it has told their size, do not fit the collection."""
+        size = known_size(self._embedding)
+        return self.engine.read(lambda shard: self.engine.check(shard, size, error), None)
+
     def _nearest(self, vector: ArrayLike, k: int, options: Where) -> Future[Scored]:
         def job(shard: Shard) -> Scored:
             (hits,) = self._dense(shard, vector, k, options)
@@ -170,7 +197,7 @@ class EdgeVectorStore(EdgeChunks, VectorStore):
 
     def _dense(self, shard: Shard, vector: ArrayLike, limit: int, options: Where) -> list[list[Hit]]:
         row = np.asarray(vector, np.float32)
-        self.engine.check(shard, len(row))
+        self.engine.check(shard, len(row), StoreUnavailable)
         return shard.search([row], [], limit, options.get("filter"))
 
     def _documents(self, ids: Sequence[str]) -> Future[list[Document]]:

@@ -7,11 +7,9 @@ collection, and ``StoreUnavailable`` for everything else that goes wrong.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.embeddings import Embeddings
@@ -22,11 +20,10 @@ from app.faults import store_error
 from app.providers.guarded_calls import GuardedCalls
 from app.providers.layout import Point
 from app.providers.payloads import document_hashes, metadata_of
+from app.providers.start_check import in_start_time, known_size, made_size, may_block, run_apart
 from app.resilience import Retry
-from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
+from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
-START_SECONDS = 3.0
-"""Longest that a store may hold up the start."""
 TRIES = 3
 """Tries of one call (contract, Door L)."""
 
@@ -115,9 +112,7 @@ class RemoteChunks(ABC):
         A store that cannot be reached, or has no such collection yet, is only logged: it may come. Inside a running
         loop, which must not be held up, nothing is asked; the first probe or question says the same.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        if may_block():
             self._blocking(self._check())
 
     async def aprobe(self) -> None:
@@ -170,7 +165,7 @@ class RemoteChunks(ABC):
         await self._close_here()
 
     def _known_size(self) -> int | None:
-        return self._given_size or getattr(self._embedding, "dimension", None)
+        return self._given_size or known_size(self._embedding)
 
     def _fits(self, stored: int | None, made: int | None, error: Callable[[str], Exception]) -> None:
         if stored and made and stored != made:
@@ -185,16 +180,12 @@ class RemoteChunks(ABC):
             log.warning(event, extra={"collection": self.collection, **facts})
 
     async def _check(self) -> None:
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                stored = await self._size()
-                made = self._known_size()
-                if stored and not made:
-                    made = len(await self._embedding.aembed_query("ready?"))
-        except (RetrievalFailed, TimeoutError) as error:
-            log.warning("store_not_checked", extra={"collection": self.collection, "reason": type(error).__name__})
-            return
-        self._fits(stored, made, ConfigurationError)
+        async def sizes() -> tuple[int | None, int | None]:
+            stored = await self._size()
+            return stored, self._known_size() or (await made_size(self._embedding) if stored else None)
+
+        if found := await in_start_time(sizes(), self.collection):
+            self._fits(*found, ConfigurationError)
 
     async def _walk(self, fields: Sequence[str], where: Where = None) -> list[dict[str, Any]]:
         try:
@@ -203,16 +194,13 @@ class RemoteChunks(ABC):
             return []
 
     def _blocking(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run *work* on a loop of its own, in a thread of its own: the caller may be inside another loop."""
-
         async def run() -> T:
             try:
                 return await work
             finally:
                 await self._close_here()
 
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, run()).result()
+        return run_apart(run())
 
 
 def _resting() -> StoreUnavailable:

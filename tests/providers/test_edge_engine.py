@@ -141,10 +141,12 @@ async def test_the_engines_own_lock_is_told_in_our_words_too(store: EdgeChunks, 
 async def test_vectors_of_another_size_are_refused_naming_both_sizes(
     store: EdgeChunks, tmp_path: Path, opened: Callable[..., EdgeChunks]
 ) -> None:
+    """Writing and opening say that a setting is wrong; to a question the store is not there."""
     await store.aupsert([point(1)])
-    for refused in (store.aupsert([point(2, size=24)]), store.ahybrid([HybridQuery(point(2, size=24).dense, ())], 3)):
-        with pytest.raises(ConfigurationError, match=r"16 dimensions.*makes 24"):
-            await refused
+    with pytest.raises(ConfigurationError, match=r"16 dimensions.*makes 24"):
+        await store.aupsert([point(2, size=24)])
+    with pytest.raises(StoreUnavailable, match=r"16 dimensions.*makes 24"):
+        await store.ahybrid([HybridQuery(point(2, size=24).dense, ())], 3)
     await store.aclose()
     with pytest.raises(ConfigurationError, match=r"16 dimensions.*makes 24"):
         opened(tmp_path, "garden", 24).open()

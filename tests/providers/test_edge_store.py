@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,9 +16,13 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import VectorStore
 
 from app.providers.edge_store import EdgeVectorStore
+from app.providers.embeddings import make_embeddings
 from app.providers.layout import ChunkStore, Point, indexed_text, point_id
-from graph.errors import InvalidInput
+from app.providers.vector_stores import make_store
+from app.settings import load_settings
+from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable
 from graph.sentences import sentence_spans
+from tests.peers import Fault, OllamaPeer
 
 SIZE = 32
 EMBEDDING = DeterministicFakeEmbedding(size=SIZE)
@@ -45,6 +50,46 @@ def cosines(query: str, texts: list[str]) -> list[float]:
     rows = np.array(EMBEDDING.embed_documents(texts))
     vector = np.array(EMBEDDING.embed_query(query))
     return list(rows @ vector / np.linalg.norm(rows, axis=1) / np.linalg.norm(vector))
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """A data folder whose collection holds vectors of ``SIZE``."""
+    store = EdgeVectorStore(EMBEDDING, tmp_path, "garden")
+    store.add_documents(documents())
+    store.close()
+    return tmp_path
+
+
+def over_a_wire(data_dir: Path, peer: OllamaPeer) -> EdgeVectorStore:
+    """The store as it is made at the start, with a model of 64 dimensions."""
+    settings = load_settings(data_dir=data_dir, embedding_model="nomic-embed-text", ollama_host=peer.url)
+    made = make_store(settings, "garden", make_embeddings(settings))
+    assert isinstance(made, EdgeVectorStore)
+    return made
+
+
+def test_a_model_over_a_wire_that_does_not_fit_stops_the_start(filled: Path) -> None:
+    """It is asked for the size of its vectors; the collection is free again."""
+    with OllamaPeer() as peer, pytest.raises(ConfigurationError, match=rf"{SIZE} dimensions.* makes 64"):
+        over_a_wire(filled, peer)
+    again = EdgeVectorStore(EMBEDDING, filled, "garden")
+    again.open()
+    again.close()
+
+
+async def test_one_that_answers_later_is_told_of_by_probe_and_search(filled: Path) -> None:
+    """As an outage of the store, with both sizes: there was no telling at the start."""
+    with OllamaPeer() as peer:
+        peer.fault = Fault("status", status=404)
+        store = await asyncio.to_thread(over_a_wire, filled, peer)
+        await store.aprobe()
+        peer.fault = None
+        with pytest.raises(StoreUnavailable, match=rf"{SIZE} dimensions.* makes 64"):
+            await store.asimilarity_search("Which are red?")
+        with pytest.raises(StoreUnavailable, match=rf"{SIZE} dimensions.* makes 64"):
+            await store.aprobe()
+        await store.aclose()
 
 
 async def test_documents_come_back_as_they_were_given(store: EdgeVectorStore) -> None:
