@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from app.client_gone import request_var
+from app.json_body import require_json
 from graph.bounds import flag
 from graph.errors import InvalidInput
 
@@ -25,7 +26,7 @@ PLAYGROUND = Path(langserve.__file__).parent / "playground" / "dist"
 
 
 async def checked(request: Request) -> None:
-    """Refuse what is no question of ours, a batch past ``MAX_BATCH``, and a file that is not there.
+    """Refuse what is not said to be JSON, what is no question of ours, a batch past ``MAX_BATCH``, a file not there.
 
     Raises ``InvalidInput``, naming the field, or ``HTTPException`` 404.
     LangServe does not notice that a client left while it invokes; the request is kept at hand for that.
@@ -33,6 +34,7 @@ async def checked(request: Request) -> None:
     if request.method != "POST":
         _check_file(request.path_params.get("file_path"))
         return
+    require_json(request)
     batch = request.url.path.endswith("/batch")
     if batch or request.url.path.endswith("/invoke"):
         request_var.set(request)

@@ -42,6 +42,19 @@ class RagInput(BaseModel):
     includeEvidence: Any = Field(None, title="includeEvidence", json_schema_extra={"type": ["boolean", "null"]})
 
 
+class _Piece(AddableDict):
+    """A part of a stream. Tokens add up; an answer, or an error, cannot be added to them.
+
+    What cannot be added takes the place of what was there, so that what LangChain makes of a whole stream, as the
+    ``final_output`` of ``stream_log``, is the public answer alone.
+    """
+
+    def __add__(self, other: AddableDict) -> AddableDict:
+        if "token" not in other:
+            raise TypeError("An answer is no further token.")
+        return _Piece(super().__add__(other))
+
+
 class AnswerFailed(GardenError):
     """A failure on its way out of a Runnable, which has no other means to report one."""
 
@@ -64,9 +77,9 @@ class RagRunnable(RunnableGenerator[Any, Any]):
             try:
                 async for event in events:
                     if event.kind == "token":
-                        yield AddableDict({"token": event.text})
+                        yield _Piece({"token": event.text})
                     elif event.result is not None:
-                        yield AddableDict(_body(event.result, fields, raising=False))
+                        yield _Piece(_body(event.result, fields, raising=False))
             finally:
                 await events.aclose()
 

@@ -14,6 +14,7 @@ from sse_starlette import EventSourceResponse
 
 from app.client_gone import apart, unless_gone
 from app.errors_http import JSON, failure_body, failure_response
+from app.json_body import require_json
 from app.query_schemas import STREAM_DOC, ErrorBody, QueryRequest, QueryResponse, query_input
 from app.result import Event
 from app.service import GardenService
@@ -88,9 +89,7 @@ async def read_fields(request: Request) -> dict[str, Any]:
 
     Raises ``InvalidInput`` for a body that is no JSON object.
     """
-    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if kind != "application/json":
-        raise InvalidInput("Content-Type must be application/json.", "Content-Type")
+    require_json(request)
     try:
         fields = orjson.loads(await request.body())
     except orjson.JSONDecodeError:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import httpx
+import jsonpatch
 import pytest
 from langserve import RemoteRunnable
 
@@ -133,6 +134,25 @@ async def test_events_show_our_runnable_and_not_the_nodes(address: str) -> None:
     served = {event["name"] for event in seen}
     assert not served & {"validate", "retrieve", "grade", "synthesize", "cite"}
     assert not any(word in str(seen) for word in INTERNALS)
+
+
+@pytest.mark.parametrize("query", [CHEMICALS, OFF_TOPIC])
+def test_what_a_stream_adds_up_to_is_the_public_answer(http: httpx.Client, query: str) -> None:
+    """The last event's output, and the ``final_output`` of a log, are ``/query``'s body; its tokens are not in it."""
+    plain = untimed(http.post("/query", json={"query": query}).json())
+    events = sent(http.post("/rag/stream_events", json={"input": {"query": query}}))
+    assert events[-1]["event"] == "on_chain_end"
+    assert untimed(events[-1]["data"]["output"]) == plain
+    log = sent(http.post("/rag/stream_log", json={"input": {"query": query}}))
+    state = jsonpatch.apply_patch(None, [step for patch in log for step in patch["ops"]])
+    assert untimed(state["final_output"]) == plain
+    assert any("token" in piece for piece in state["streamed_output"]) == bool(plain["citedDocuments"])
+
+
+def sent(response: httpx.Response) -> list[Any]:
+    """The data of the events of a stream, but for the empty end."""
+    lines = (line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data: "))
+    return [json.loads(line) for line in lines if line]
 
 
 def test_schemas_show_the_question_and_the_answer(http: httpx.Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +87,17 @@ def test_by_default_no_origin_may(tmp_path: Path, embedding: Any) -> None:
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
 )
-@pytest.mark.parametrize("path", ["/api/v1/ingest", "/query", "/query/stream", "/api/v1/chat"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/api/v1/ingest", "/query", "/query/stream", "/api/v1/chat"),
+        *(f"/rag/{way}" for way in ("invoke", "batch", "stream", "stream_log", "stream_events")),
+    ],
+)
 def test_a_form_of_a_stranger_is_not_taken_for_json(http: httpx.Client, path: str, kind: str) -> None:
     """What a page may send without asking first (a simple request) plants and asks nothing, though it be JSON."""
-    body = b'{"remove": ["tower.md"], "finish": true, "query": "What?", "message": "What?"}'
+    asked = {"remove": ["tower.md"], "finish": True, "query": "What?", "message": "What?"}
+    body = json.dumps({**asked, "input": {"query": "What?"}, "inputs": [{"query": "What?"}]})
     answer = http.post(path, content=body, headers={"Content-Type": kind} if kind else {})
     assert (answer.status_code, answer.json()["error"]) == (400, "VALIDATION_ERROR")
     assert "tower.md" in http.get("/api/v1/ingest").json()["documents"]
