@@ -4,9 +4,10 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import Stemmer
 
@@ -15,7 +16,7 @@ Idf = Callable[[str], float]
 
 LOOSE_CREDIT = 0.6
 """What a word of the same opening counts for, against 1 for the same stem."""
-_OPENING, _OPEN = 6, "~"
+_OPENING, OPEN = 6, "~"
 
 MOST_KEYWORDS = 6
 """A query of so many words asks, whatever its form."""
@@ -41,12 +42,10 @@ _QUESTION_WORDS = frozenset(
     """.split()
 )
 
-_OPENING_VERBS = frozenset(
-    """
-    is are was were do does did can could may might must shall should will would has have had
-    define identify compare discuss summarize summarise find show state outline
-    """.split()
+_AUXILIARIES = frozenset(
+    "is are was were do does did can could may might must shall should will would has have had".split()
 )
+_REQUESTS = frozenset("define identify compare discuss summarize summarise find show state outline".split())
 
 
 def asks(question: str) -> bool:
@@ -56,8 +55,13 @@ def asks(question: str) -> bool:
     prose, or a title with its subtitle, that wants no answer.
     """
     found = words(question)
-    opens = bool(found) and (found[0] in _OPENING_VERBS)
+    opens = bool(found) and found[0] in _AUXILIARIES | _REQUESTS
     return "?" in question or opens or len(found) <= MOST_KEYWORDS or not _QUESTION_WORDS.isdisjoint(found)
+
+
+def asks_whether(question: str) -> bool:
+    """Whether *question* asks for yes or no: an auxiliary verb opens it."""
+    return not _AUXILIARIES.isdisjoint(words(question)[:1])
 
 
 def words(text: str) -> list[str]:
@@ -106,7 +110,16 @@ def _entries(word: str) -> tuple[str, ...]:
     if word in _STOP_WORDS:
         return ()
     found = stem(word)
-    return (found, found[:_OPENING] + _OPEN) if len(found) >= _OPENING else (found,)
+    return (found, opening_of(found)) if len(found) >= _OPENING else (found,)
+
+
+def opening_of(found: str) -> str:
+    """The opening of a stem as `vocabulary` writes it; a short stem is its own."""
+    return found[:_OPENING] + OPEN if len(found) >= _OPENING else found
+
+
+IDLE_STEMS = frozenset(map(stem, _STOP_WORDS | _QUESTION_WORDS))
+"""The stems of words that a passage need not repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +131,12 @@ class Wanted:
 
     shares: tuple[tuple[str, str, float], ...]
     entries: frozenset[str]
+
+    @classmethod
+    def of(cls, shares: Iterable[tuple[str, float]]) -> Self:
+        """From stems and their shares."""
+        opened = tuple((one, opening_of(one), share) for one, share in shares)
+        return cls(opened, frozenset(entry for one, opening, _ in opened for entry in (one, opening)))
 
     def coverage(self, present: Collection[str]) -> float:
         """Share in [0, 1] of the question's idf that a `vocabulary` holds.
@@ -139,11 +158,7 @@ def wanted(question: str, idf: Idf) -> Wanted:
     found = question_stems(question)
     weights = [idf(s) for s in found]
     total = sum(weights) or 1.0
-    shares = tuple(
-        (s, s[:_OPENING] + _OPEN if len(s) >= _OPENING else s, weight / total)
-        for s, weight in zip(found, weights, strict=True)
-    )
-    return Wanted(shares, frozenset(entry for s, opening, _ in shares for entry in (s, opening)))
+    return Wanted.of((s, weight / total) for s, weight in zip(found, weights, strict=True))
 
 
 def document_idf(documents: int, frequencies: Counter[str]) -> Idf:

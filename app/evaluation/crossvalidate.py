@@ -12,8 +12,8 @@ from app.evaluation.samples import FOLDS, Samples
 
 Array = NDArray[np.float64]
 
-LOST_ANSWER_WEIGHT = 1.1
-"""Gate two would rather pass a wrong chunk than lose a right one, as far as its probabilities stay honest."""
+LOST_ANSWER_WEIGHT = 1.0
+"""To gate two a wrong chunk that passes is as bad as a right one lost, and its probabilities are honest."""
 GATE_ONE = 0.8
 """The threshold on relevance the measures are taken at: the product's default."""
 

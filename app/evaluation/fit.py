@@ -31,9 +31,7 @@ TOPICAL = ("chunk_similarity", "coverage", "rank", "chunk_gap", "sentence_gap", 
 ANSWERS = (
     "chunk_similarity",
     "sentence_similarity",
-    "sentence_coverage",
-    "coverage",
-    "beyond_title",
+    "rest",
     "rank",
     "chunk_gap",
     "sentence_gap",
@@ -41,7 +39,7 @@ ANSWERS = (
     "asks",
 )
 WORDS_TOPICAL = ("coverage", "rank", "defines")
-WORDS_ANSWERS = ("coverage", "sentence_coverage", "beyond_title", "rank", "defines", "asks")
+WORDS_ANSWERS = ("coverage", "rest", "rank", "defines", "asks")
 LOST_CHUNK_WEIGHT = 1.6
 """Gate one would rather pass a wrong chunk than lose a right one: gate two still looks at what passes."""
 ANSWER_BAR = 0.5

@@ -8,7 +8,7 @@ from graph.relevance.calibration import Calibration
 from graph.relevance.gates import Assessment, assess
 from graph.sentences import Span
 from graph.state import Reading
-from graph.terms import Idf, stems
+from graph.terms import Idf, asks_whether, stems
 
 MOST_SENTENCES = 3
 """An answer has at most so many sentences."""
@@ -73,17 +73,21 @@ def _sentences(assessed: Assessment, question: str) -> list[Sentence]:
         Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score)
         for (start, end), match in zip(chunk.spans, assessed.matches, strict=True)
     ]
-    asked = frozenset(stems(question))
+    asked, whether = frozenset(stems(question)), asks_whether(question)
     code = code_spans(chunk.text)
     headings = {chunk.title, chunk.chapter, chunk.section}
-    return [s for s in found if s.text not in headings and _can_answer(s, asked, code)] or found
+    return [s for s in found if s.text not in headings and _can_answer(s, asked, whether, code)] or found
 
 
-def _can_answer(sentence: Sentence, asked: frozenset[str], code: Sequence[Span]) -> bool:
-    """Whether *sentence* is no heading, question or line of code, and says more than the stems *asked* do."""
+def _can_answer(sentence: Sentence, asked: frozenset[str], whether: bool, code: Sequence[Span]) -> bool:
+    """Whether *sentence* is no heading, question or line of code, and says more than the stems *asked* do.
+
+    Where all that is asked is *whether* something is so, a sentence in the question's own words answers.
+    """
+    own = stems(sentence.text)
     return not (
         sentence.text.startswith("#")
         or sentence.text.endswith("?")
-        or asked.issuperset(stems(sentence.text))
+        or (asked.issuperset(own) and not (whether and len(own) > 1))
         or any(start <= sentence.start and sentence.end <= end for start, end in code)
     )

@@ -6,19 +6,22 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from graph.relevance.definitions import Definition, defined
+from graph.relevance.spelling import mended
 from graph.state import Chunk, Reading
 from graph.terms import Idf, Wanted, asks, vocabulary, wanted
 
 LARGEST_GAP = 0.2
 """A larger lead says no more than this one: in a small collection anything nearest is far ahead."""
+LEAST_REST = 0.05
+"""Where the title lacks no more of the question's idf than this, it lacks nothing."""
 
 
 class Match(NamedTuple):
     """How one sentence matches a question.
 
     ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the
-    sentence or title, and in those with the sentence before. ``defines``, in [0, 1], is how well the sentence's subject
-    is what the question asks to be defined.
+    sentence, title or headings, and in those with the sentence before. ``defines``, in [0, 1], is how well the
+    sentence's subject is what the question asks to be defined.
     """
 
     similarity: float
@@ -46,9 +49,8 @@ class Features(NamedTuple):
 
     chunk_similarity: float  # cosine of question and chunk
     sentence_similarity: float  # best cosine of question and sentence
-    coverage: float  # share of the question's idf in title and text
-    sentence_coverage: float  # the same in the title and the best single sentence
-    beyond_title: float  # share of the question's idf that is not in the title, at least ``defines``
+    coverage: float  # share of the question's idf in title, headings and text
+    rest: float  # the same of what the title lacks, 0 where it lacks nothing; at least ``defines``
     rank: float  # 1 / (1 + rivals that retrieval ranks higher)
     chunk_gap: float  # half cosine, half coverage of the chunk, less that of the best rival; at most LARGEST_GAP
     sentence_gap: float  # strength of its best sentence, less that of the best rival's; at most LARGEST_GAP
@@ -69,7 +71,6 @@ class _Lead(NamedTuple):
 
     title_coverage: float
     coverage: float
-    sentence_coverage: float
     sentence_similarity: float
     chunk_strength: float
     sentence_strength: float
@@ -79,7 +80,7 @@ class _Lead(NamedTuple):
 @lru_cache(maxsize=64)  # grading and synthesis look at the same readings
 def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Features and sentence matches of every candidate of *reading*, in its order."""
-    question = wanted(reading.question, idf)
+    question = mended(wanted(reading.question, idf), _held(reading.chunks))
     coverage = cache(question.coverage)  # most sentences hold none of the question's words, or the same ones
     asked = float(asks(reading.question))
     definition = defined(reading.question, idf)
@@ -95,8 +96,7 @@ def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...],
             chunk_similarity=chunk.similarity,
             sentence_similarity=lead.sentence_similarity,
             coverage=lead.coverage,
-            sentence_coverage=lead.sentence_coverage,
-            beyond_title=max(1.0 - lead.title_coverage, lead.defines),
+            rest=max(_rest(lead), lead.defines),
             rank=1.0 / (1 + _higher(fused(chunk), ranks, no_rivals)),
             chunk_gap=_gap(lead.chunk_strength, strengths, no_rivals),
             sentence_gap=_gap(lead.sentence_strength, best, no_rivals),
@@ -105,6 +105,12 @@ def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...],
         )
         measured.append((chunk, matches, features))
     return tuple(measured)
+
+
+def _held(chunks: Sequence[Chunk]) -> frozenset[str]:
+    """The vocabulary of *chunks*, their titles and headings."""
+    texts = (text for one in chunks for text in (one.title, one.chapter, one.section, *one.sentences) if text)
+    return frozenset().union(*map(vocabulary, texts))
 
 
 _Ordered = Sequence[tuple[float, str]]
@@ -133,34 +139,39 @@ def _higher(rank: float, ordered: _Ordered, no_rivals: Collection[str]) -> int:
     return count
 
 
+def _rest(lead: _Lead) -> float:
+    """Of the question's idf that the title lacks, the share that the chunk has."""
+    lacking = 1.0 - lead.title_coverage
+    return (lead.coverage - lead.title_coverage) / lacking if lacking > LEAST_REST else 0.0
+
+
 def _match(
     question: Wanted, coverage: Callable[[frozenset[str]], float], definition: Definition, chunk: Chunk
 ) -> tuple[tuple[Match, ...], _Lead]:
     """The matches of the sentences of *chunk*, and how the chunk stands."""
     title = question.entries & vocabulary(chunk.title)
-    title_coverage = coverage(title)
-    everything = title
+    over = title.union(*(question.entries & vocabulary(one) for one in (chunk.chapter, chunk.section) if one))
+    over_coverage = coverage(over)
+    everything = over
     before: frozenset[str] = frozenset()
     matches = []
-    best_coverage, best_strength = 0.0, -math.inf
+    best_strength = -math.inf
     sentences = chunk.sentences
     defines = definition.shares(sentences)
     for sentence, similarity, share in zip(sentences, chunk.span_similarities, defines, strict=True):
         own = question.entries & vocabulary(sentence)
-        near, covered = title, title_coverage
+        near, covered = over, over_coverage
         if own:  # most sentences hold none of the question's words
-            near = own | title
+            near = own | over
             covered = coverage(near)
             everything |= own
         matches.append(Match(similarity, covered, coverage(near | before) if before else covered, share))
-        best_coverage = max(best_coverage, covered)
         best_strength = max(best_strength, matches[-1].strength)
         before = own
     covered = coverage(everything)
     lead = _Lead(
-        title_coverage=title_coverage,
+        title_coverage=coverage(title),
         coverage=covered,
-        sentence_coverage=best_coverage,
         sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
         chunk_strength=0.5 * chunk.similarity + 0.5 * covered,
         sentence_strength=best_strength if matches else 0.0,

@@ -4,9 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graph.relevance.calibration import Calibration
+from graph.relevance.designations import names_another
 from graph.relevance.features import Features, Match, measure
 from graph.state import Chunk, Reading
 from graph.terms import Idf
+
+OF_ANOTHER = 0.3
+"""Of its probability to answer a chunk keeps so much where it speaks of another year, or number, than the question: too
+little for the usual bar. Not fitted: hardly a question of the fitted sets asks for what another year's text says."""
 
 
 class Assessment(NamedTuple):
@@ -25,7 +30,9 @@ def assess(reading: Reading, idf: Idf, calibration: Calibration) -> tuple[Assess
     assessed = []
     for chunk, matches, features in measure(reading, idf):
         named = features._asdict()
-        assessed.append(Assessment(chunk, matches, features, topical(named), answers(named)))
+        another = names_another(reading.question, "\n".join(filter(None, (chunk.title, chunk.section, chunk.text))))
+        found = answers(named) * (OF_ANOTHER if another else 1.0)
+        assessed.append(Assessment(chunk, matches, features, topical(named), found))
     return tuple(assessed)
 
 

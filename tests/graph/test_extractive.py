@@ -93,6 +93,13 @@ def test_what_cannot_answer_is_not_quoted() -> None:
     assert answer("When is kale sown?", chunk("kale", "When is kale sown?", 0.9)) == ["When is kale sown?"]
 
 
+def test_whether_something_is_so_is_answered_in_its_own_words() -> None:
+    """To a question for yes or no a sentence that repeats its words, with or without "not", is an answer."""
+    kale = chunk("kale", "Kale is not hardy. Cabbage is sown in April.", 0.9, 0.3)
+    assert "Kale is not hardy." in answer("Is kale hardy?", kale)
+    assert "Kale is not hardy." not in answer("When is kale hardy?", kale)
+
+
 def test_a_further_sentence_must_be_worth_its_length() -> None:
     """Of two further sentences that match alike, the short one is quoted and the long one is not."""
     long = "They like it " + "very " * 50 + "much."

@@ -17,6 +17,7 @@ from graph.relevance.calibration import (
     cosine_relevance,
     load_calibrations,
 )
+from graph.relevance.designations import names_another
 from graph.relevance.features import FEATURE_NAMES, Features, measure
 from graph.relevance.gates import assess, grade
 from graph.sentences import sentence_spans
@@ -111,8 +112,53 @@ def test_a_definition_counts_where_the_title_holds_the_whole_question() -> None:
     best, other = assess(Reading("What is kale?", (said, used)), alike, MODEL)
     assert best.topical >= 0.8
     assert best.answers >= MODEL.answer_threshold > other.answers
-    assert best.features.defines == best.features.beyond_title == 1.0
-    assert other.features.defines == other.features.beyond_title == 0.0
+    assert best.features.defines == best.features.rest == 1.0
+    assert other.features.defines == other.features.rest == 0.0
+
+
+def test_a_heading_says_what_its_text_is_about() -> None:
+    """What stands in a heading alone counts as found, and as more than the title of the document says."""
+    text = "Click Forgotten and follow the link."
+    under = replace(chunk("under", text, 0.6, "Portal"), section="How do I reset my password?")
+    found = features("How do I reset my portal password?", under, replace(under, chunk_id="bare", section=None))
+    assert (found["under"].coverage, found["under"].rest) == (1.0, 1.0)
+    assert found["bare"].coverage == pytest.approx(1 / 3)
+    assert found["bare"].rest == 0.0
+
+
+def test_a_title_that_names_the_product_does_not_count_against_its_chunks() -> None:
+    """``rest`` is the share of what the title lacks: all of it here, whether the title names the product or not."""
+    text = "The battery life of the Heron is six years."
+    named, other = chunk("named", text, 0.6, "Heron manual"), chunk("other", text, 0.6, "Minutes")
+    found = features("What is the battery life of the Heron?", named, other)
+    assert found["named"].rest == found["other"].rest == 1.0
+
+
+def test_a_misspelt_word_is_found() -> None:
+    """One slip in a word that the candidates hold costs no coverage."""
+    right = features("When is kale harvested?", chunk("a", "Kale is harvested in May.", 0.6))["a"]
+    slipped = features("Wehn is kale hravested?", chunk("a", "Kale is harvested in May.", 0.6))["a"]
+    assert slipped.coverage == right.coverage == 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("What did the fair in Lyon cost in 2019?", "The fair in Lyon costs 85 euros, 3 May 2025.", True),
+        ("What did the fair in Lyon cost in 2025?", "The fair in Lyon costs 85 euros, 3 May 2025.", False),
+        ("What did the fair in Lyon cost in 2019?", "The fair in Lyon costs 85 euros.", False),
+        ("How long does the Heron 4 run?", "The Heron-2 runs six years.", True),
+        ("How long does the Heron 4 run?", "Heron 2 and 4 run six years.", False),
+        ("How long does the Heron 4 run?", "The cart runs 6 years.", False),
+        ("How long does the Heron run?", "The Heron 2 runs six years.", False),
+    ],
+)
+def test_a_chunk_on_another_year_or_number_is_seen(question: str, text: str, expected: bool) -> None:
+    """Only where the question names one that the text does not, and the text another in its place; then no answer."""
+    assert names_another(question, text) is expected
+    found = chunk("a", text, 0.9)
+    (of_another,) = assess(Reading(question, (found,)), alike, MODEL)
+    assert (of_another.answers < MODEL.answer_threshold) or not expected
 
 
 def test_the_order_of_the_candidates_does_not_matter() -> None:
