@@ -80,7 +80,7 @@ class _Lead(NamedTuple):
 @lru_cache(maxsize=64)  # grading and synthesis look at the same readings
 def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Features and sentence matches of every candidate of *reading*, in its order."""
-    question = mended(wanted(reading.question, idf), _held(reading.chunks))
+    question = mended(wanted(reading.question, idf), lambda: _held(reading.chunks))
     coverage = cache(question.coverage)  # most sentences hold none of the question's words, or the same ones
     asked = float(asks(reading.question))
     definition = defined(reading.question, idf)

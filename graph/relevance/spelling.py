@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import takewhile
 
 from graph.relevance.english import is_common
@@ -14,17 +14,20 @@ LEAST_IDLE_LETTERS = 3
 """The same for words that only ask, or join others: the candidates' names are not theirs to hold."""
 
 
-def mended(question: Wanted, held: Collection[str]) -> Wanted:
-    """*question*, its misspelt words read as written; *held* is the vocabulary of all candidates.
+def mended(question: Wanted, vocabulary: Callable[[], Collection[str]]) -> Wanted:
+    """*question*, its misspelt words read as they were meant; the *vocabulary* is that of all candidates.
 
     Misspelt is a word that neither the candidates hold nor English often has, and that is one slip from one of them:
     a letter more, less or other, or two neighbours swapped (Damerau, 1964). The first letter is taken for right.
     A stop word or a question word with a letter left out, or two swapped, is left out, as they are.
     """
-    odd = [one for one in question.shares if _is_odd(one[0]) and one[0] not in held and one[1] not in held]
-    if not odd:
+    odd = [(stem, opening) for stem, opening, _ in question.shares if _is_odd(stem)]
+    if not odd:  # as in most questions
         return question
-    read = {stem: _read(stem, held) for stem, _, _ in odd}
+    held = vocabulary()
+    read = {stem: _read(stem, held) for stem, opening in odd if stem not in held and opening not in held}
+    if not read:
+        return question
     kept = [(read.get(stem, stem), share) for stem, _, share in question.shares]
     total = sum(share for stem, share in kept if stem)
     if not total:

@@ -18,7 +18,7 @@ def alike(_: str) -> float:
 
 
 def read(question: str, text: str = TEXT) -> dict[str, float]:
-    return {stem: share for stem, _, share in mended(wanted(question, alike), vocabulary(text)).shares}
+    return {stem: share for stem, _, share in mended(wanted(question, alike), lambda: vocabulary(text)).shares}
 
 
 @pytest.mark.parametrize("slip", ["milage", "milleage", "mileqge", "mlieage", "mileaeg"])
@@ -72,6 +72,6 @@ def test_every_single_slip_is_one(word: str, place: int, letter: str) -> None:
 def test_shares_stay_shares(question: str, text: str) -> None:
     """Whatever is asked, and whatever is there, the shares add up to what they did."""
     before = wanted(question, alike)
-    after = mended(before, vocabulary(text))
+    after = mended(before, lambda: vocabulary(text))
     assert math.isclose(sum(one[2] for one in after.shares), sum(one[2] for one in before.shares))
     assert 0.0 <= after.coverage(vocabulary(text)) <= 1.0 + 1e-9
