@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     entries = {model.name: fit(train), LEXICAL: fit(train, WORDS_TOPICAL, WORDS_ANSWERS)}
     files = [path for _, path in given.set]
     _report(train, files)
-    for name in ANSWERS if given.ablate else ():
+    for name in dict.fromkeys((*TOPICAL, *ANSWERS)) if given.ablate else ():
         _report(train, files, without=name)
     if given.write:
         _write(given.write, entries, [str(path.name) for pair in given.set for path in pair], len(questions))
