@@ -10,11 +10,11 @@ import os
 import re
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.addresses import is_address, ollama_address
 from graph.errors import ConfigurationError
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
@@ -93,10 +93,15 @@ class Settings(BaseSettings):
     def _upper(cls, value: Any) -> Any:
         return value.upper() if isinstance(value, str) else value
 
+    @field_validator("ollama_host", mode="before")
+    @classmethod
+    def _as_ollama_writes_it(cls, value: Any) -> Any:
+        return ollama_address(value) if isinstance(value, str) else value
+
     @field_validator("ollama_host", "vector_store_url", "qdrant_url", "cohere_base_url", "otel_exporter_otlp_endpoint")
     @classmethod
     def _address(cls, value: str) -> str:
-        if value and not _is_address(value):
+        if value and not is_address(value):
             raise ValueError("an address that starts with http:// or https:// and names a host")
         return value.rstrip("/")
 
@@ -203,14 +208,3 @@ def _one_line(error: ValidationError) -> str:
     value = "(hidden)" if secret else re.sub(r"//[^/@]*@", "//(hidden)@", repr(first.get("input")))
     allowed = first["msg"].removeprefix("Value error, ")
     return f"{name.upper()}={value} is not allowed: {allowed[:1].lower()}{allowed[1:]}"
-
-
-def _is_address(value: str) -> bool:
-    """Whether *value* is an HTTP address with a host, and a port that is one, if any."""
-    if any(letter.isspace() or not letter.isprintable() for letter in value):
-        return False
-    try:
-        parts = urlsplit(value)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False

@@ -31,12 +31,40 @@ def test_secrets_do_not_show_in_repr() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["http://", "http:///path", "https://:8080", "http://host:99999", "host:1", " http://h"]
+    ("name", "address"),
+    [
+        (name, address)
+        for name in ("ollama_host", "qdrant_url", "vector_store_url", "cohere_base_url")
+        for address in (
+            "http://",
+            "http:///path",
+            "https://:8080",
+            "http://host:99999",
+            "host:1",
+            " http://h",
+            "host:x",
+        )
+        if (name, address) != ("ollama_host", "host:1")
+    ],
 )
-@pytest.mark.parametrize("name", ["ollama_host", "qdrant_url", "vector_store_url", "cohere_base_url"])
 def test_an_address_names_a_host(name: str, address: str) -> None:
     """An address without a host, or with a port that is none, is refused at start; the line names setting and value."""
     with pytest.raises(ConfigurationError) as raised:
         load_settings(**{name: address})
     assert name.upper() in raised.value.message
     assert address.rstrip("/") in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ("127.0.0.1:8000", "http://127.0.0.1:8000"),
+        ("gpu.example", "http://gpu.example:11434"),
+        ("gpu.example/", "http://gpu.example:11434"),
+        ("[::1]", "http://[::1]:11434"),
+        ("https://gpu.example/", "https://gpu.example"),
+    ],
+)
+def test_ollamas_host_may_be_written_as_for_ollama_itself(given: str, address: str) -> None:
+    """The variable is Ollama's own, whose form has no scheme and may have no port; a whole address stays what it is."""
+    assert load_settings(ollama_host=given).ollama_host == address
