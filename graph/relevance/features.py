@@ -12,6 +12,12 @@ from graph.terms import Idf, Wanted, asks, vocabulary, wanted
 
 LARGEST_GAP = 0.2
 """A larger lead says no more than this one: in a small collection anything nearest is far ahead."""
+MOST_READ = 10_000
+"""Misspelt words are looked for among the sentences that begin within so many characters of a chunk; none that was cut
+here is as long."""
+HEADING_CREDIT = 0.5
+"""What a word counts for that stands in a heading and not in the text below it, against 1 for a word of the text. Not
+fitted, for the fitted sets have no headings: see "On other documents" in ``docs/relevance.md``."""
 LEAST_REST = 0.05
 """Where the title lacks no more of the question's idf than this, it lacks nothing."""
 
@@ -20,7 +26,7 @@ class Match(NamedTuple):
     """How one sentence matches a question.
 
     ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the
-    sentence, title or headings, and in those with the sentence before. ``defines``, in [0, 1], is how well the
+    sentence or title, and in those with the sentence before. ``defines``, in [0, 1], is how well the
     sentence's subject is what the question asks to be defined.
     """
 
@@ -49,7 +55,7 @@ class Features(NamedTuple):
 
     chunk_similarity: float  # cosine of question and chunk
     sentence_similarity: float  # best cosine of question and sentence
-    coverage: float  # share of the question's idf in title, headings and text
+    coverage: float  # share of the question's idf in title and text, and by half in headings
     rest: float  # the same of what the title lacks, 0 where it lacks nothing; at least ``defines``
     rank: float  # 1 / (1 + rivals that retrieval ranks higher)
     chunk_gap: float  # half cosine, half coverage of the chunk, less that of the best rival; at most LARGEST_GAP
@@ -108,9 +114,13 @@ def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...],
 
 
 def _held(chunks: Sequence[Chunk]) -> frozenset[str]:
-    """The vocabulary of *chunks*, their titles and headings."""
-    texts = (text for one in chunks for text in (one.title, one.chapter, one.section, *one.sentences) if text)
-    return frozenset().union(*map(vocabulary, texts))
+    """The vocabulary of the beginnings of *chunks*, their titles and headings."""
+    held: set[str] = set()
+    for chunk in chunks:
+        begun = sum(start < MOST_READ for start, _ in chunk.spans)
+        for text in (chunk.title, chunk.chapter, chunk.section, *chunk.sentences[:begun]):
+            held |= vocabulary(text or "")
+    return frozenset(held)
 
 
 _Ordered = Sequence[tuple[float, str]]
@@ -150,9 +160,8 @@ def _match(
 ) -> tuple[tuple[Match, ...], _Lead]:
     """The matches of the sentences of *chunk*, and how the chunk stands."""
     title = question.entries & vocabulary(chunk.title)
-    over = title.union(*(question.entries & vocabulary(one) for one in (chunk.chapter, chunk.section) if one))
-    over_coverage = coverage(over)
-    everything = over
+    title_coverage = coverage(title)
+    everything = title
     before: frozenset[str] = frozenset()
     matches = []
     best_strength = -math.inf
@@ -160,17 +169,19 @@ def _match(
     defines = definition.shares(sentences)
     for sentence, similarity, share in zip(sentences, chunk.span_similarities, defines, strict=True):
         own = question.entries & vocabulary(sentence)
-        near, covered = over, over_coverage
+        near, covered = title, title_coverage
         if own:  # most sentences hold none of the question's words
-            near = own | over
+            near = own | title
             covered = coverage(near)
             everything |= own
         matches.append(Match(similarity, covered, coverage(near | before) if before else covered, share))
         best_strength = max(best_strength, matches[-1].strength)
         before = own
     covered = coverage(everything)
+    if headings := [question.entries & vocabulary(one) for one in (chunk.chapter, chunk.section) if one]:
+        covered += HEADING_CREDIT * (coverage(everything.union(*headings)) - covered)
     lead = _Lead(
-        title_coverage=coverage(title),
+        title_coverage=title_coverage,
         coverage=covered,
         sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
         chunk_strength=0.5 * chunk.similarity + 0.5 * covered,
