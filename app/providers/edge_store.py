@@ -47,8 +47,8 @@ class EdgeVectorStore(EdgeChunks, VectorStore):
         held up, it is not asked; the first probe or question says the same. Raises what ``EdgeEngine.open`` does.
         """
         super().open()
-        stored = self.engine.read(lambda shard: shard.size, None).result()
-        if stored and not known_size(self._embedding) and may_block():
+        asks = known_size(self._embedding) is None and may_block()
+        if asks and self.engine.read(lambda shard: shard.size, None).result():
             run_apart(in_start_time(made_size(self._embedding), self.engine.collection))
         try:
             self._fits(ConfigurationError).result()

@@ -26,8 +26,8 @@ class Match(NamedTuple):
     """How one sentence matches a question.
 
     ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the
-    sentence or title, and in those with the sentence before. ``defines``, in [0, 1], is how well the
-    sentence's subject is what the question asks to be defined.
+    sentence or title, and in those with the sentence before. ``defines``, in [0, 1], is how well the sentence's subject
+    is what the question asks to be defined.
     """
 
     similarity: float
