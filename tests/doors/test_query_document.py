@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,26 @@ def larkfield(tmp_path: Path, embedding: EmbeddingModel) -> Garden:
     return garden
 
 
+def words(*values: Any) -> set[str]:
+    """The words in *values*, however deep. A figure is none: milliseconds may have any digits."""
+    found: set[str] = set()
+    for value in values:
+        if isinstance(value, dict):
+            found |= words(*value, *value.values())
+        elif isinstance(value, (list, tuple, set)):
+            found |= words(*value)
+        elif not isinstance(value, (int, float)):
+            found |= set(re.findall(r"[\w-]+", str(value)))
+    return found
+
+
+def told(record: logging.LogRecord) -> set[str]:
+    """The words of message, failure and further fields: not of the clock, the process, the thread and the like."""
+    of_every_record = vars(logging.makeLogRecord({})).keys() | {"message", "asctime", "taskName"}
+    further = {name: value for name, value in vars(record).items() if name not in of_every_record}
+    return words(record.getMessage(), record.exc_info and record.exc_info[1], further)
+
+
 def test_ids_title_and_url_are_the_documents_own(larkfield: Garden, caplog: pytest.LogCaptureFixture) -> None:
     """Document id, title and url as stored, the row's own chunk id, the text as snippet; MAX_QUERY_CHARS is the bound.
 
@@ -114,7 +135,8 @@ def test_ids_title_and_url_are_the_documents_own(larkfield: Garden, caplog: pyte
         asked = {"query": "When was the lighthouse lit?", "includeEvidence": True}
         body = http.post("/query", json=asked, headers={"X-Request-ID": "mine-1"}).json()
         refused = http.post("/query", json={"query": "x" * 41}, headers={"X-Request-ID": "mine-2"})
-        assert http.post("/query", json={"query": "x" * 40}).status_code == 200
+        longest = http.post("/query", json={"query": "x" * 40}, headers={"X-Request-ID": "mine-4"})
+        assert longest.status_code == 200
         assert http.post("/query", content=b"{", headers={"X-Request-ID": "mine-3"}).status_code == 400
     assert body["citedDocuments"] == [
         {
@@ -127,12 +149,16 @@ def test_ids_title_and_url_are_the_documents_own(larkfield: Garden, caplog: pyte
     assert body["evidence"][0]["chunkId"] == "larkfield-7"
     assert body["metadata"]["requestId"] == "mine-1"
     assert refused.json()["message"] == "Query must be non-blank and at most 40 characters."
-    logged = [vars(record) for record in caplog.records if record.name.startswith("garden")]
+    records = [record for record in caplog.records if record.name.startswith("garden")]
+    logged = [vars(record) for record in records]
     outcomes = {entry.get("request_id"): entry.get("outcome") for entry in logged if "outcome" in entry}
     assert outcomes["mine-1"] == "answered"
     assert outcomes["mine-2"] == outcomes["mine-3"] == "invalid_input"
     assert "lighthouse" not in str(logged)
-    assert "1871" not in str(logged)
+    assert "Larkfield" not in str(logged)
+    said = set().union(*map(told, records))
+    assert {"request", "mine-1", "retrieve", "InvalidInput"} <= said
+    assert not said & {"northern", "pier", "lit", "1871"}
 
 
 class Slow:
