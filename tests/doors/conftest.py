@@ -104,13 +104,6 @@ def serve_app(app: Any) -> Iterator[str]:
         listening.close()
 
 
-def free_port() -> int:
-    """A loopback port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port
-
-
 def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
     """Poll *condition*; fail when it does not come true."""
     ready = threading.Event()

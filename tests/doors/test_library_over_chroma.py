@@ -22,6 +22,7 @@ from app.providers.minilm import MiniLMEmbeddings
 from rag_service import RAGService
 from tests.peers import OllamaPeer
 from tests.peers.chroma_server import ChromaServer
+from tests.peers.ports import held_port
 
 from .conftest import KNOWLEDGE, serve_app
 from .test_query_api import CHEMICALS, OFF_TOPIC
@@ -188,7 +189,7 @@ def test_connections_to_the_store_are_kept(service: RAGService, chroma: ChromaSe
 
 
 def test_a_missing_collection_is_not_found_and_an_outage_is_not(
-    ollama: OllamaPeer, chroma: ChromaServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ollama: OllamaPeer, chroma: ChromaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """404 of the collection is the "not found" answer, no error; a Chroma that is down is VectorStoreUnavailable."""
     monkeypatch.setenv("VECTOR_STORE_COLLECTION", "nobodys")
@@ -196,8 +197,10 @@ def test_a_missing_collection_is_not_found_and_an_outage_is_not(
         answer = service.query(CHEMICALS)
     assert (answer.answer, answer.error_type) == (None, None)
     assert answer.message == "Information not found in the knowledge base."
-    nobody = ChromaServer(tmp_path)  # not started: nobody listens there
-    with RAGService(ollama_host=ollama.url, vector_store_url=nobody.url) as service:
+    with (
+        held_port() as nobodys,
+        RAGService(ollama_host=ollama.url, vector_store_url=f"http://127.0.0.1:{nobodys}") as service,
+    ):
         answer = service.query(CHEMICALS)
         assert service.health_check()["status"] == "unhealthy"
     assert (answer.answer, answer.citations, answer.confidence) == (None, [], 0.0)

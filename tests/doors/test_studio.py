@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
-from .conftest import free_port, wait_until
+from tests.peers.ports import held_port
+
+from .conftest import wait_until
 from .test_query_api import CHEMICALS
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +30,8 @@ def studio(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """The address of a development server over a copy of the planted garden; it needs no key."""
     folder = tmp_path_factory.mktemp("studio")
     shutil.copytree(planted, folder / "data")
-    port = free_port()
+    holding = ExitStack()
+    port = holding.enter_context(held_port())
     log = (folder / "log").open("w")
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", str(port)]
     environment = {**os.environ, "DATA_DIR": str(folder / "data"), "LANGSMITH_TRACING": "false"}
@@ -48,6 +52,7 @@ def studio(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         process.terminate()
         process.wait(20)
         log.close()
+        holding.close()
 
 
 @pytest.fixture

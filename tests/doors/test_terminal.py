@@ -17,8 +17,7 @@ from app.cli import app
 from app.terminal_advice import ADVICE, advised
 from graph import errors
 from graph.errors import GardenError
-
-from .conftest import free_port
+from tests.peers.ports import held_port
 
 GARDEN = str(Path(sys.executable).with_name("garden"))
 runner = CliRunner()
@@ -86,8 +85,9 @@ def test_bad_health_says_what_to_check(tmp_path: Path, monkeypatch: pytest.Monke
     """A chat model that is down is named with what to check, and search still works: status 0."""
     monkeypatch.setenv("DATA_DIR", str(tmp_path))
     monkeypatch.setenv("CHAT_MODEL", "ollama:llama3.2:1b")
-    monkeypatch.setenv("OLLAMA_HOST", f"http://127.0.0.1:{free_port()}")
-    found = runner.invoke(app, ["health"])
+    with held_port() as nobodys:
+        monkeypatch.setenv("OLLAMA_HOST", f"http://127.0.0.1:{nobodys}")
+        found = runner.invoke(app, ["health"])
     assert found.exit_code == 0, found.output
     assert "degraded" in found.stdout
     assert "OLLAMA_HOST" in found.stdout

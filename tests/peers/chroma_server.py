@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
 import httpx
 
+from tests.peers.ports import held_port
+
 _COLLECTIONS = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 
 
 class ChromaServer:
-    """``chroma run`` of this environment. ``with`` starts it and kills it."""
+    """``chroma run`` of this environment. ``with`` starts it and closes it; its port stays its own until then."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port: int = free.getsockname()[1]
+        self._holding = ExitStack()
+        self.port = self._holding.enter_context(held_port())
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -32,7 +34,7 @@ class ChromaServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
+        self.close()
 
     def start(self) -> None:
         """Start it and wait until it answers."""
@@ -58,6 +60,11 @@ class ChromaServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def close(self) -> None:
+        """Kill it for good, and give its port back."""
+        self.kill()
+        self._holding.close()
 
     def fill(self, name: str, rows: dict[str, Any], space: str = "l2", **metadata: Any) -> None:
         """A collection as another pipeline makes it: *rows* is the body of Chroma's ``add``."""

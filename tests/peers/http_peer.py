@@ -6,10 +6,11 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http import HTTPStatus
 from typing import Any, Self
 
+from tests.peers.ports import held_port
 from tests.peers.wire import SECRET, Fault, Hangup, Received, Reply, refusal
 
 
@@ -24,6 +25,7 @@ class HttpPeer:
         """How often a client closed the connection before its answer was complete."""
         self.connections = 0
         """How many connections are open now."""
+        self._holding = ExitStack()
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._server: asyncio.Server | None = None
@@ -37,6 +39,7 @@ class HttpPeer:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
+        self.port = self._holding.enter_context(held_port())  # also while it refuses
         self._thread.start()
         self.listen()
         return self
@@ -46,6 +49,7 @@ class HttpPeer:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        self._holding.close()
 
     def listen(self) -> None:
         """Accept connections (again), on the same port."""
@@ -78,7 +82,6 @@ class HttpPeer:
 
     async def _listen(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=1 << 24)
-        self.port = self._server.sockets[0].getsockname()[1]
 
     async def _refuse(self) -> None:
         for _ in range(5):  # what was accepted just now gets as far as being served, so that it can be closed

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import cohere
 import httpx
@@ -11,6 +14,7 @@ import ollama
 import pytest
 
 from tests.peers import CoherePeer, Fault, OllamaPeer
+from tests.peers.ports import held_port
 from tests.peers.reading import DIMENSION
 
 
@@ -130,3 +134,18 @@ async def test_hanging_up_is_noticed(peer: OllamaPeer) -> None:
     async with httpx.AsyncClient() as http, http.stream("POST", f"{peer.url}/api/chat", json=body) as reply:
         await anext(reply.aiter_lines())
     assert await asyncio.to_thread(peer.wait_until, lambda: peer.hung_up == 1 and peer.connections == 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a held port is only found free")
+def test_a_held_port_is_refused_until_it_is_named_and_given_to_nobody_else() -> None:
+    """Who asks for any port gets another; a connection is refused; who names it listens on it, as often as it likes."""
+    with held_port() as port, ExitStack() as others:
+        for _ in range(2):
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port), timeout=10)
+            with socket.create_server(("127.0.0.1", port)):
+                socket.create_connection(("127.0.0.1", port), timeout=10).close()
+        asked = [others.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(200)]
+        assert port not in [one.getsockname()[1] for one in asked]
+        with pytest.raises(OSError, match="in use"), socket.socket() as other:
+            other.bind(("127.0.0.1", port))  # without SO_REUSEADDR, as a client's end is

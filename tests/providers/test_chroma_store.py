@@ -169,7 +169,7 @@ async def test_down_at_the_start_killed_and_back(tmp_path: Any) -> None:
         await asyncio.sleep(1.1)
         assert len(await store.asimilarity_search("pears", k=9)) == len(documents())
     finally:
-        server.kill()
+        server.close()
         await store.aclose()
 
 
