@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -30,21 +29,18 @@ class Replica:
     """``garden serve`` over a Chroma server, in a process of its own."""
 
     def __init__(self, chroma: str, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
         settings = {"VECTOR_STORE": "chroma", "VECTOR_STORE_URL": chroma, "DATA_DIR": str(folder), "LOG_LEVEL": "ERROR"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "app.cli", "serve", "--port", str(self.port)],
+            [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--json"],
             env={**os.environ, **settings},
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
         )
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        self.url = ""
 
     def wait(self) -> None:
-        """Until it listens."""
+        """Until it listens, on the port that it says."""
+        assert self.process.stdout is not None
+        self.url = json.loads(self.process.stdout.readline())["address"]
         for _ in range(600):
             assert self.process.poll() is None, "garden serve ended by itself"
             try:
@@ -58,6 +54,8 @@ class Replica:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
 
 
 @pytest.fixture

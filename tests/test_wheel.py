@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tarfile
@@ -65,9 +64,7 @@ def installed(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def served(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of ``garden serve --plant``, run from an empty folder."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-    command = [str(installed / "garden"), "serve", "--plant", "--port", str(port), "--json"]
+    command = [str(installed / "garden"), "serve", "--plant", "--port", "0", "--json"]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     folder = tmp_path_factory.mktemp("served")
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
