@@ -69,7 +69,8 @@ async def test_a_storm_passes_and_leaves_nothing(tmp_path: Path) -> None:
         await garden.store.aupsert(chunk_points())
         before = asyncio.all_tasks()
         seen = await storm(garden, ollama, chroma)
-        await asyncio.sleep(0.1)
+        if ending := asyncio.all_tasks() - before:
+            await asyncio.wait(ending, timeout=10)
         assert asyncio.all_tasks() <= before
         assert await asyncio.to_thread(ollama.wait_until, lambda: ollama.connections == 0)
         assert await asyncio.to_thread(cohere.wait_until, lambda: cohere.connections == 0)
