@@ -162,7 +162,7 @@ async def test_failures_are_read_as_what_they_are(
     if at_once and fault.kind == "error_event":
         kind = "broken"  # with no stream to be told in, it is a status
     ollama_peer.fault, ollama_peer.answers = fault, [ANSWER]
-    model = lean(ollama_peer.url, seconds=0.3)
+    model = lean(ollama_peer.url, seconds=0.3 if fault.kind == "silence" else 20)
     with pytest.raises(Exception) as caught:
         await (model.areply(MESSAGES) if at_once else pieces(model))
     found = fault_of(caught.value)
