@@ -115,7 +115,7 @@ def _without_contents(found: list[Paragraph]) -> list[Paragraph]:
     contents = [_is_contents(one.lines, headings) for one in found]
     return [
         one
-        for one, dropped, following in zip(found, contents, [*contents[1:], False], strict=True)
+        for one, dropped, following in zip(found, contents, [*contents, False][1:], strict=True)
         if not dropped and not (following and len(one.lines) == 1 and _CONTENTS.match(one.lines[0]))
     ]
 
