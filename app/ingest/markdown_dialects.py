@@ -159,7 +159,8 @@ def _indent(line: str) -> int:
 
 
 def _strong(title: str) -> str:
-    return f"**{title.strip()}**" if title.strip() else ""
+    words = title.strip(" *")
+    return f"**{words}**" if words else ""
 
 
 def _title(title: str | None) -> list[str]:

@@ -87,6 +87,34 @@ def test_code_and_tables_that_fit_stay_whole() -> None:
     assert [code in chunk.text for chunk in chunks].count(True) == 1
 
 
+@pytest.mark.parametrize("line", ["How are carts checked?", "Daily check", "The check has three steps:"])
+@pytest.mark.parametrize("before", range(1, 12))
+def test_a_line_that_leads_stays_with_what_follows(line: str, before: int) -> None:
+    """A question, a title or an opening of a few words is never the end of a chunk that another one follows."""
+    blocks = [*[SENTENCE] * before, line, *[SENTENCE] * 12]
+    chunks = split_one(document(*(Block(text=text) for text in blocks))).chunks
+    (chunk,) = (chunk for chunk in chunks if line in chunk.text)
+    assert f"{line}\n\n{SENTENCE}" in chunk.text
+
+
+@pytest.mark.parametrize("before", range(1, 12))
+def test_a_question_stays_with_its_answer(before: int) -> None:
+    """An answer of several paragraphs stands in the chunk of its question, where one chunk holds it."""
+    answer = ["Who checks the carts?", *(f"{SENTENCE[:-1]} on line {n}." for n in range(6))]
+    questions = [text for n in range(4) for text in (f"What is rule {n}?", SENTENCE)]
+    blocks = [*[SENTENCE] * before, *answer, *questions]
+    chunks = split_one(document(*(Block(text=text) for text in blocks))).chunks
+    assert any("\n\n".join(answer) in chunk.text for chunk in chunks)
+
+
+def test_items_of_long_lists_stay_whole() -> None:
+    """A list too long for one chunk is broken between its outermost items, not within one that fits."""
+    items = [f"- term {n}: {SENTENCE}\n  - {SENTENCE}\n  - {SENTENCE}" for n in range(12)]
+    chunks = split_one(document(Block(text="\n".join(items), kind="list"))).chunks
+    assert len(chunks) > 3
+    assert all(any(item in chunk.text for chunk in chunks) for item in items)
+
+
 def test_a_chunk_id_given_twice_is_named() -> None:
     """The first row of a chunk id is kept, a second one is told."""
     blocks = [
