@@ -22,7 +22,7 @@ TARGET = 190
 """Word pieces aimed at, title and heading not counted: about 140 words of English."""
 
 LIMIT = 240
-"""Word pieces of title, heading and text together: the encoder reads 256, and the count is an estimate."""
+"""Word pieces of title, chapter, heading and text together: the encoder reads 256, and the count is an estimate."""
 
 LEADING_CHARS = 200
 """Longest line that may lead to what follows it."""
@@ -77,7 +77,9 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
         if following and _is_tiny(run, following[0]) and sum(weight(piece.text) for piece in before) < LIMIT // 3:
             before += [*heading, *(_Piece(block.text) for block in run)]
             continue
-        room = max(LIMIT - word_pieces(document.title) - word_pieces(place.section or ""), LIMIT // 3)
+        named_above = {document.title, place.chapter or "", place.section or ""}
+        taken = sum(map(word_pieces, named_above)) + sum(weight(piece.text) for piece in before)
+        room = max(LIMIT - ceil(taken), LIMIT // 3)
         for pack in _packed(list(_pieces(run, room)), room):
             yield place, *_rendered([*before, *heading, *pack])
             before = []
