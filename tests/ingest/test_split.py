@@ -80,6 +80,26 @@ def test_long_code_is_broken_between_lines() -> None:
     assert [line for piece in pieces for line in piece[1:-1]] == lines
 
 
+def test_long_code_is_broken_at_blank_lines() -> None:
+    """Functions of a long listing stay whole, and the lines are verbatim; only the blank ones at a cut are gone."""
+    functions = ["\n".join([f"def f{n}():", *(f"    step_{n}({m})" for m in range(6))]) for n in range(20)]
+    code = "```python\n" + "\n\n\n".join(functions) + "\n```"
+    chunks = split_one(document(Block(text=code, kind="code"))).chunks
+    assert len(chunks) > 3
+    assert all(any(function in chunk.text for chunk in chunks) for function in functions)
+    pieces = [chunk.text.removeprefix("```python\n").removesuffix("\n```") for chunk in chunks]
+    assert "\n\n\n".join(pieces) == "\n\n\n".join(functions)
+
+
+def test_code_in_a_long_list_stays_whole() -> None:
+    """Code of an item that fits one chunk is not cut, and no fence is left open."""
+    code = "\n".join(["```sh", *(f"run step {n}" for n in range(12)), "```"])
+    item = f"- {' '.join([SENTENCE] * 5)}\n{code}\n  {' '.join([SENTENCE] * 5)}"
+    chunks = split_one(document(Block(text="\n".join([item] * 4), kind="list"))).chunks
+    assert [code in chunk.text for chunk in chunks].count(True) == 4
+    assert all(chunk.text.count("```") % 2 == 0 for chunk in chunks)
+
+
 def test_code_and_tables_that_fit_stay_whole() -> None:
     """What fits into one chunk is never broken, even if a new chunk must begin for it."""
     code = "\n".join(["```", *(f"line_{n} = {n}" for n in range(25)), "```"])
@@ -132,14 +152,31 @@ def test_a_chunk_id_given_twice_is_named() -> None:
 
 @pytest.mark.parametrize("path", sorted(KNOWLEDGE.glob("*.md")), ids=lambda path: path.name)
 def test_the_encoder_reads_every_chunk_whole(path: Path) -> None:
-    """Title and text of every chunk of the sample garden are at most 256 tokens to the real tokenizer."""
+    """Title, chapter and text of every chunk of the sample garden are at most 256 tokens to the real tokenizer."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(find_weights() / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     split = split_one(load_one(path))
-    assert max(len(tokenizer.encode(indexed_text(split.title, chunk.text)).ids) for chunk in split.chunks) <= 256
+    indexed = [
+        indexed_text(split.title, chunk.text, chapter=chunk.chapter, section=chunk.section) for chunk in split.chunks
+    ]
+    assert max(len(tokenizer.encode(text).ids) for text in indexed) <= 256
+
+
+def test_the_chapter_has_its_share_of_a_chunk() -> None:
+    """What is embedded of a chunk, its place and tiny sections before it included, is no longer than the limit."""
+    chapter = "How carts are kept in good order, and by whom, in every kind of weather there may be"
+    tiny = [Block(text="Short.", chapter=chapter, section=f"Opening {n}") for n in range(3)]
+    long = Block(text=" ".join([SENTENCE] * 40), chapter=chapter, section="Brakes of carts")
+    chunks = split_one(document(*tiny, long, title="The carts of the northern yard")).chunks
+    texts = [
+        indexed_text("The carts of the northern yard", c.text, chapter=c.chapter, section=c.section) for c in chunks
+    ]
+    assert len(texts) > 3
+    assert max(map(word_pieces, texts)) <= LIMIT + 3  # the full stops between the names
+    assert all(chapter in text for text in texts)
 
 
 words = st.text(
