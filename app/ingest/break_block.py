@@ -29,18 +29,24 @@ def broken(block: Block, limit: int) -> Iterator[str]:
         case "code":
             yield from _code(block.text.split("\n"), limit)
         case "table":
-            header, *rows = block.text.split("\n")
-            room = limit - ceil(weight(header))
-            if room < limit // 3:
-                yield from _lines([header, *rows], limit)
-            else:
-                yield from (f"{header}\n{piece}" for piece in _lines(rows, room))
+            yield from _table(block.text.split("\n"), limit)
 
 
 def _sentences(text: str, limit: int) -> Iterator[str]:
     starts = [start for start, _ in sentence_spans(text)]
     for start, end in zip([0, *starts[1:]], [*starts[1:], len(text)], strict=True):
         yield from _words(text[start:end], limit)
+
+
+def _table(lines: Sequence[str], limit: int) -> Iterator[str]:
+    """Rows, as many together as fit, each piece below the header: the first row, and the next if that is a title."""
+    count = 2 if len(lines) > 2 and lines[0].count("|") == 2 < lines[1].count("|") else 1
+    header = "\n".join(lines[:count])
+    room = limit - ceil(weight(header))
+    if room < limit // 3:
+        yield from _lines(lines, limit)
+    else:
+        yield from (f"{header}\n{piece}" for piece in _lines(lines[count:], room))
 
 
 def _code(fenced: Sequence[str], limit: int) -> Iterator[str]:
@@ -65,7 +71,8 @@ def _items(lines: Sequence[str]) -> Iterator[list[str]]:
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
     item: list[str] = []
     for unit in _units(lines):
-        if item and len(unit) == 1 and unit[0].strip() and _indent(unit[0]) == margin:
+        first = unit[0].strip()
+        if item and first and not first.startswith(("|", *_FENCES)) and _indent(unit[0]) == margin:
             yield item
             item = []
         item += unit
@@ -73,15 +80,21 @@ def _items(lines: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _units(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Lines one by one, but code with its fence as one."""
+    """Lines one by one, but code with its fence as one, and the rows of a table."""
     held: list[str] = []
     for line in lines:
-        held.append(line)
-        closes = len(held) > 1 and line.strip() == held[0].strip()[:3]
-        if closes or not held[0].lstrip().startswith(_FENCES):
+        if held and held[0].lstrip().startswith("|") and not line.lstrip().startswith("|"):
             yield held
             held = []
-    yield from ([line] for line in held)
+        held.append(line)
+        closes = len(held) > 1 and line.strip() == held[0].strip()[:3]
+        if closes or not held[0].lstrip().startswith(("|", *_FENCES)):
+            yield held
+            held = []
+    if held and held[0].lstrip().startswith("|"):
+        yield held
+    else:
+        yield from ([line] for line in held)
 
 
 def _indent(line: str) -> int:
@@ -103,12 +116,14 @@ def _together(items: Iterable[list[str]], limit: int) -> Iterator[str]:
 
 
 def _parts(lines: Sequence[str], limit: int) -> Iterator[str]:
-    """Lines of a list that fit; code stays whole where it does."""
+    """Lines of a list that fit; code and tables stay whole where they do."""
     for unit in _units(lines):
         if len(unit) == 1:
             yield from _words(unit[0], limit)
         elif sum(map(weight, unit)) <= limit:
             yield "\n".join(unit)
+        elif unit[0].lstrip().startswith("|"):
+            yield from _table(unit, limit)
         else:
             yield from _code(unit, limit)
 

@@ -70,6 +70,37 @@ def test_long_tables_repeat_their_header() -> None:
     assert [line for chunk in chunks for line in chunk.text.split("\n")[1:]] == rows
 
 
+ROWS = [(f"part {n}", SENTENCE) for n in range(20)]
+TABLES = {
+    "plain.md": "| Part | Check |\n|---|---|\n" + "".join(f"| {a} | {b} |\n" for a, b in ROWS),
+    "item.md": "- item\n\n  | Part | Check |\n  |---|---|\n" + "".join(f"  | {a} | {b} |\n" for a, b in ROWS),
+    "closed.html": "<table><tr><th>Part</th><th>Check</th></tr>"
+    + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in ROWS)
+    + "</table>",
+    "open.html": "<table><thead><tr><th>Part<th>Check<tbody>" + "".join(f"<tr><td>{a}<td>{b}" for a, b in ROWS),
+    "titled.html": "<table><tr><th colspan=2>All</th></tr><tr><th>Part</th><th>Check</th></tr>"
+    + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in ROWS)
+    + "</table>",
+    "list.rst": ".. list-table::\n   :header-rows: 1\n\n   * - Part\n     - Check\n"
+    + "".join(f"   * - {a}\n     - {b}\n" for a, b in ROWS),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_every_format_repeat_their_header(tmp_path: Path, name: str) -> None:
+    """Each chunk of a long table has the header above its rows, and each row stands in one chunk, whole."""
+    (path := tmp_path / name).write_text(TABLES[name])
+    chunks = split_one(load_one(path)).chunks
+    assert len(chunks) > 2
+    for chunk in chunks:
+        before, header, rows = chunk.text.partition("| Part | Check |\n")
+        assert header
+        assert before in ("", "- item\n", "| All |\n")
+        assert rows
+    lines = [line for chunk in chunks for line in chunk.text.split("\n")]
+    assert [line for line in lines if "part" in line] == [f"| {a} | {b} |" for a, b in ROWS]
+
+
 def test_long_code_is_broken_between_lines() -> None:
     """Each piece of code stands in its own fence; the lines are verbatim."""
     lines = [f"    value_{n} = compute({n})  # step" for n in range(80)]
