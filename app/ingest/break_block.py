@@ -53,7 +53,7 @@ def _code(fenced: Sequence[str], limit: int) -> Iterator[str]:
     """Code in its fence, as many stretches between blank lines together as fit, each piece in a fence of its own."""
     first, *lines, last = fenced
     for piece in _full(_stretches(lines, limit - 4), limit - 4):
-        yield f"{first}\n{piece.strip(chr(10))}\n{last}"
+        yield "\n".join([first, piece.strip("\n"), last])
 
 
 def _stretches(lines: Iterable[str], limit: int) -> Iterator[str]:
