@@ -16,7 +16,7 @@ import numpy as np
 
 from app.ingest.pipeline import ingest
 from app.providers.edge_store import EdgeVectorStore
-from app.providers.layout import indexed_text
+from app.providers.layout import indexed_text_of
 from app.providers.minilm import MiniLMEmbeddings
 from app.providers.vectors import Vectors
 from app.providers.weights import find_weights
@@ -57,7 +57,7 @@ async def plant(corpus: Path, texts: Sequence[str], data_dir: Path) -> Vectors:
 def main(corpus: Path, data_dir: Path, vectors: Path) -> None:
     """Write the collection, and float32 [rows, 384] in the order of the rows."""
     rows = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
-    texts = [indexed_text(row["title"], row["text"]) for row in rows]
+    texts = [indexed_text_of(row, row["text"]) for row in rows]
     np.save(vectors, asyncio.run(plant(corpus, texts, data_dir)))
 
 

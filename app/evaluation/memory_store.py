@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from app.providers.bm25 import document_weights
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
-from app.providers.layout import indexed_text, sentence_texts
+from app.providers.layout import indexed_text_of, sentence_texts
 from app.providers.vectors import document_vectors
 from graph.sentences import sentence_spans
 from graph.state import Chunk
@@ -37,7 +37,7 @@ class MemoryStore:
             Chunk(row["chunk_id"], row["document_id"], row["title"], row["text"], spans=sentence_spans(row["text"]))
             for row in rows
         )
-        indexed = [indexed_text(chunk.title, chunk.text) for chunk in chunks]
+        indexed = [indexed_text_of(row, row["text"]) for row in rows]
         sparse = tuple(document_weights(text) for text in indexed)
         quoted = [sentence for chunk in chunks for sentence in sentence_texts(chunk.text, chunk.spans)]
         vectors = document_vectors(embeddings, quoted)

@@ -36,9 +36,11 @@ async def make_points(parts: Sequence[Part], embeddings: Embeddings) -> list[Poi
 
 def texts_of(title: str, chunks: Sequence[TextChunk]) -> list[str]:
     """All that is embedded of some chunks of a document: each chunk, followed by its sentences."""
-    return [
-        text for chunk in chunks for text in (indexed_text(title, chunk.text), *sentence_texts(chunk.text, chunk.spans))
-    ]
+    return [text for chunk in chunks for text in (_indexed(title, chunk), *sentence_texts(chunk.text, chunk.spans))]
+
+
+def _indexed(title: str, chunk: TextChunk) -> str:
+    return indexed_text(title, chunk.text, chapter=chunk.chapter, section=chunk.section)
 
 
 async def _vectors(texts: Sequence[str], embeddings: Embeddings) -> Vectors:

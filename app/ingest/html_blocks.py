@@ -32,6 +32,8 @@ class _Walk:
         self.items: list[str] = []  # lines of the open list
         self.counters: list[int | None] = []  # per open list: the next number, None for bullets
         self.marker = ""
+        self.term = ""  # of a definition list: it opens the definition's first paragraph
+        self.in_term = False
 
     def run(self, root: Tag) -> None:
         stack: list[tuple[PageElement, bool]] = [(root, False)]
@@ -47,6 +49,7 @@ class _Walk:
                 stack.append((tag, True))
                 stack.extend((child, False) for child in reversed(tag.contents))
         self.flush()
+        self.flush_term()
 
     def enter(self, tag: Tag) -> bool:
         """Begin an element; say whether its children are to be visited."""
@@ -62,7 +65,10 @@ class _Walk:
         elif name not in INLINE:
             self.flush()
             if name == "li":
+                self.flush_term()
                 self.marker = self.next_marker()
+            elif name in ("dt", "dd"):  # one inside the other where an end tag was left out
+                self.in_term = name == "dt"
         return True
 
     def leave(self, tag: Tag) -> None:
@@ -70,6 +76,10 @@ class _Walk:
         if tag.name in INLINE or tag.name == "br":
             return
         self.flush()
+        if tag.name in ("dt", "dl"):
+            self.in_term = False
+        if tag.name in ("ul", "ol", "dl"):
+            self.flush_term()
         if tag.name in ("ul", "ol"):
             self.counters.pop()
             if not self.counters:
@@ -79,6 +89,7 @@ class _Walk:
     def whole(self, tag: Tag) -> None:
         """Add an element that is one block."""
         self.flush()
+        self.flush_term()
         if tag.name in HEADINGS:
             self.outline.heading(HEADINGS[tag.name], inline_text(tag))
         elif tag.name == "pre":
@@ -102,6 +113,20 @@ class _Walk:
         self.words.clear()
         if not text:
             return
+        if self.in_term:
+            self.term = f"{self.term}, {text}" if self.term else text
+        else:
+            term, self.term = self.term, ""
+            self.add_text(f"{term}{' ' if term[-1] in ':?!.' else ': '}{text}" if term else text)
+
+    def flush_term(self) -> None:
+        """Add a term that no text defines as a paragraph of its own."""
+        term, self.term = self.term, ""
+        if term:
+            self.add_text(term)
+
+    def add_text(self, text: str) -> None:
+        """Add a paragraph, or an item of the open list."""
         if self.counters:
             self.items.append(self.marker + text)
             self.marker = "  " * len(self.counters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.ingest.html_nodes import HEADINGS, as_tag, inline_text
+from app.ingest.html_nodes import HEADINGS, INLINE, as_tag, inline_text, is_text
 from app.ingest.plain_markup import table_row
 
 if TYPE_CHECKING:
@@ -41,9 +41,24 @@ def data_tables(root: Tag) -> set[int]:
 
 
 def table_text(table: Tag) -> str:
-    """The rows of a data table that hold anything, one line each."""
-    rows = ([inline_text(cell) for cell in row.find_all(["th", "td"])] for row in table.find_all("tr"))
-    return "\n".join(table_row(cells) for cells in rows if any(map(str.strip, cells)))
+    """The rows of a data table that hold anything, one line each.
+
+    A cell ends where the next one begins: the parser puts that inside it where an end tag was left out.
+    """
+    rows: list[list[list[str]]] = []
+    for node in table.descendants:
+        tag = as_tag(node)
+        if tag is None:
+            if rows and rows[-1] and is_text(node):
+                rows[-1][-1].append(str(node))
+        elif tag.name == "tr":
+            rows.append([])
+        elif tag.name in ("th", "td") and rows:
+            rows[-1].append([])
+        elif rows and rows[-1] and tag.name not in INLINE:
+            rows[-1][-1].append(" ")
+    cells = (["".join(parts) for parts in row] for row in rows)
+    return "\n".join(table_row(row) for row in cells if any(map(str.strip, row)))
 
 
 def caption(table: Tag) -> str:

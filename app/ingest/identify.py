@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from app.ingest.documents import SplitDocument
 
-LAYOUT = "1"
+LAYOUT = "2"
 """Goes into every hash: raise it when chunks or points are made differently, and the next ingest makes all anew."""
 
 

@@ -10,6 +10,7 @@ from app.ingest.documents import LoadedDocument
 from app.ingest.front_matter import split_front_matter
 from app.ingest.html_nodes import INLINE
 from app.ingest.load_html import add_fragment, text_of_fragment
+from app.ingest.markdown_dialects import plain_markdown
 from app.ingest.outline import Outline, title_from_name
 from app.ingest.plain_markup import fenced, table_row
 from app.ingest.text_encoding import decode
@@ -23,6 +24,7 @@ _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 def load_markdown(data: bytes, source: str) -> LoadedDocument:
     """Read a Markdown file. Front matter (a YAML mapping) may give ``title`` and ``url``; the rest of it is left out.
 
+    Tags of templates are left out, titles of admonitions are paragraphs.
     Emphasis and links keep their words and lose their syntax, lists and tables are lines, code is verbatim.
 
     Raises ``NotText`` for binary data.
@@ -31,7 +33,7 @@ def load_markdown(data: bytes, source: str) -> LoadedDocument:
     from markdown_it.tree import SyntaxTreeNode
 
     known, text = split_front_matter(decode(data))
-    root = SyntaxTreeNode(MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text))
+    root = SyntaxTreeNode(MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(plain_markdown(text)))
     outline = Outline()
     for node in root.children:
         _add(outline, node)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.outline import Outline, title_from_name
 from app.ingest.text_encoding import decode
+from app.ingest.text_headings import ALIGNED, UNDERLINE, heading_levels, text_margin
+from app.ingest.text_pages import indent_of, paragraphs
 
-_UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
 _LEVELS = {"=": 1, "-": 2, "#": 1}
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+\S")
-_ALIGNED = re.compile(r"\S(?: {3,}|\t)\S|^\s*\|")
-MAX_HEADING_CHARS = 70
-MAX_HEADING_WORDS = 10
+_MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+")
+_LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
+_DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
+FULL_LINE = 60
+"""Columns that a line of wrapped text reaches in a text with a margin."""
 
 
 def load_text(data: bytes, source: str) -> LoadedDocument:
-    """Read a plain text file. Its title is its first heading, else made from the file name.
+    """Read a plain text file. Its title is its centred title line or first heading, else made from the file name.
 
     Raises ``NotText`` for binary data.
     """
@@ -30,75 +32,56 @@ def load_text(data: bytes, source: str) -> LoadedDocument:
 
 def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     """Add plain ``text`` to ``outline``, with or without looking for headings; form feeds count pages from 1."""
-    pages = text.split("\f")
-    for number, page in enumerate(pages, 1):
-        paged = number if len(pages) > 1 else None
-        paragraphs = list(_paragraphs(page))
-        titles = _titles(paragraphs, outline.started) if headings else set()
-        for at, lines in enumerate(paragraphs):
-            if at in titles:
-                outline.heading(2 if outline.started else 1, lines[0], paged)
-            elif rest := _after_ruled(outline, lines, paged) if headings else lines:
-                outline.add(*_reflowed(rest), page=paged)
-
-
-def _paragraphs(text: str) -> Iterator[list[str]]:
-    """Runs of lines that are not blank."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        if line.strip():
-            lines.append(line.rstrip())
-        elif lines:
-            yield lines
-            lines = []
-    if lines:
-        yield lines
-
-
-def _titles(paragraphs: list[list[str]], started: bool) -> set[int]:
-    """Which paragraphs are headings by their looks: lines that stand alone and have text below.
-
-    Several such lines in a row are a list of lines; the line that opens a document is its title all the same.
-    """
-    alone = [len(lines) == 1 and _reads_as_heading(lines[0]) for lines in paragraphs]
-    opening = {0} if not started and len(alone) > 1 and alone[0] else set()
-    listed = [False, *(single and at not in opening for at, single in enumerate(alone)), False]
-    return opening | {at for at in range(len(alone) - 1) if listed[at : at + 3] == [False, True, False]}
+    found = paragraphs(text)
+    margin = text_margin(found) if headings else 0
+    levels = heading_levels(found, margin, started=outline.started) if headings else {}
+    for at, one in enumerate(found):
+        if level := levels.get(at):
+            outline.heading(level, " ".join(one.lines), one.page)
+        elif rest := _after_ruled(outline, one.lines, one.page) if headings else one.lines:
+            outline.add(*_reflowed(rest, margin), page=one.page)
 
 
 def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[str]:
     """Open the ruled heading the paragraph starts with, if it does; return the lines that are left."""
-    if len(lines) >= 3 and _UNDERLINE.match(lines[0]) and _UNDERLINE.match(lines[2]):
+    if len(lines) >= 3 and UNDERLINE.match(lines[0]) and UNDERLINE.match(lines[2]):
         lines = lines[1:]  # ruled above and below
-    if len(lines) >= 2 and (rule := _UNDERLINE.match(lines[1])) and not _UNDERLINE.match(lines[0]):
+    if len(lines) >= 2 and (rule := UNDERLINE.match(lines[1])) and not UNDERLINE.match(lines[0]):
         outline.heading(_LEVELS.get(rule.group(1), 3), lines[0], page)
         return lines[2:]
     return lines
 
 
-def _reads_as_heading(line: str) -> bool:
-    """A short line of its own that starts like a title and ends without punctuation."""
-    line = line.strip()
-    return (
-        len(line) <= MAX_HEADING_CHARS
-        and len(line.split()) <= MAX_HEADING_WORDS
-        and (line[0].isupper() or line[0].isdigit())
-        and line[-1] not in ".!?;:,"
-        and any(sign.isalpha() for sign in line)
-        and not _ALIGNED.search(line)
-    )
+def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
+    """A wrapped paragraph as one line, a list with one line per item; aligned columns stay as they are.
 
-
-def _reflowed(lines: list[str]) -> tuple[str, Kind]:
-    """A wrapped paragraph as one line, a list with one line per item; aligned columns stay as they are."""
-    if any(_ALIGNED.search(line.strip()) for line in lines):
+    So do lines indented deeper than a text that has a margin, where none of them is full: an example, a grammar.
+    """
+    if any(ALIGNED.search(_MARKER.sub("", line).strip()) for line in lines):
+        return "\n".join(lines), "list"
+    lines = [_LETTER_BULLET.sub(r"\1- ", line) for line in lines]
+    if margin and not any(_ITEM.match(line) for line in lines) and _is_set_apart(lines, margin):
         return "\n".join(lines), "list"
     if not any(_ITEM.match(line) for line in lines):
-        return " ".join(line.strip() for line in lines), "prose"
-    items: list[str] = []
+        return _joined(lines), "prose"
+    items: list[list[str]] = []
     for line in lines:
         if _ITEM.match(line) or not items:
-            items.append(line.rstrip())
-        else:
-            items[-1] += " " + line.strip()
-    return "\n".join(items), "list"
+            items.append([])
+        items[-1].append(line)
+    return "\n".join(_indentation(item[0]) + _joined(item) for item in items), "list"
+
+
+def _indentation(line: str) -> str:
+    return line[: indent_of(line)]
+
+
+def _joined(lines: list[str]) -> str:
+    """Wrapped lines as one; a compound divided at its hyphen is put together."""
+    return _DIVIDED.sub("-", "\n".join(line.strip() for line in lines)).replace("\n", " ")
+
+
+def _is_set_apart(lines: list[str], margin: int) -> bool:
+    """Whether lines stand deeper than the margin and most of them end before they are full."""
+    short = sum(len(line) < FULL_LINE for line in lines[:-1])
+    return len(lines) > 1 and all(indent_of(line) >= margin + 2 for line in lines) and 2 * short >= len(lines) - 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import ceil
 
 from app.ingest.break_block import broken
@@ -22,7 +22,10 @@ TARGET = 190
 """Word pieces aimed at, title and heading not counted: about 140 words of English."""
 
 LIMIT = 240
-"""Word pieces of title, heading and text together: the encoder reads 256, and the count is an estimate."""
+"""Word pieces of title, chapter, heading and text together: the encoder reads 256, and the count is an estimate."""
+
+LEADING_CHARS = 200
+"""Longest line that may lead to what follows it."""
 
 TINY = 40
 """Characters below which a section is no chunk of its own, if another of the same page and chapter follows: a few such
@@ -31,11 +34,15 @@ sections stand at the head of a chunk."""
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Text that stays together. ``glue`` stands before it when it follows another; a heading holds no sentence."""
+    """Text that stays together. ``glue`` stands before it when it follows another; a heading holds no sentence.
+
+    ``leads`` says that it is a paragraph, which may lead to what follows it.
+    """
 
     text: str
     glue: str = "\n\n"
     heading: bool = False
+    leads: bool = False
 
 
 def split_document(document: LoadedDocument) -> Iterator[SplitDocument | SkippedFile]:
@@ -70,7 +77,9 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
         if following and _is_tiny(run, following[0]) and sum(weight(piece.text) for piece in before) < LIMIT // 3:
             before += [*heading, *(_Piece(block.text) for block in run)]
             continue
-        room = max(LIMIT - word_pieces(document.title) - word_pieces(place.section or ""), LIMIT // 3)
+        named_above = {document.title, place.chapter or "", place.section or ""}
+        taken = sum(map(word_pieces, named_above)) + sum(weight(piece.text) for piece in before)
+        room = max(LIMIT - ceil(taken), LIMIT // 3)
         for pack in _packed(list(_pieces(run, room)), room):
             yield place, *_rendered([*before, *heading, *pack])
             before = []
@@ -88,27 +97,61 @@ def _is_tiny(run: Sequence[Block], following: Block) -> bool:
 def _pieces(blocks: Sequence[Block], room: int) -> Iterator[_Piece]:
     for block in blocks:
         if weight(block.text) <= room:
-            yield _Piece(block.text)
+            yield _Piece(block.text, leads=block.kind == "prose")
             continue
         for number, text in enumerate(broken(block, min(room, TARGET))):
             yield _Piece(text, glue="" if number and block.kind == "prose" else "\n\n")
 
 
 def _packed(pieces: list[_Piece], room: int) -> Iterator[list[_Piece]]:
-    """Fill chunks evenly: as few as the target asks for, each near the same size."""
+    """Fill chunks evenly: as few as the target asks for, each near the same size.
+
+    A chunk does not end with a line that leads to what follows, and a question that fits one chunk with its answer
+    begins one rather than being parted from it.
+    """
     weights = [weight(piece.text) for piece in pieces]
     total = sum(weights)
     aim = room if total <= room else total / ceil(total / min(TARGET, room))
     held: list[_Piece] = []
     size = 0.0
-    for piece, more in zip(pieces, weights, strict=True):
+    for group, more in _groups(pieces, weights, room):
         if held and (size + more > room or size + more / 2 > aim):
-            yield held
-            held, size = [], 0.0
-        held.append(piece)
+            kept = _led(held)
+            yield held[:kept]
+            held = held[kept:]
+            size = sum(weight(piece.text) for piece in held)
+            if held and size + more > room:
+                yield held
+                held, size = [], 0.0
+        held += group
         size += more
     if held:
         yield held
+
+
+def _groups(pieces: list[_Piece], weights: list[float], room: int) -> Iterator[tuple[list[_Piece], float]]:
+    """Pieces with their weight, one by one, or a question with its answer where both fit one chunk."""
+    starts = [at for at, piece in enumerate(pieces) if piece.text.endswith("?") and _leads(piece)]
+    for asked, (start, end) in enumerate(pairwise([0, *starts, len(pieces)])):
+        size = sum(weights[start:end])
+        if asked and size <= room:
+            yield pieces[start:end], size
+        else:
+            yield from (([piece], one) for piece, one in zip(pieces[start:end], weights[start:end], strict=True))
+
+
+def _led(held: list[_Piece]) -> int:
+    """How many of the pieces come before those that lead to what follows; all where none or each of them leads."""
+    kept = len(held)
+    while kept and _leads(held[kept - 1]):
+        kept -= 1
+    return kept or len(held)
+
+
+def _leads(piece: _Piece) -> bool:
+    """Whether a piece is one short line that says nothing without what follows: a title, a question, an opening."""
+    text = piece.text
+    return piece.leads and len(text) <= LEADING_CHARS and "\n" not in text and text[-1:] not in ".!;…"
 
 
 def _rendered(pieces: Sequence[_Piece]) -> tuple[str, tuple[Span, ...]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from app.ingest.identify import part_hash
-from app.providers.layout import ChunkStore, Point, indexed_text, sentence_texts
+from app.providers.layout import ChunkStore, Point, indexed_text, indexed_text_of, sentence_texts
 from app.providers.payloads import chunk_from_payload
 from app.providers.vectors import adocument_vectors, unit
 from graph.errors import ConfigurationError
@@ -90,14 +90,15 @@ async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> Non
     """
     some = [point for point in points if point.text.strip()][:SAMPLE]
     titled = [indexed_text(str(point.metadata.get("title") or ""), point.text) for point in some]
-    plain = [point.text for point in some]  # other pipelines embed the text alone
-    made = await adocument_vectors(embedding.embeddings, [*titled, *plain] or ["Which size?"])
+    placed = [indexed_text_of(point.metadata, point.text) for point in some]
+    plain = [point.text for point in some]  # other pipelines embed the text alone, older collections its title too
+    made = await adocument_vectors(embedding.embeddings, [*placed, *titled, *plain] or ["Which size?"])
     if any(len(point.dense) != made.shape[1] for point in points):
         raise _another_model(embedding)
     for at, point in enumerate(some):
         known = unit(point.dense)
-        pair = made[[at, len(some) + at]]
-        if float(np.max(pair @ known)) < ALIKE:
+        ways = made[[at, len(some) + at, 2 * len(some) + at]]
+        if float(np.max(ways @ known)) < ALIKE:
             raise _another_model(embedding)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from app.providers.layout import Point, indexed_text, sentence_texts
+from app.providers.layout import Point, indexed_text_of, sentence_texts
 from app.providers.payloads import chunk_from_payload, metadata_of, text_of
 from app.providers.vectors import Vectors
 from graph.sentences import sentence_spans
@@ -33,8 +33,7 @@ class Unembedded:
         self._spans = [sentence_spans(document.page_content) for document in documents]
         self.texts: list[str] = []
         for document, spans in zip(documents, self._spans, strict=True):
-            title = document.metadata.get("title")
-            self.texts.append(indexed_text(title, document.page_content))
+            self.texts.append(indexed_text_of(document.metadata, document.page_content))
             self.texts.extend(sentence_texts(document.page_content, spans))
 
     def points(self, vectors: Vectors) -> list[Point]:

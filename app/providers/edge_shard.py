@@ -23,7 +23,7 @@ from app.providers.layout import (
     SENTENCES,
     SPARSE,
     Point,
-    indexed_text,
+    indexed_text_of,
     payload_of,
     point_id,
     point_of,
@@ -145,7 +145,7 @@ class Shard(EdgeQueries):
         if self.has_sparse:
             weights = point.sparse
             if weights is None:
-                weights = document_weights(indexed_text(point.metadata.get("title"), point.text))
+                weights = document_weights(indexed_text_of(point.metadata, point.text))
             vector[SPARSE] = self._edge.SparseVector(list(weights), list(weights.values()))
         if self.has_sentences and len(point.sentences):
             vector[SENTENCES] = point.sentences.tolist()

@@ -41,7 +41,7 @@ class Point:
 
     ``metadata`` holds chunk_id, document_id, title, url, chapter, section, page, chunk_index, source, content_hash and
     ``spans``, the sentences of ``text`` as [start, end] in Unicode code points; any other JSON value may join.
-    ``dense`` is float32 [d], the vector of ``indexed_text(title, text)``; ``sentences`` is float32 [n_spans, d], or
+    ``dense`` is float32 [d], the vector of ``indexed_text``; ``sentences`` is float32 [n_spans, d], or
     [0, d] where a store keeps none. ``sparse`` holds the BM25 weights by dimension where they came from a store; None
     has the store that takes the point compute them.
     """
@@ -114,9 +114,28 @@ def point_id(chunk_id: str) -> str:
     return str(uuid.uuid5(_CHUNKS, chunk_id))
 
 
-def indexed_text(title: str | None, text: str) -> str:
-    """What both channels index of a chunk: ``title. text``, or the text alone when it has no title."""
-    return f"{title}. {text}" if title else text
+def indexed_text(title: str | None, text: str, *, chapter: str | None = None, section: str | None = None) -> str:
+    """Return what both channels index of a chunk: ``title. chapter. section. text``.
+
+    What the chunk lacks is left out, and so is a name that repeats one above it or stands as a line of the text, as
+    the heading of a section does.
+    """
+    path: list[str] = [title] if title else []
+    lines = f"\n{text}\n"
+    for name in (chapter, section):
+        if name and name not in path and f"\n{name}\n" not in lines:
+            path.append(name)
+    return ". ".join([*path, text])
+
+
+def indexed_text_of(metadata: Mapping[str, Any], text: str) -> str:
+    """Return what both channels index of a chunk with this metadata."""
+    title, chapter, section = (metadata.get(name) for name in ("title", "chapter", "section"))
+    return indexed_text(str(title or ""), text, chapter=_name(chapter), section=_name(section))
+
+
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def payload_of(point: Point) -> dict[str, Any]:

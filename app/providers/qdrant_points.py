@@ -19,7 +19,7 @@ from app.providers.layout import (
     SENTENCES,
     SPARSE,
     Point,
-    indexed_text,
+    indexed_text_of,
     payload_of,
     point_id,
     point_of,
@@ -106,7 +106,7 @@ def point_struct(point: Point, layout: Layout) -> models.PointStruct:
     if layout.sparse:
         weights = point.sparse
         if weights is None:
-            weights = document_weights(indexed_text(point.metadata.get("title"), point.text))
+            weights = document_weights(indexed_text_of(point.metadata, point.text))
         vector[layout.sparse] = models.SparseVector(indices=list(weights), values=list(weights.values()))
     if layout.sentences and len(point.sentences):
         vector[layout.sentences] = point.sentences.tolist()

@@ -16,7 +16,7 @@ from langchain_core.embeddings import Embeddings
 
 from app.providers.bm25 import dimension, document_weights
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
-from app.providers.layout import indexed_text
+from app.providers.layout import indexed_text_of
 from app.providers.payloads import chunk_from_payload
 from app.providers.vectors import Vectors, adocument_vectors
 from graph.relevance.english import english_idf
@@ -42,7 +42,7 @@ class GivenChunks:
         chars, sentences = READ_CHARS // len(given), READ_SENTENCES // len(given)
         self.chunks = [_chunk(one, chars, sentences) for one in given]
         self._read = [
-            indexed_text(_own_title(one), chunk.text[:chars]) for one, chunk in zip(given, self.chunks, strict=True)
+            indexed_text_of(_own_names(one), chunk.text[:chars]) for one, chunk in zip(given, self.chunks, strict=True)
         ]
         self._weights = [document_weights(text) for text in self._read]
         held = Counter(term for weights in self._weights for term in weights)
@@ -124,10 +124,11 @@ def _chunk(given: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
     )
 
 
-def _own_title(given: Mapping[str, Any]) -> str:
-    """The title that is embedded with a text; unlike the title that is read, nothing else stands in for it."""
-    title = (given.get("metadata") or {}).get("title")
-    return title[:LONGEST_SENTENCE] if isinstance(title, str) else ""
+def _own_names(given: Mapping[str, Any]) -> dict[str, str]:
+    """The metadata that is embedded with a text; unlike the title that is read, nothing else stands in for it."""
+    metadata = given.get("metadata") or {}
+    names = {name: metadata.get(name) for name in ("title", "chapter", "section")}
+    return {name: value[:LONGEST_SENTENCE] for name, value in names.items() if isinstance(value, str)}
 
 
 def _cut(span: Span) -> list[Span]:

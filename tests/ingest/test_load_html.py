@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.ingest.conftest import load_one, places, texts
 
 PAGE = """\
@@ -99,3 +101,26 @@ def test_a_line_break_in_a_heading_is_a_space(tmp_path: Path) -> None:
     document = load_one(path)
     assert document.title == "Care of carts"
     assert places(document) == [(None, None, None, "Words.")]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<dl><dt>Cart</dt><dd>Rolls.</dd><dt>Shed</dt><dt>Barn</dt><dd><p>Stands.</p><p>Long.</p></dd></dl>",
+        "<dl><dt>Cart<dd>Rolls.<dt>Shed<dt>Barn<dd><p>Stands.<p>Long.</dl>",
+        "<dl><div><dt><b>Cart</b></dt><dd>Rolls.</dd></div><dt><p>Shed</p></dt><dt>Barn</dt><dd>Stands.<p>Long.</dd></dl>",
+    ],
+)
+@pytest.mark.parametrize("suffix", ["html", "md"])
+def test_a_term_opens_its_definition(tmp_path: Path, page: str, suffix: str) -> None:
+    """A term and its definition are one paragraph, and so stay in one chunk."""
+    (path := tmp_path / f"a.{suffix}").write_text(page)
+    assert texts(load_one(path)) == ["Cart: Rolls.", "Shed, Barn: Stands.", "Long."]
+
+
+def test_a_question_as_a_term_and_terms_without_text(tmp_path: Path) -> None:
+    """Terms that nothing defines, and those that code or a list defines, keep their words and their place."""
+    (path := tmp_path / "a.html").write_text(
+        "<dl><dt>Why?<dd>Because.<dt>Code<dd><pre>x</pre><dt>List<dd><ul><li>a</ul><dt>Bare</dl><p>After.</p>"
+    )
+    assert texts(load_one(path)) == ["Why? Because.", "Code", "```\nx\n```", "List\n- a", "Bare", "After."]

@@ -78,3 +78,28 @@ def test_rst_reads_no_other_file(tmp_path: Path) -> None:
     )
     (path := tmp_path / "m.rst").write_text(f"Text.\n\n{directives}\n.. literalinclude:: secret.txt\n")
     assert texts(load_one(path)) == ["Text."]
+
+
+def test_definitions_and_options_of_rst(tmp_path: Path) -> None:
+    """A term or an option shares a line with what is said of it, also where Sphinx has a directive for it."""
+    (path := tmp_path / "m.rst").write_text(
+        "Cart : noun\n   A thing on wheels.\n\n-a, --all     Take all.\n--file=FILE  Read it.\n\n"
+        ".. option:: --dry-run\n   :nope: x\n\n   Change nothing.\n\n   - list\n\n"
+        ".. glossary::\n\n   Shed\n      A house for carts.\n\n.. tab:: Linux\n\n   ::\n\n      apt x\n"
+    )
+    assert texts(load_one(path)) == [
+        "- Cart (noun): A thing on wheels.",
+        "- -a, --all: Take all.\n- --file=FILE: Read it.",
+        "--dry-run: Change nothing.",
+        "- list",
+        "- Shed: A house for carts.",
+        "Linux",
+        "```\napt x\n```",
+    ]
+
+
+def test_directives_without_end_of_nesting_are_read(tmp_path: Path) -> None:
+    """Unknown directives in each other, deeper than are read as structure, keep their words."""
+    nested = "".join(f"{'   ' * n}.. tab:: T{n}\n\n" for n in range(60)) + "   " * 60 + "Words.\n"
+    (path := tmp_path / "m.rst").write_text(nested)
+    assert "Words." in " ".join(texts(load_one(path)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.ingest.conftest import load_one, places, split_one, texts
 
 NOTES = """\
@@ -76,3 +78,95 @@ def test_a_heading_without_text_keeps_its_page(tmp_path: Path) -> None:
     """A heading with nothing below it is text of the page it stands on."""
     (path := tmp_path / "a.txt").write_text("Title\n=====\n\nText one.\n\fOne\n---\n\nTwo\n---\n\nText two.\n")
     assert places(load_one(path))[1:] == [(None, None, 2, "One"), (None, "Two", 2, "Text two.")]
+
+
+def _page(number: int, text: str) -> str:
+    """A page as text formatters print it: header, lines, foot with the number of the page."""
+    head = "Spec 12                     The Frame Rules                  May 2011\n\n\n" if number > 1 else ""
+    return f"{head}{text}\n\n\n\nDoe & Roe              Rules Track                     [Page {number}]"
+
+
+SPEC = [
+    """\
+Working Group                                                   J. Doe
+Category: Rules                                               May 2011
+
+
+                            The Frame Rules
+
+Abstract
+
+   This text says how frames are built and
+   what may stand in them.""",
+    """\
+Table of Contents
+
+   1.  Introduction . . . . . . . . . . . . .  3
+     1.1.  Background . . . . . . . . . . . .  3
+   2.  Frames . . . . . . . . . . . . . . . .  3""",
+    """\
+1.  Introduction
+
+1.1.  Background
+
+   Frames were long, and the first of
+   them were costly.
+
+2.  Frames
+
+   A frame has a head of two bytes, which every reader has to""",
+    """\
+   understand, and a body.
+
+   o  The head comes
+      first.
+   o  The body follows.
+
+        HEAD two
+        BODY many""",
+]
+
+
+@pytest.mark.parametrize("between", ["\n\f\n", "\n\n"], ids=["form feeds", "numbered feet"])
+def test_page_headers_and_feet_are_left_out(tmp_path: Path, between: str) -> None:
+    """What recurs at the edges of pages is no text, and the paragraph that a page break cut is one again."""
+    (path := tmp_path / "rules.txt").write_text(between.join(_page(n, page) for n, page in enumerate(SPEC, 1)))
+    document = load_one(path)
+    whole = "\n".join(texts(document))
+    assert "[Page" not in whole
+    assert "Rules Track" not in whole
+    assert "Spec 12" not in whole
+    assert "A frame has a head of two bytes, which every reader has to understand, and a body." in texts(document)
+
+
+def test_numbered_sections_of_text(tmp_path: Path) -> None:
+    """Numbers before headings say how deep they are; the centred line is the title; the contents list is left out."""
+    (path := tmp_path / "rules.txt").write_text("\n\f\n".join(_page(n, page) for n, page in enumerate(SPEC, 1)))
+    document = load_one(path)
+    assert document.title == "The Frame Rules"
+    assert [place[:3] for place in places(document)] == [
+        (None, None, 1),
+        ("Abstract", "Abstract", 1),
+        ("1. Introduction", "1.1. Background", 3),
+        ("2. Frames", "2. Frames", 3),
+        ("2. Frames", "2. Frames", 4),
+        ("2. Frames", "2. Frames", 4),
+    ]
+    assert texts(document)[-2:] == [
+        "   - The head comes first.\n   - The body follows.",
+        "        HEAD two\n        BODY many",
+    ]
+
+
+def test_lines_with_dot_leaders_that_are_no_contents_stay(tmp_path: Path) -> None:
+    """A price list has dot leaders too: only entries that stand as headings elsewhere are contents."""
+    (path := tmp_path / "a.txt").write_text("Prices\n\nSoup ........ 4\nTea ......... 2\nCake ........ 3\n")
+    assert "Tea ......... 2" in texts(load_one(path))[0]
+
+
+def test_a_first_number_opens_an_item_where_text_has_no_margin(tmp_path: Path) -> None:
+    """Short numbered lines of a text without a margin are steps, not sections."""
+    (path := tmp_path / "a.txt").write_text(
+        "Care\n\nDo this daily.\n\n1. Check the oil\n\n2. Check the belt\n\nDone so.\n"
+    )
+    assert {block.section for block in load_one(path).blocks} == {None}

@@ -70,6 +70,37 @@ def test_long_tables_repeat_their_header() -> None:
     assert [line for chunk in chunks for line in chunk.text.split("\n")[1:]] == rows
 
 
+ROWS = [(f"part {n}", SENTENCE) for n in range(20)]
+TABLES = {
+    "plain.md": "| Part | Check |\n|---|---|\n" + "".join(f"| {a} | {b} |\n" for a, b in ROWS),
+    "item.md": "- item\n\n  | Part | Check |\n  |---|---|\n" + "".join(f"  | {a} | {b} |\n" for a, b in ROWS),
+    "closed.html": "<table><tr><th>Part</th><th>Check</th></tr>"
+    + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in ROWS)
+    + "</table>",
+    "open.html": "<table><thead><tr><th>Part<th>Check<tbody>" + "".join(f"<tr><td>{a}<td>{b}" for a, b in ROWS),
+    "titled.html": "<table><tr><th colspan=2>All</th></tr><tr><th>Part</th><th>Check</th></tr>"
+    + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in ROWS)
+    + "</table>",
+    "list.rst": ".. list-table::\n   :header-rows: 1\n\n   * - Part\n     - Check\n"
+    + "".join(f"   * - {a}\n     - {b}\n" for a, b in ROWS),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_every_format_repeat_their_header(tmp_path: Path, name: str) -> None:
+    """Each chunk of a long table has the header above its rows, and each row stands in one chunk, whole."""
+    (path := tmp_path / name).write_text(TABLES[name])
+    chunks = split_one(load_one(path)).chunks
+    assert len(chunks) > 2
+    for chunk in chunks:
+        before, header, rows = chunk.text.partition("| Part | Check |\n")
+        assert header
+        assert before in ("", "- item\n", "| All |\n")
+        assert rows
+    lines = [line for chunk in chunks for line in chunk.text.split("\n")]
+    assert [line for line in lines if "part" in line] == [f"| {a} | {b} |" for a, b in ROWS]
+
+
 def test_long_code_is_broken_between_lines() -> None:
     """Each piece of code stands in its own fence; the lines are verbatim."""
     lines = [f"    value_{n} = compute({n})  # step" for n in range(80)]
@@ -80,11 +111,59 @@ def test_long_code_is_broken_between_lines() -> None:
     assert [line for piece in pieces for line in piece[1:-1]] == lines
 
 
+def test_long_code_is_broken_at_blank_lines() -> None:
+    """Functions of a long listing stay whole, and the lines are verbatim; only the blank ones at a cut are gone."""
+    functions = ["\n".join([f"def f{n}():", *(f"    step_{n}({m})" for m in range(6))]) for n in range(20)]
+    code = "```python\n" + "\n\n\n".join(functions) + "\n```"
+    chunks = split_one(document(Block(text=code, kind="code"))).chunks
+    assert len(chunks) > 3
+    assert all(any(function in chunk.text for chunk in chunks) for function in functions)
+    pieces = [chunk.text.removeprefix("```python\n").removesuffix("\n```") for chunk in chunks]
+    assert "\n\n\n".join(pieces) == "\n\n\n".join(functions)
+
+
+def test_code_in_a_long_list_stays_whole() -> None:
+    """Code of an item that fits one chunk is not cut, and no fence is left open."""
+    code = "\n".join(["```sh", *(f"run step {n}" for n in range(12)), "```"])
+    item = f"- {' '.join([SENTENCE] * 5)}\n{code}\n  {' '.join([SENTENCE] * 5)}"
+    chunks = split_one(document(Block(text="\n".join([item] * 4), kind="list"))).chunks
+    assert [code in chunk.text for chunk in chunks].count(True) == 4
+    assert all(chunk.text.count("```") % 2 == 0 for chunk in chunks)
+
+
 def test_code_and_tables_that_fit_stay_whole() -> None:
     """What fits into one chunk is never broken, even if a new chunk must begin for it."""
     code = "\n".join(["```", *(f"line_{n} = {n}" for n in range(25)), "```"])
     chunks = split_one(document(Block(text=" ".join([SENTENCE] * 9)), Block(text=code, kind="code"))).chunks
     assert [code in chunk.text for chunk in chunks].count(True) == 1
+
+
+@pytest.mark.parametrize("line", ["How are carts checked?", "Daily check", "The check has three steps:"])
+@pytest.mark.parametrize("before", range(1, 12))
+def test_a_line_that_leads_stays_with_what_follows(line: str, before: int) -> None:
+    """A question, a title or an opening of a few words is never the end of a chunk that another one follows."""
+    blocks = [*[SENTENCE] * before, line, *[SENTENCE] * 12]
+    chunks = split_one(document(*(Block(text=text) for text in blocks))).chunks
+    (chunk,) = (chunk for chunk in chunks if line in chunk.text)
+    assert f"{line}\n\n{SENTENCE}" in chunk.text
+
+
+@pytest.mark.parametrize("before", range(1, 12))
+def test_a_question_stays_with_its_answer(before: int) -> None:
+    """An answer of several paragraphs stands in the chunk of its question, where one chunk holds it."""
+    answer = ["Who checks the carts?", *(f"{SENTENCE[:-1]} on line {n}." for n in range(6))]
+    questions = [text for n in range(4) for text in (f"What is rule {n}?", SENTENCE)]
+    blocks = [*[SENTENCE] * before, *answer, *questions]
+    chunks = split_one(document(*(Block(text=text) for text in blocks))).chunks
+    assert any("\n\n".join(answer) in chunk.text for chunk in chunks)
+
+
+def test_items_of_long_lists_stay_whole() -> None:
+    """A list too long for one chunk is broken between its outermost items, not within one that fits."""
+    items = [f"- term {n}: {SENTENCE}\n  - {SENTENCE}\n  - {SENTENCE}" for n in range(12)]
+    chunks = split_one(document(Block(text="\n".join(items), kind="list"))).chunks
+    assert len(chunks) > 3
+    assert all(any(item in chunk.text for chunk in chunks) for item in items)
 
 
 def test_a_chunk_id_given_twice_is_named() -> None:
@@ -104,14 +183,31 @@ def test_a_chunk_id_given_twice_is_named() -> None:
 
 @pytest.mark.parametrize("path", sorted(KNOWLEDGE.glob("*.md")), ids=lambda path: path.name)
 def test_the_encoder_reads_every_chunk_whole(path: Path) -> None:
-    """Title and text of every chunk of the sample garden are at most 256 tokens to the real tokenizer."""
+    """Title, chapter and text of every chunk of the sample garden are at most 256 tokens to the real tokenizer."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(find_weights() / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     split = split_one(load_one(path))
-    assert max(len(tokenizer.encode(indexed_text(split.title, chunk.text)).ids) for chunk in split.chunks) <= 256
+    indexed = [
+        indexed_text(split.title, chunk.text, chapter=chunk.chapter, section=chunk.section) for chunk in split.chunks
+    ]
+    assert max(len(tokenizer.encode(text).ids) for text in indexed) <= 256
+
+
+def test_the_chapter_has_its_share_of_a_chunk() -> None:
+    """What is embedded of a chunk, its place and tiny sections before it included, is no longer than the limit."""
+    chapter = "How carts are kept in good order, and by whom, in every kind of weather there may be"
+    tiny = [Block(text="Short.", chapter=chapter, section=f"Opening {n}") for n in range(3)]
+    long = Block(text=" ".join([SENTENCE] * 40), chapter=chapter, section="Brakes of carts")
+    chunks = split_one(document(*tiny, long, title="The carts of the northern yard")).chunks
+    texts = [
+        indexed_text("The carts of the northern yard", c.text, chapter=c.chapter, section=c.section) for c in chunks
+    ]
+    assert len(texts) > 3
+    assert max(map(word_pieces, texts)) <= LIMIT + 3  # the full stops between the names
+    assert all(chapter in text for text in texts)
 
 
 words = st.text(

@@ -1,0 +1,132 @@
+"""The pages of a plain text → its paragraphs, without page headers, page feet and the table of contents."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+EDGE = 2
+"""Lines at the top and at the bottom of a page that may be its header and its foot."""
+
+MAX_ENTRY_CHARS = 200
+"""Longest line of a table of contents."""
+
+_NUMBERED_FOOT = re.compile(r"\[Page \d+\][ \t]*$", re.IGNORECASE | re.MULTILINE)
+_LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)\s*$")
+_CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
+_ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
+_STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\|)")
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """A run of lines that are not blank; ``page`` is the 1-based page it begins on, None in a text of one page."""
+
+    lines: list[str]
+    page: int | None
+
+    @property
+    def indent(self) -> int:
+        """Columns before the first line."""
+        return indent_of(self.lines[0])
+
+
+def indent_of(line: str) -> int:
+    """Count the white space before ``line``."""
+    return len(line) - len(line.lstrip())
+
+
+def paragraphs(text: str) -> list[Paragraph]:
+    """Return the paragraphs of ``text``; form feeds, or feet that read ``[Page 5]``, end its pages.
+
+    Lines that recur at the edges of the pages are left out, and so is a table of contents whose entries recur as
+    lines. A paragraph that a page break cut is one, and stands on the page where it begins.
+    """
+    pages = without_running_lines([page.split("\n") for page in _pages(text)])
+    paged = len(pages) > 1
+    found: list[Paragraph] = []
+    for number, page in enumerate(pages, 1):
+        for at, lines in enumerate(_runs(page)):
+            if at == 0 and found and number > 1 and _goes_on(found[-1].lines, lines):
+                found[-1].lines.extend(lines)
+            else:
+                found.append(Paragraph(lines, number if paged else None))
+    return _without_contents(found)
+
+
+def without_running_lines(pages: Sequence[list[str]]) -> list[list[str]]:
+    """Drop lines that recur at the edges of at least half the pages (and of three), page numbers aside."""
+    filled = [[line for line in page if line.strip()] for page in pages]
+    seen = Counter(key for page in filled for key in {_key(line) for line in (*page[:EDGE], *page[-EDGE:])})
+    enough = max(3, (len(pages) + 1) // 2)
+    running = {key for key, count in seen.items() if count >= enough}
+    if not running:
+        return list(pages)
+    return [_trimmed(_trimmed(page, running)[::-1], running)[::-1] for page in pages]
+
+
+def _pages(text: str) -> list[str]:
+    if "\f" in text or len(_NUMBERED_FOOT.findall(text)) < 3:
+        return text.split("\f")
+    ends = [match.end() for match in _NUMBERED_FOOT.finditer(text)]
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def _key(line: str) -> str:
+    """The words of a line, its numbers as ``#``."""
+    return re.sub(r"\b\d+\b", "#", " ".join(line.split())).casefold()
+
+
+def _trimmed(page: list[str], running: set[str]) -> list[str]:
+    """``page`` without the running lines it begins with, at most ``EDGE`` of them."""
+    filled = [at for at, line in enumerate(page) if line.strip()][:EDGE]
+    drop = list(takewhile(lambda at: _key(page[at]) in running, filled))
+    return page[drop[-1] + 1 :] if drop else page
+
+
+def _runs(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Runs of lines that are not blank."""
+    held: list[str] = []
+    for line in lines:
+        if line.strip():
+            held.append(line.rstrip())
+        elif held:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
+    """Whether a paragraph at the end of a page goes on with the one that opens the next page."""
+    last, first = above[-1], below[0]
+    if _ENDS.search(last) or indent_of(last) != indent_of(first) or _STARTS_ANEW.match(first):
+        return False
+    return first.lstrip()[0].islower() or (len(above) > 1 and len(last.strip()) > 40)
+
+
+def _without_contents(found: list[Paragraph]) -> list[Paragraph]:
+    """Drop a table of contents with its heading: lines with dot leaders whose labels stand elsewhere too."""
+    lines = [line for one in found for line in one.lines]
+    headings = {" ".join(line.split()).casefold() for line in lines if _label(line) is None}
+    contents = [_is_contents(one.lines, headings) for one in found]
+    return [
+        one
+        for one, dropped, following in zip(found, contents, [*contents, False][1:], strict=True)
+        if not dropped and not (following and len(one.lines) == 1 and _CONTENTS.match(one.lines[0]))
+    ]
+
+
+def _label(line: str) -> str | None:
+    """What stands before the dot leaders of a line that ends in a page number."""
+    match = _LEADER.match(line) if len(line) <= MAX_ENTRY_CHARS else None
+    return match.group("label") if match else None
+
+
+def _is_contents(lines: Sequence[str], headings: set[str]) -> bool:
+    labels = [label for line in lines if (label := _label(line))]
+    known = sum(" ".join(label.split()).casefold() in headings for label in labels)
+    return bool(labels) and 2 * len(labels) >= len(lines) and 2 * known >= len(labels)
