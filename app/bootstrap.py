@@ -17,7 +17,7 @@ from app.advice import advice_of
 from app.circuit import Circuit
 from app.garden import Garden
 from app.health import Health
-from app.makers import make_grader, make_synthesizer
+from app.makers import make_grader, make_reader, make_synthesizer
 from app.providers.embeddings import EmbeddingModel, find_embeddings
 from app.providers.vector_stores import make_store
 from app.retrieval import HybridRetriever
@@ -78,12 +78,13 @@ def build_garden(
         advice=advice_of(settings),
     )
 
-    async def close_embedding() -> None:
-        close = getattr(parts.embedding.embeddings, "close", None)
-        if close:
-            close()
+    async def close_models() -> None:
+        for model in (parts.embedding.embeddings, parts.ports.reader):
+            close = getattr(model, "close", None)
+            if close:
+                close()
 
-    closers = [parts.store.aclose, close_embedding]
+    closers = [parts.store.aclose, close_models]
     closers += [part.aclose for part in (parts.ports.synthesizer, parts.ports.grader) if isinstance(part, Closable)]
 
     if spans:
@@ -152,12 +153,14 @@ def make_parts(
     calibrations = load_calibrations() | _calibrated(settings)
     embedding = embedding or find_embeddings(settings)
     with ExitStack() as undone:
-        with ThreadPoolExecutor(1) as pool:  # the model loads while the store opens
-            loading = pool.submit(embedding.load)
+        reader = make_reader(settings) if synthesizer is None else None
+        with ThreadPoolExecutor(2) as pool:  # the models load while the store opens
+            loading = [pool.submit(embedding.load), *([pool.submit(reader.load)] if reader else [])]
             if store is None:
                 store = make_store(settings, settings.vector_store_collection, embedding)
                 undone.callback(getattr(store, "close", bool))  # a server's store holds nothing
-        loading.result()
+        for one in loading:
+            one.result()
         calibration = calibration_for(embedding.name, calibrations)
         made = synthesizer or make_synthesizer(settings, calibration)
         ports = Ports(
@@ -165,6 +168,7 @@ def make_parts(
             grader=grader or make_grader(settings, calibration),
             synthesizer=made,
             support=EmbeddingSupport(embedding.embeddings),
+            reader=reader,
         )
         undone.pop_all()
 

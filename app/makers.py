@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+
 from app.grading import CosineGrader, LocalGrader
+from app.providers.reader import OnnxReader
 from app.settings import Settings
 from app.synthesis.extractive import ExtractiveSynthesizer
+from graph.errors import ConfigurationError
 from graph.ports import Grader, Synthesizer
 from graph.relevance.calibration import Calibration
 
 EXTRACTIVE = "extractive"
+
+log = logging.getLogger("garden.reader")
 
 
 def make_grader(settings: Settings, calibration: Calibration) -> Grader:
@@ -32,3 +38,14 @@ def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesize
     from app.synthesis.chat import ChatSynthesizer
 
     return ChatSynthesizer(make_completion(settings))
+
+
+def make_reader(settings: Settings) -> OnnxReader | None:
+    """The reader where answers are extracted; None with a chat model, or without the weights of all-MiniLM-L6-v2."""
+    if settings.chat != EXTRACTIVE:
+        return None
+    try:
+        return OnnxReader()
+    except ConfigurationError as error:
+        log.warning("reader_unavailable", extra={"error": str(error)})
+        return None

@@ -1,8 +1,8 @@
 """Hybrid retrieval: the port ``Retriever`` over any store that can be searched in both channels.
 
-The dense and the BM25 channel are searched at once; the union is measured in both and ordered by their mean, BM25 being
-divided by the most the question could reach, ``(k1 + 1) * sum(idf)``. That is an absolute score in [0, 1], and orders
-better than a fusion of ranks does.
+The dense and the BM25 channel are searched at once; the union is measured in both and ordered by their weighted sum,
+BM25 being divided by the most the question could reach, ``(k1 + 1) * sum(idf)``. That is an absolute score in [0, 1],
+and orders better than a fusion of ranks does.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from graph.state import Chunk, Question, Reading
 from graph.terms import question_stems
 
 POOL = 10
-"""Candidates of a reading, the number the relevance model is fitted for; more when more sources are asked for.
-
-Each channel brings as many: with 20 or 50 a channel the order of the best ten did not get better."""
+"""Candidates of a reading; more when more sources are asked for."""
+CHANNEL_POOL = 50
+"""Candidates that each channel brings, of which the best ``POOL`` are kept."""
+SIMILARITY_SHARE = 0.7
+"""Weight of the cosine in the order of the candidates; the rest is BM25's."""
 TWINS = 0.9
 """Cosine of two chunks above which they say the same."""
 
@@ -65,7 +67,7 @@ class HybridRetriever:
                     HybridQuery(vector, tuple([dimension(stem) for stem in question_stems(part)]))
                     for vector, part in zip(vectors, question.parts, strict=True)
                 ]
-                hits = await self._store.ahybrid(queries, pool, where)
+                hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), where)
                 best = [_best(*one, hits.idf)[:pool] for one in zip(queries, hits.candidates, strict=True)]
                 found = {one.candidate.key: one.candidate for row in best for one in row}
                 sentences = await self._sentences.find(list(found.values()))
@@ -88,7 +90,11 @@ def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int,
         _Measured(one, cosine, _bm25(one, query.terms, idf) / most if most else 0.0)
         for one, cosine in zip(candidates, cosines, strict=True)
     ]
-    return sorted(measured, key=lambda one: (-one.similarity - one.keyword, one.candidate.chunk.chunk_id))
+    return sorted(measured, key=lambda one: (-_fused(one), one.candidate.chunk.chunk_id))
+
+
+def _fused(one: _Measured) -> float:
+    return SIMILARITY_SHARE * one.similarity + (1 - SIMILARITY_SHARE) * one.keyword
 
 
 def _cosines(query: HybridQuery, candidates: Sequence[Candidate]) -> list[float]:

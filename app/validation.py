@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +18,16 @@ from app.retrieval import HybridRetriever
 from app.settings import Settings, load_settings
 from app.validating.cohere import chosen_reranker, rerank_once
 from app.validating.given_chunks import GivenChunks
-from app.validating.parts import shared_embedding, shared_loop
+from app.validating.parts import shared_embedding, shared_loop, shared_reader
 from graph.errors import GardenError
 from graph.ports import Retrieved
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts
 from graph.relevance.english import english_idf
 from graph.relevance.gates import grade
+from graph.relevance.reading import read_best
 from graph.retrieval_validation import nothing_given, verdict
-from graph.state import Question
+from graph.state import Question, Reading
 from graph.validation_rules import MOST_CHUNKS, check_arguments
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
 LEAST = 2.0
 """Seconds that are left for the work even where loading the model, which happens once, took nearly all of the limit."""
+
+MOST_READ = 8
+"""Chunks that are read for each part of the query, nearest first."""
 
 log = logging.getLogger("garden.validation")
 
@@ -102,10 +106,12 @@ class Validator:
         measured = _Measuring(query, parts, given, embedding, reranker)
         retrieved, scores = shared_loop().run(measured.within(until - time.perf_counter(), self.limit))
         calibration = calibration_for(embedding.name, load_calibrations())
+        reading = read_best(shared_reader(), retrieved.readings, MOST_READ)
+        readings = shared_loop().run(_in_time(reading, until - time.perf_counter(), self.limit))
         if scores is None:
-            graded = grade(retrieved.readings, english_idf, calibration)
+            graded = grade(readings, english_idf, calibration)
             scores = {one.chunk_id: one.relevance or 0.0 if one.spans else 0.0 for one in graded}  # blank says nothing
-        result = verdict(retrieved.readings, scores, english_idf, calibration, threshold)
+        result = verdict(readings, scores, english_idf, calibration, threshold)
         if time.perf_counter() > until:
             raise _late(self.limit)
         return {**result, "processing_time_ms": _milliseconds(ready)}
@@ -145,6 +151,15 @@ class _Measuring:
 
     async def _scored(self) -> dict[str, float] | None:
         return await rerank_once(self.reranker, self.query, self.given.chunks) if self.reranker else None
+
+
+async def _in_time(reading: Awaitable[tuple[Reading, ...]], seconds: float, limit: float) -> tuple[Reading, ...]:
+    """*reading* in so many seconds. Raises ``TimeoutError`` with the document's message."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await reading
+    except TimeoutError:
+        raise _late(limit) from None
 
 
 def _late(limit: float) -> TimeoutError:

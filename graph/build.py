@@ -50,7 +50,7 @@ def stops(ports: Ports, policy: Policy) -> tuple[Stop, ...]:
     return (
         at("validate", partial(nodes.validate, policy=policy), routes.after_validate),
         at("retrieve", partial(nodes.retrieve, retriever=ports.retriever), routes.after_retrieve, LATE_RETRIEVE),
-        at("grade", partial(nodes.grade, grader=ports.grader), routes.after_grade, LATE_GRADE),
+        at("grade", partial(nodes.grade, grader=ports.grader, reader=ports.reader), routes.after_grade, LATE_GRADE),
         at("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), routes.after_synthesize, LATE_MODEL),
         at("cite", partial(nodes.cite, support=ports.support, policy=policy), routes.after_cite, LATE_CITE),
         at("no_answer", nodes.no_answer),

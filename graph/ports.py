@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from graph.state import Chunk, Draft, Question, Reading
+from graph.state import Chunk, Draft, Question, Reading, ReadPassage
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,21 @@ class Synthesizer(Protocol):
         ...
 
 
+class Passage(NamedTuple):
+    """What is read of a chunk: its title with the section, and its sentences."""
+
+    title: str
+    sentences: tuple[str, ...]
+
+
+class PassageReader(Protocol):
+    """Reads passages for a question."""
+
+    async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
+        """Return what was read of each passage, in order."""
+        ...
+
+
 class SupportScorer(Protocol):
     """Measures how close sentences are in meaning, for answers that do not quote verbatim."""
 
@@ -80,3 +95,4 @@ class Ports:
     grader: Grader
     synthesizer: Synthesizer
     support: SupportScorer | None = None
+    reader: PassageReader | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph.policy import MIN_CONFIDENCE
 from graph.relevance.calibration import Calibration
 from graph.relevance.extractive import extract
 from graph.relevance.gates import Assessment, assess
@@ -44,7 +45,7 @@ def verdict(
     answered = 0
     for reading, row in zip(readings, assessed, strict=True):
         found = [one for one in row if one.chunk.chunk_id in relevant and one.matches]
-        answering = [one for one in found if one.answers >= calibration.answer_threshold]
+        answering = [one for one in found if one.answers >= MIN_CONFIDENCE]
         answered += bool(answering)
         for one in sorted(answering, key=lambda one: -one.answers):
             evidence.extend(piece for piece in _evidence(reading, one, idf, calibration) if piece not in evidence)

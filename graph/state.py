@@ -35,6 +35,19 @@ class Question:
     min_confidence: float = MIN_CONFIDENCE
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPassage:
+    """What the reader says of one passage, as logits.
+
+    ``sentences`` has one score for each sentence, ``null`` is the score of "none of them"; ``answerable`` is about the
+    passage as a whole.
+    """
+
+    sentences: tuple[float, ...]
+    null: float
+    answerable: float
+
+
 @dataclass(frozen=True)
 class Chunk:
     """One retrieved segment of a document, and what retrieval measured of it for the question.
@@ -42,7 +55,8 @@ class Chunk:
     ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
-    ``twins`` are the ids of other retrieved chunks that say nearly the same (cosine above .9).
+    ``twins`` are the ids of other retrieved chunks that say nearly the same (cosine above .9). ``read`` is what the
+    reader found in the chunk; None where it was not read.
     """
 
     chunk_id: str
@@ -61,6 +75,7 @@ class Chunk:
     span_similarities: tuple[float, ...] = ()
     twins: tuple[str, ...] = ()
     relevance: float | None = None
+    read: ReadPassage | None = None
 
     @property
     def sentences(self) -> list[str]:

@@ -126,7 +126,7 @@ async def test_every_number_agrees_with_a_plain_reference(store: EdgeVectorStore
         rows = embeddings.embed_array([text[start:end] for start, end in chunk.spans])
         assert chunk.span_similarities == pytest.approx(list(rows @ vector), abs=3e-3)
         assert all(type(number) is float for number in (chunk.similarity, chunk.keyword, *chunk.span_similarities))
-    scores = [chunk.similarity + chunk.keyword for chunk in chunks]
+    scores = [0.7 * chunk.similarity + 0.3 * chunk.keyword for chunk in chunks]
     assert scores == sorted(scores, reverse=True)
 
 

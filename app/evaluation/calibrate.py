@@ -16,14 +16,16 @@ from rich.console import Console
 
 from app.bootstrap import build_garden
 from app.evaluation.crossvalidate import cross_validate, rates
-from app.evaluation.fit import ANSWERS, LOST_CHUNK_WEIGHT, TOPICAL, fit
+from app.evaluation.fit import ANSWERS, LOST_ANSWER_WEIGHT, LOST_CHUNK_WEIGHT, READ, RELEVANCE, fit
 from app.evaluation.measures import folded, is_gold
 from app.evaluation.questions import EvalQuestion, read_questions
 from app.evaluation.samples import Samples, collect
 from app.garden import Garden
 from app.progress import progress
+from app.providers.reader import OnnxReader
 from app.settings import load_settings
 from graph.errors import InvalidInput
+from graph.policy import MIN_CONFIDENCE
 from graph.state import Question
 
 LEAST_QUESTIONS = 50
@@ -44,12 +46,12 @@ def run_calibrate(paths: list[Path], *, as_json: bool = False) -> int:
         entry = fit([samples])
     except ValueError as error:
         raise InvalidInput("The questions do not tell right chunks from wrong ones.", "questions") from error
-    (held_out,) = cross_validate([samples], TOPICAL, ANSWERS, LOST_CHUNK_WEIGHT)
+    (held_out,) = cross_validate([samples], RELEVANCE, ANSWERS, READ, (LOST_CHUNK_WEIGHT, LOST_ANSWER_WEIGHT))
     path = settings.data_dir / "relevance_model.json"
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
     known["models"][model] = entry
     path.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
-    found = rates(samples, *held_out, entry["answer_threshold"])
+    found = rates(samples, *held_out, MIN_CONFIDENCE)
     if as_json:
         sys.stdout.write(json.dumps({"rates": found, "kept": str(path)}, indent=2) + "\n")
         return 0
@@ -71,7 +73,7 @@ async def _samples(questions: list[EvalQuestion]) -> tuple[Samples, str]:
         known = [row for row in rows if row["gold_chunk"] or not row["answerable"]]
         if len(known) < LEAST_QUESTIONS:
             raise InvalidInput("The garden holds the right chunks of too few of these questions.", "questions")
-        return await collect(garden.retriever, known), garden.embedding.name
+        return await collect(garden.retriever, known, OnnxReader()), garden.embedding.name
     finally:
         await garden.aclose()
 

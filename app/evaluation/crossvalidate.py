@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,36 +12,47 @@ from app.evaluation.samples import FOLDS, Samples
 
 Array = NDArray[np.float64]
 
-LOST_ANSWER_WEIGHT = 1.0
-"""To gate two a wrong chunk that passes is as bad as a right one lost, and its probabilities are honest."""
 GATE_ONE = 0.8
 """The threshold on relevance the measures are taken at: the product's default."""
 
 
 def cross_validate(
     train: Sequence[Samples],
-    topical: Sequence[str],
+    relevance: Sequence[str],
     answers: Sequence[str],
-    positive_weight: float,
-    answer_weight: float = LOST_ANSWER_WEIGHT,
+    read: Sequence[str],
+    positive_weights: tuple[float, float],
 ) -> list[tuple[Array, Array]]:
-    """Per element of *train* the probabilities (topical, answers) [pairs], each from models that never saw its fold.
+    """Per element of *train* the probabilities (relevance, answers) [pairs], each from models that never saw its fold.
 
-    *topical* and *answers* name the features of the two models, *positive_weight* and *answer_weight* are what a right
-    row counts in each. All of *train* hold the same questions in the same folds. Raises `ValueError` when a fold leaves
-    nothing right, or nothing wrong, to fit on.
+    *relevance*, *answers* and *read* name the features, as in `app.evaluation.fit`; *positive_weights* are what a right
+    row counts for each. A chunk that was not read answers nothing. Raises `ValueError` when a fold leaves nothing
+    right, or nothing wrong, to fit on.
     """
     found = [(np.zeros(len(one.question)), np.zeros(len(one.question))) for one in train]
+    models: tuple[tuple[int, Sequence[str], str, float, Callable[[Samples], NDArray[np.bool_]]], ...] = (
+        (0, relevance, "topical", positive_weights[0], lambda one: one.known),
+        (0, (*relevance, *read), "topical", positive_weights[0], lambda one: one.known & one.read),
+        (1, (*answers, *read), "answers", positive_weights[1], lambda one: one.read),
+    )
     for fold in range(FOLDS):
         held = [one.fold[one.question] == fold for one in train]
-        gates = ((topical, "topical", positive_weight), (answers, "answers", answer_weight))
-        for at, (names, label, weight) in enumerate(gates):
-            x = np.vstack([one.columns(names)[~out] for one, out in zip(train, held, strict=True)])
-            y = np.concatenate([getattr(one, label)[~out] for one, out in zip(train, held, strict=True)])
+        for at, names, label, weight, rows in models:
+            kept = [rows(one) & ~out for one, out in zip(train, held, strict=True)]
+            even = balanced([one.rows(some) for one, some in zip(train, kept, strict=True)])
+            x = np.vstack([one.columns(names) for one in even])
+            y = np.concatenate([getattr(one, label) for one in even])
             weights, bias = fit_logistic(x, y, weight)
             for one, out, probabilities in zip(train, held, found, strict=True):
-                probabilities[at][out] = 1.0 / (1.0 + np.exp(-(one.columns(names)[out] @ weights + bias)))
+                some = out & (one.read if set(read) & set(names) else True)
+                probabilities[at][some] = 1.0 / (1.0 + np.exp(-(one.columns(names)[some] @ weights + bias)))
     return found
+
+
+def balanced(train: Sequence[Samples]) -> list[Samples]:
+    """Each of *train* as often as brings it near the size of the largest, so that each corpus counts alike."""
+    most = max((len(one.question) for one in train), default=0)
+    return [one for one in train for _ in range(max(1, round(most / max(1, len(one.question)))))]
 
 
 def rates(
@@ -51,17 +62,21 @@ def rates(
     ours = np.full(len(samples.fold), fill_value=True) if source is None else samples.source == source
     mine = ours[samples.question]
     one = topical >= GATE_ONE
+    known = mine & samples.known
     both = one & (answers >= threshold)
     right = samples.answers > 0
+    off = ours & _any(samples, known) & ~_any(samples, known & (samples.topical > 0)) & ~samples.answerable
     can, cannot = ours & samples.answerable, ours & ~samples.answerable
-    top = np.array([at for at in _best(samples, topical) if mine[at]], dtype=np.int64)
+    top = np.array([at for at in _best(samples, topical) if known[at]], dtype=np.int64)
     answered = np.array([at for at in _best(samples, np.where(one, answers, 0.0)) if (both & mine)[at]], dtype=np.int64)
     return {
         "right chunk passes gate one": _any(samples, one & right)[can].mean(),
         "and gate two": _any(samples, both & right)[can].mean(),
+        "off topic passes gate one": _any(samples, one)[off].mean(),
         "wrongly passes both": _any(samples, both)[cannot].mean(),
+        "chunks through gate one": float(np.bincount(samples.question[one & mine], minlength=len(ours))[ours].mean()),
         "precision": right[both & mine].mean(),
-        "calibration error, pairs": calibration_error(topical[mine], samples.topical[mine]),
+        "calibration error, pairs": calibration_error(topical[known], samples.topical[known]),
         "top": calibration_error(topical[top], samples.topical[top]),
         "of answers": calibration_error(answers[answered], samples.answers[answered]),
         "right outcome": _right_outcomes(samples, topical, answers, threshold)[ours].mean(),

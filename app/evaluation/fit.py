@@ -1,7 +1,8 @@
 """Fit the relevance of one embedding model to a corpus and its questions, and say how well it holds.
 
-``python -m app.evaluation.fit --set CORPUS QUESTIONS [--set ...] [--write FILE]`` fits on the corpora together, as they
-are and with every chunk twice, reports five-fold cross-validation, and writes the coefficients.
+``python -m app.evaluation.fit --set CORPUS QUESTIONS [--set ...] [--write FILE]`` fits on the corpora together,
+reports five-fold cross-validation, and writes the coefficients. CORPUS is a file of chunks (JSON Lines) or a folder of
+documents.
 """
 
 from __future__ import annotations
@@ -18,51 +19,59 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.evaluation.crossvalidate import LOST_ANSWER_WEIGHT, cross_validate, rates
+from app.evaluation.crossvalidate import balanced, cross_validate, rates
 from app.evaluation.logistic import fit_logistic
 from app.evaluation.memory_store import MemoryStore
-from app.evaluation.samples import Samples, collect, shortened
+from app.evaluation.samples import Samples, collect
+from app.ingest.documents import LoadedDocument, SplitDocument
+from app.ingest.load import LOADERS, load_file
+from app.ingest.split import split_document
 from app.providers.embeddings import make_embeddings
+from app.providers.reader import OnnxReader
 from app.retrieval import HybridRetriever
 from app.settings import load_settings
+from graph.policy import MIN_CONFIDENCE
+from graph.ports import PassageReader
 from graph.relevance.calibration import LEXICAL
 
-TOPICAL = ("chunk_similarity", "coverage", "rank", "chunk_gap", "sentence_gap", "defines")
-ANSWERS = (
-    "chunk_similarity",
-    "sentence_similarity",
-    "rest",
-    "rank",
-    "chunk_gap",
-    "sentence_gap",
-    "defines",
-    "asks",
-)
-WORDS_TOPICAL = ("coverage", "rank", "defines")
-WORDS_ANSWERS = ("coverage", "rest", "rank", "defines", "asks")
-LOST_CHUNK_WEIGHT = 1.6
-"""Gate one would rather pass a wrong chunk than lose a right one: gate two still looks at what passes."""
-ANSWER_BAR = 0.5
-"""The bar of gate two: the least confidence with which an answer is given, so that there is one bar, not two."""
+RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage")
+ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage")
+WORDS = ("keyword", "coverage")
+READ = ("margin", "answerable")
+"""What the reader adds, where a chunk was read."""
+LOST_CHUNK_WEIGHT, LOST_ANSWER_WEIGHT = 12.0, 2.0
+"""What a right row counts against a wrong one. Relevance would rather pass a wrong chunk than lose a right one, for
+whether it answers is decided after it."""
 
 
-def fit(train: Sequence[Samples], topical: Sequence[str] = TOPICAL, answers: Sequence[str] = ANSWERS) -> dict[str, Any]:
+def fit(
+    train: Sequence[Samples], relevance: Sequence[str] = RELEVANCE, answers: Sequence[str] = ANSWERS
+) -> dict[str, Any]:
     """The entry of one embedding model in the file of calibrations. Raises `ValueError` as `fit_logistic` does."""
+    train = balanced(train)
+    known = [one.rows(one.known) for one in train]
     return {
-        "topical": _logistic(train, topical, "topical", LOST_CHUNK_WEIGHT),
+        "relevance": _logistic(known, relevance, "topical", LOST_CHUNK_WEIGHT),
+        "relevance_read": _logistic(
+            [one.rows(one.read) for one in known], (*relevance, *READ), "topical", LOST_CHUNK_WEIGHT
+        ),
         "answers": _logistic(train, answers, "answers", LOST_ANSWER_WEIGHT),
-        "cosine": _logistic(train, ("chunk_similarity",), "topical"),
-        "answer_threshold": ANSWER_BAR,
+        "answers_read": _logistic(
+            [one.rows(one.read) for one in train], (*answers, *READ), "answers", LOST_ANSWER_WEIGHT
+        ),
+        "cosine": _logistic(known, ("chunk_similarity",), "topical"),
     }
 
 
 async def gather(
-    rows: Sequence[Mapping[str, Any]], questions: Sequence[Mapping[str, Any]], embeddings: Embeddings
+    corpora: Sequence[tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]],
+    embeddings: Embeddings,
+    reader: PassageReader,
 ) -> list[Samples]:
-    """Samples from the corpus *rows* as they are, then from every row twice."""
-    gardens = [list(rows), [*rows, *map(shortened, rows)]]
+    """Samples of each corpus and its questions."""
     return [
-        await collect(HybridRetriever(MemoryStore.of(garden, embeddings), embeddings), questions) for garden in gardens
+        await collect(HybridRetriever(MemoryStore.of(rows, embeddings), embeddings), questions, reader)
+        for rows, questions in corpora
     ]
 
 
@@ -83,35 +92,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", type=Path, help="file of calibrations to put the coefficients into")
     parser.add_argument("--ablate", action="store_true", help="also say how well it holds without each feature")
     given = parser.parse_args(arguments)
-    rows = [row for corpus, _ in given.set for row in read_rows(corpus)]
-    questions = [{**row, "source": n} for n, (_, path) in enumerate(given.set) for row in read_rows(path)]
+    corpora = [
+        (read_corpus(corpus), [{**row, "source": n} for row in read_rows(path)])
+        for n, (corpus, path) in enumerate(given.set)
+    ]
+    questions = sum(len(asked) for _, asked in corpora)
     model = make_embeddings(load_settings())
-    train = asyncio.run(gather(rows, questions, model.embeddings))
-    entries = {model.name: fit(train), LEXICAL: fit(train, WORDS_TOPICAL, WORDS_ANSWERS)}
+    train = asyncio.run(gather(corpora, model.embeddings, OnnxReader()))
+    entries = {model.name: fit(train), LEXICAL: fit(train, WORDS, WORDS)}
     files = [path for _, path in given.set]
     _report(train, files)
-    for name in dict.fromkeys((*TOPICAL, *ANSWERS)) if given.ablate else ():
+    for name in dict.fromkeys((*RELEVANCE, *ANSWERS, *READ)) if given.ablate else ():
         _report(train, files, without=name)
     if given.write:
-        _write(given.write, entries, [str(path.name) for pair in given.set for path in pair], len(questions))
+        _write(given.write, entries, [str(path.name) for pair in given.set for path in pair], questions)
     return 0
 
 
 def _report(train: Sequence[Samples], files: Sequence[Path], without: str = "") -> None:
-    """Cross-validate over the gardens of `gather`, and print a line per garden, and per file of questions in it."""
-    topical = tuple(name for name in TOPICAL if name != without)
-    answers = tuple(name for name in ANSWERS if name != without)
-    held_out = cross_validate(train, topical, answers, LOST_CHUNK_WEIGHT)
+    """Cross-validate over the corpora together, and print a line for each."""
+    relevance, answers, read = (
+        tuple(name for name in names if name != without) for names in (RELEVANCE, ANSWERS, READ)
+    )
+    held_out = cross_validate(train, relevance, answers, read, (LOST_CHUNK_WEIGHT, LOST_ANSWER_WEIGHT))
     ending = f", without {without}" if without else ""
-    for garden, samples, found in zip(("as it is", "every chunk twice"), train, held_out, strict=True):
-        print_rates(f"all, {garden}{ending}", rates(samples, *found, ANSWER_BAR))
-        for number, path in enumerate(files):
-            print_rates(f"{path}, {garden}{ending}", rates(samples, *found, ANSWER_BAR, number))
+    for path, samples, found in zip(files, train, held_out, strict=True):
+        print_rates(f"{path}{ending}", rates(samples, *found, MIN_CONFIDENCE))
 
 
 def print_rates(title: str, found: Mapping[str, float]) -> None:
     """One line of measures."""
     print(f"{title}: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()), file=sys.stdout)  # noqa: T201 - the command's output
+
+
+def read_corpus(path: Path) -> list[dict[str, Any]]:
+    """The chunks of a JSON Lines file, or of a folder of documents as ingest cuts them."""
+    if not path.is_dir():
+        return read_rows(path)
+    return [
+        {**chunk.model_dump(), "document_id": document.document_id, "title": document.title}
+        for file in sorted(one for one in path.rglob("*") if one.is_file() and one.suffix.lower() in LOADERS)
+        for document in load_file(file, file.relative_to(path).as_posix())
+        if isinstance(document, LoadedDocument)
+        for split in split_document(document)
+        if isinstance(split, SplitDocument)
+        for chunk in split.chunks
+    ]
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -127,11 +153,9 @@ def _write(path: Path, entries: Mapping[str, Any], files: Sequence[str], questio
         "questions": questions,
         "files": list(files),
         "idf": "graph.relevance.english.english_idf",
-        "gardens": ["as it is", "every chunk twice, the copy without its last sentence"],
         "model": "logistic regression, weights not negative, ridge 1 on standardised features",
         "cross_validation": "five folds, questions on one document in one fold",
-        "positive_weight_topical": LOST_CHUNK_WEIGHT,
-        "positive_weight_answers": LOST_ANSWER_WEIGHT,
+        "positive_weights": [LOST_CHUNK_WEIGHT, LOST_ANSWER_WEIGHT],
     }
     known["models"].update(entries)
     path.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

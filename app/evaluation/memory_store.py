@@ -32,11 +32,11 @@ class MemoryStore:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]], embeddings: Embeddings) -> MemoryStore:
-        """Embed *rows* of ``chunk_id, document_id, title, text``. Raises `KeyError` when one lacks a field."""
-        chunks = tuple(
-            Chunk(row["chunk_id"], row["document_id"], row["title"], row["text"], spans=sentence_spans(row["text"]))
-            for row in rows
-        )
+        """Embed *rows* of ``chunk_id, document_id, title, text``, perhaps with ``spans``, ``chapter`` and ``section``.
+
+        Raises `KeyError` when one lacks a field.
+        """
+        chunks = tuple(map(_chunk, rows))
         indexed = [indexed_text_of(row, row["text"]) for row in rows]
         sparse = tuple(document_weights(text) for text in indexed)
         quoted = [sentence for chunk in chunks for sentence in sentence_texts(chunk.text, chunk.spans)]
@@ -71,3 +71,16 @@ class MemoryStore:
             Candidate(at, self.chunks[at], self.dense[at], self.sparse[at])
             for at in sorted({int(i) for channel in found for i in channel})
         ]
+
+
+def _chunk(row: Mapping[str, Any]) -> Chunk:
+    spans = row.get("spans")
+    return Chunk(
+        row["chunk_id"],
+        row["document_id"],
+        row["title"],
+        row["text"],
+        chapter=row.get("chapter"),
+        section=row.get("section"),
+        spans=sentence_spans(row["text"]) if spans is None else tuple((start, end) for start, end in spans),
+    )

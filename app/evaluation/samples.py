@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,21 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graph.ports import Retriever
+from graph.ports import PassageReader, Retriever
 from graph.relevance.english import english_idf
 from graph.relevance.features import FEATURE_NAMES, measure
-from graph.sentences import sentence_spans
+from graph.relevance.reading import read_best
 from graph.state import Chunk, Question
+from graph.terms import words
 
-COPY = "~copy"
 FOLDS = 5
+OFF_TOPIC = "off_topic"
+"""Kind of a question that no document is about; so is an unanswerable one that says no kind and names no document."""
+LEAST_HELD = 0.9
+"""A chunk holds a gold sentence when it has so much of its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Samples:
     """Pairs of question and candidate; the arrays [pairs] say which question, and whether the chunk is right for it.
 
-    ``topical``: it is what the question's author read, whether or not it answers. ``answers``: it does answer.
+    ``topical``: it is of the document that the question's author read, whether or not it answers; ``known`` says
+    whether that is known, as it is not where the answer is absent. ``answers``: it is what the author read, and it
+    answers.
     """
 
     features: NDArray[np.float64]  # [pairs, len(FEATURE_NAMES)]
@@ -35,6 +42,8 @@ class Samples:
     fold: NDArray[np.int64]  # [questions]
     answerable: NDArray[np.bool_]  # [questions]
     source: NDArray[np.int64]  # [questions], which question file
+    read: NDArray[np.bool_]  # [pairs]
+    known: NDArray[np.bool_]  # [pairs]
 
     def columns(self, names: Sequence[str]) -> NDArray[np.float64]:
         """The features *names*, [pairs, len(names)]."""
@@ -48,27 +57,33 @@ class Samples:
             question=self.question[kept],
             topical=self.topical[kept],
             answers=self.answers[kept],
+            read=self.read[kept],
+            known=self.known[kept],
         )
 
 
-async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]]) -> Samples:
-    """Retrieve for every row of *questions* and measure what came.
+async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]], reader: PassageReader) -> Samples:
+    """Retrieve for every row of *questions*, read the nearest chunks, and measure what came.
 
-    A row has ``question, answerable, gold_chunk, gold_document, answers``, perhaps ``gold_sentences``, and ``source``,
-    the number of its file. Raises `KeyError` when one lacks a field, and what the retriever raises.
+    A row has ``question, answerable``, perhaps ``kind``, and either ``gold_chunk`` or ``gold``, a list of
+    ``{file, sentence}``; perhaps ``source``, the number of its file. Raises `KeyError` when one lacks a field, and what
+    the retriever raises.
     """
-    features, owner, topical, answers = [], [], [], []
+    features, owner, topical, answers, was_read, known = [], [], [], [], [], []
     for number, row in enumerate(questions):
         now = time.monotonic()
         retrieved = await retriever.retrieve(
             Question(row["question"], (row["question"],), 1, None, None, started=now, deadline=now + 3600.0)
         )
-        for chunk, _, measured in measure(retrieved.readings[0], english_idf):
+        (reading,) = await read_best(reader, retrieved.readings)
+        documents = gold_documents(row, reading.chunks)
+        for chunk, _, measured in measure(reading, english_idf):
             features.append(list(measured))
             owner.append(number)
-            on_topic = chunk.chunk_id.removesuffix(COPY) == row["gold_chunk"]
-            topical.append(on_topic)
-            answers.append(on_topic and row["answerable"] and _still_answers(chunk, row))
+            topical.append(bool(chunk.document_id in documents or is_gold(chunk, row)))
+            answers.append(bool(row["answerable"] and is_gold(chunk, row)))
+            was_read.append(chunk.read is not None)
+            known.append(bool(row.get("gold") or row.get("gold_document")) or row.get("kind", OFF_TOPIC) == OFF_TOPIC)
     return Samples(
         features=np.array(features, dtype=np.float64).reshape(-1, len(FEATURE_NAMES)),
         question=np.array(owner, dtype=np.int64),
@@ -76,27 +91,36 @@ async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]]) 
         answers=np.array(answers, dtype=np.float64),
         fold=np.array([fold_of(row, number) for number, row in enumerate(questions)], dtype=np.int64),
         answerable=np.array([row["answerable"] for row in questions], dtype=np.bool_),
-        source=np.array([row["source"] for row in questions], dtype=np.int64),
+        source=np.array([row.get("source", 0) for row in questions], dtype=np.int64),
+        read=np.array(was_read, dtype=np.bool_),
+        known=np.array(known, dtype=np.bool_),
     )
 
 
-def shortened(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A near-duplicate of a corpus row: its text without the last sentence, where it has more than one."""
-    text = row["text"]
-    spans = sentence_spans(text)
-    return {**row, "chunk_id": row["chunk_id"] + COPY, "text": text[: spans[-2][1]] if len(spans) > 1 else text}
+def gold_documents(row: Mapping[str, Any], chunks: Sequence[Chunk]) -> set[str]:
+    """The ids of the documents that the author of the question *row* read, as far as *chunks* are of them."""
+    named = [one["file"] for one in row.get("gold", ())] or [row.get("gold_document")]
+    return {chunk.document_id for chunk in chunks for name in named if name and _is_file(chunk, name)}
 
 
-def _still_answers(chunk: Chunk, row: Mapping[str, Any]) -> bool:
-    """Whether a copy kept what answers."""
-    if not chunk.chunk_id.endswith(COPY):
-        return True
-    if row.get("gold_sentences"):
-        return all(sentence in chunk.text for sentence in row["gold_sentences"])
-    return any(answer in chunk.text for answer in row["answers"])
+def is_gold(chunk: Chunk, row: Mapping[str, Any]) -> bool:
+    """Whether *chunk* is what the author of the question *row* read."""
+    if "gold" not in row:
+        return chunk.chunk_id == str(row["gold_chunk"])
+    return any(_is_file(chunk, one["file"]) and _holds(chunk.text, one["sentence"]) for one in row["gold"])
+
+
+def _is_file(chunk: Chunk, name: str) -> bool:
+    return f"/{chunk.document_id}".endswith(f"/{name}")
+
+
+def _holds(text: str, sentence: str) -> bool:
+    """Whether nearly all words of *sentence* are in *text*: white space and markup may differ."""
+    wanted, held = Counter(words(sentence)), Counter(words(text))
+    return bool(wanted) and (wanted & held).total() >= LEAST_HELD * wanted.total()
 
 
 def fold_of(row: Mapping[str, Any], number: int) -> int:
     """Questions on one document share a fold, and so do neighbours without one: they come from one article."""
-    group = row["gold_document"] or f"without document, {row['source']}, {number // 10}"
+    group = row.get("corpus") or row.get("gold_document") or f"without document, {row.get('source', 0)}, {number // 10}"
     return zlib.crc32(group.encode()) % FOLDS

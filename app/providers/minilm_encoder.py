@@ -14,7 +14,7 @@ from graph.errors import ConfigurationError
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, SessionOptions
 
 MAX_TOKENS = 256
 """Word pieces read of a text, the two special ones included: ``max_seq_length`` of the model's own configuration."""
@@ -81,7 +81,15 @@ def open_session(folder: Path, precision: Precision, threads: int) -> InferenceS
 
     The weights file may be a link, as in a Hugging Face cache: the graph is told the folder of what it points to.
     """
-    from onnxruntime import InferenceSession, SessionOptions
+    from onnxruntime import InferenceSession
+
+    options = session_options(folder, threads)
+    return InferenceSession(encoder_graph(folder, precision), options, providers=["CPUExecutionProvider"])
+
+
+def session_options(folder: Path, threads: int) -> SessionOptions:
+    """Options of a session that maps external weights from the model file in *folder*."""
+    from onnxruntime import SessionOptions
 
     options = SessionOptions()
     options.intra_op_num_threads = threads
@@ -90,4 +98,4 @@ def open_session(folder: Path, precision: Precision, threads: int) -> InferenceS
     options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
     weights = (folder / "model.safetensors").resolve()
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
-    return InferenceSession(encoder_graph(folder, precision), options, providers=["CPUExecutionProvider"])
+    return options

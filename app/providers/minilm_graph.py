@@ -38,10 +38,10 @@ def encoder_graph(folder: Path, precision: Precision = "fp32") -> bytes:
 
     Raises ``ConfigurationError`` when the folder's model is not an encoder that this graph can express.
     """
-    return _Writer(folder, precision).write()
+    return EncoderGraph(folder, precision).write()
 
 
-class _Writer:
+class EncoderGraph:
     """Collects nodes and weights, method by method in the order the data flows. Each returns the name of its output."""
 
     def __init__(self, folder: Path, precision: Precision) -> None:
@@ -61,10 +61,14 @@ class _Writer:
         self.pool(hidden)
         helper, types = self.onnx.helper, self.onnx.TensorProto
         inputs = [helper.make_tensor_value_info(n, types.INT32, ["b", "t"]) for n in ("input_ids", "attention_mask")]
-        vectors = helper.make_tensor_value_info("vectors", types.FLOAT, ["b", self.config["hidden_size"]])
-        graph = helper.make_graph(self.nodes, "encoder", inputs, [vectors], list(self.weights.values()))
+        graph = helper.make_graph(self.nodes, "encoder", inputs, self.outputs(), list(self.weights.values()))
         opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MS, 1)]
         return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
+
+    def outputs(self) -> list[object]:
+        """What a session gives out, by name, type and shape."""
+        size = self.config["hidden_size"]
+        return [self.onnx.helper.make_tensor_value_info("vectors", self.onnx.TensorProto.FLOAT, ["b", size])]
 
     def embed(self) -> str:
         """Word, position and segment tables added up and normalised; every token is of segment 0."""

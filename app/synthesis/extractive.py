@@ -35,7 +35,7 @@ class ExtractiveSynthesizer:
         """
         least = question.relevance_threshold if self._each_part else 0.0
         extracts = [self._answer(reading, chunks, least) for reading in retrieved.readings]
-        answered = [e for e in extracts if e.sentences and e.probability >= self._calibration.answer_threshold]
+        answered = [e for e in extracts if e.sentences and e.probability >= question.min_confidence]
         if not answered:
             return Draft(text="", confidence=max((e.probability for e in extracts), default=0.0))
         text = before = ""
@@ -50,15 +50,15 @@ class ExtractiveSynthesizer:
     def _answer(self, reading: Reading, chunks: Sequence[Chunk], least: float) -> Extract:
         """The answer to one part, from the chunk among *chunks* that most probably holds it.
 
-        A chunk is weighed against the whole pool it was found in, as when the model was fitted; only those that passed
-        gate one may answer.
+        Where some of them were read, only these may answer.
         """
         passed = {chunk.chunk_id for chunk in chunks}
         candidates = [
             assessed
             for assessed in assess(reading, english_idf, self._calibration)
-            if assessed.chunk.chunk_id in passed and assessed.matches and assessed.topical >= least
+            if assessed.chunk.chunk_id in passed and assessed.matches and assessed.relevance >= least
         ]
+        candidates = [one for one in candidates if one.chunk.read] or candidates
         if not candidates:
             return Extract(reading.question, (), 0.0)
         best = max(candidates, key=lambda assessed: assessed.answers)

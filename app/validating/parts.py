@@ -9,6 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from app.providers.embeddings import BARE_NAMES, make_embeddings
+from app.providers.reader import OnnxReader
 from app.settings import Settings, load_settings
 from app.sync_bridge import LoopThread
 
@@ -33,6 +34,17 @@ def shared_loop() -> LoopThread:
     """The event loop, in a thread of its own, that every call waits on."""
     with _making:
         return _loop()
+
+
+def shared_reader() -> OnnxReader:
+    """The reader, made by the first call and shared by all. Raises ``ConfigurationError``."""
+    with _making:
+        return _reader()
+
+
+@lru_cache(maxsize=1)
+def _reader() -> OnnxReader:
+    return OnnxReader()
 
 
 @lru_cache(maxsize=2)

@@ -27,15 +27,17 @@ class Logistic:
 class Calibration:
     """What was fitted for one embedding model.
 
-    ``topical`` is gate one, ``answers`` gate two, whose bar is ``answer_threshold``; ``cosine`` is Platt's scaling of
-    the raw cosine, for when no other feature is wanted.
+    ``relevance`` is the probability that a chunk is about what is asked, ``answers`` that it answers; each is there for
+    chunks that were not read and, as ``…_read``, for those that were. ``cosine`` is Platt's scaling of the raw cosine,
+    for when no other feature is wanted.
     """
 
     embedding_model: str
-    topical: Logistic
+    relevance: Logistic
+    relevance_read: Logistic
     answers: Logistic
+    answers_read: Logistic
     cosine: Logistic
-    answer_threshold: float
 
 
 def load_calibrations(path: Path | None = None) -> dict[str, Calibration]:
@@ -65,13 +67,8 @@ def cosine_relevance(similarity: float, calibration: Calibration) -> float:
 
 
 def _calibration(name: str, entry: Mapping[str, object]) -> Calibration:
-    return Calibration(
-        embedding_model=name,
-        topical=_logistic(entry["topical"]),
-        answers=_logistic(entry["answers"]),
-        cosine=_logistic(entry["cosine"]),
-        answer_threshold=float(str(entry["answer_threshold"])),
-    )
+    models = ("relevance", "relevance_read", "answers", "answers_read", "cosine")
+    return Calibration(name, *(_logistic(entry[one]) for one in models))
 
 
 def _logistic(entry: object) -> Logistic:

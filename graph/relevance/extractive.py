@@ -42,13 +42,13 @@ def extract(
     """The best sentences for each of *readings*, from chunks whose relevance reaches *threshold*.
 
     A reading without such a chunk has no sentences and probability 0. Gate two is the caller's: keep what reaches
-    ``calibration.answer_threshold``.
+    ``MIN_CONFIDENCE``.
     """
     return tuple(_answer(reading, assess(reading, idf, calibration), threshold) for reading in readings)
 
 
 def _answer(reading: Reading, assessed: Iterable[Assessment], threshold: float) -> Extract:
-    passed = [a for a in assessed if a.topical >= threshold and a.matches]
+    passed = [a for a in assessed if a.relevance >= threshold and a.matches]
     if not passed:
         return Extract(reading.question, (), 0.0)
     return extract_from(max(passed, key=lambda a: a.answers), reading.question)

@@ -1,4 +1,4 @@
-"""How probable it is that a chunk is about a question, and that it answers it: gate one, and what gate two rests on."""
+"""How probable it is that a chunk is about a question, and that it answers it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,19 +20,21 @@ class Assessment(NamedTuple):
     chunk: Chunk
     matches: tuple[Match, ...]
     features: Features
-    topical: float
+    relevance: float
     answers: float
 
 
 def assess(reading: Reading, idf: Idf, calibration: Calibration) -> tuple[Assessment, ...]:
     """Every candidate of *reading*, in its order, with both calibrated probabilities."""
-    topical, answers = calibration.topical.probability, calibration.answers.probability
     assessed = []
     for chunk, matches, features in measure(reading, idf):
+        read = chunk.read is not None
         named = features._asdict()
-        another = names_another(reading.question, "\n".join(filter(None, (chunk.title, chunk.section, chunk.text))))
-        found = answers(named) * (OF_ANOTHER if another else 1.0)
-        assessed.append(Assessment(chunk, matches, features, topical(named), found))
+        relevance = calibration.relevance_read if read else calibration.relevance
+        answers = (calibration.answers_read if read else calibration.answers).probability(named)
+        if names_another(reading.question, "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))):
+            answers *= OF_ANOTHER
+        assessed.append(Assessment(chunk, matches, features, relevance.probability(named), answers))
     return tuple(assessed)
 
 
@@ -44,9 +46,8 @@ def grade(readings: Sequence[Reading], idf: Idf, calibration: Calibration) -> tu
     """
     best: dict[str, Chunk] = {}
     for reading in readings:
-        for chunk, _, features in measure(reading, idf):
-            topical = calibration.topical.probability(features._asdict())
-            known = best.get(chunk.chunk_id)
-            if known is None or (known.relevance or 0.0) < topical:
-                best[chunk.chunk_id] = chunk.having(relevance=topical)
+        for one in assess(reading, idf, calibration):
+            known = best.get(one.chunk.chunk_id)
+            if known is None or (known.relevance or 0.0) < one.relevance:
+                best[one.chunk.chunk_id] = one.chunk.having(relevance=one.relevance)
     return tuple(sorted(best.values(), key=lambda chunk: -(chunk.relevance or 0.0)))

@@ -10,8 +10,10 @@ from langchain_core.embeddings import Embeddings
 from app.evaluation.crossvalidate import calibration_error
 from app.evaluation.fit import fit, gather
 from app.evaluation.logistic import fit_logistic
-from graph.policy import Policy
+from app.evaluation.samples import is_gold
+from app.providers.reader import OnnxReader
 from graph.relevance.features import FEATURE_NAMES
+from graph.state import Chunk
 from graph.terms import stems
 
 PLANTS = ["kale", "rose", "oak", "fern", "moss", "leek", "plum", "yew", "ivy", "fig", "pea", "rye"]
@@ -74,18 +76,18 @@ def test_calibration_error_is_the_gap_between_stated_and_seen() -> None:
 
 def test_a_corpus_and_its_questions_make_a_calibration() -> None:
     """Fitting gives a model per gate, no weight negative, whose features all exist, and the one bar."""
-    train = asyncio.run(gather(ROWS, QUESTIONS, WordVectors()))
-    assert [len(samples.fold) for samples in train] == [len(QUESTIONS)] * 2
+    train = asyncio.run(gather([(ROWS, QUESTIONS)], WordVectors(), OnnxReader()))
+    assert [len(samples.fold) for samples in train] == [len(QUESTIONS)]
     entry = fit(train)
-    for gate in ("topical", "answers", "cosine"):
+    for gate in ("relevance", "relevance_read", "answers", "answers_read", "cosine"):
         assert set(entry[gate]["weights"]) <= set(FEATURE_NAMES)
         assert all(weight > 0 for weight in entry[gate]["weights"].values())
-    assert entry["answer_threshold"] == Policy().min_confidence
 
 
-def test_a_copy_that_lost_the_answer_is_on_topic_only() -> None:
-    """The shortened copy of a chunk is topical, and answers only while the answer is still in it."""
-    lost = [{**QUESTIONS[0], "answers": ["kale food"]}]
-    (_, doubled) = asyncio.run(gather(ROWS, lost, WordVectors()))
-    assert doubled.topical.sum() == 2
-    assert doubled.answers.sum() == 1
+def test_gold_is_a_chunk_of_the_file_that_holds_the_sentence() -> None:
+    """Where a question names a file and a sentence, a chunk that holds nearly all its words is gold; others are not."""
+    row = {"gold": [{"file": "leave.md", "sentence": "You can carry over 240 hours."}]}
+    text = "You can *carry over* 240 hours. Ask HR."
+    assert is_gold(Chunk("a", "handbook/leave.md", "Leave", text), row)
+    assert not is_gold(Chunk("a", "handbook/sick-leave.md", "Leave", text), row)
+    assert not is_gold(Chunk("a", "leave.md", "Leave", "You can carry hours."), row)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.synthesis.extractive import ExtractiveSynthesizer
+from graph.policy import MIN_CONFIDENCE
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
 from graph.sentences import sentence_spans
@@ -55,12 +56,12 @@ async def test_confidence_is_the_calibrated_probability(calibration: Calibration
     """An answered question is at or above the bar of gate two, an unanswered one below it and without text."""
     good, _ = await answer(calibration, WHEN, [TOWER], seen(WHEN.text, TOWER, NOISE))
     assert good.confidence is not None
-    assert good.confidence >= calibration.answer_threshold
+    assert good.confidence >= MIN_CONFIDENCE
     far = question("Who invented the steam engine?")
     bad, emitted = await answer(calibration, far, [MUSEUM], Reading(far.text, (MUSEUM, NOISE)))
     assert (bad.text, emitted) == ("", "")
     assert bad.confidence is not None
-    assert bad.confidence < calibration.answer_threshold
+    assert bad.confidence < MIN_CONFIDENCE
 
 
 async def test_of_two_copies_the_one_that_says_more_is_cited(calibration: Calibration) -> None:
@@ -77,18 +78,6 @@ async def test_only_chunks_that_passed_may_answer(calibration: Calibration) -> N
     """The best chunk of the pool is no source when gate one did not let it through."""
     draft, _ = await answer(calibration, WHEN, [MUSEUM], seen(WHEN.text, TOWER, MUSEUM))
     assert "1889" not in draft.text
-
-
-async def test_rivals_that_did_not_pass_still_count(calibration: Calibration) -> None:
-    """A chunk is weighed against the whole pool, as when the model was fitted: a strong rival lowers its confidence."""
-    rival = replace(TOWER, chunk_id="c9", text="The Eiffel Tower was finished, they say.", similarity=0.95)
-    rival = replace(rival, spans=sentence_spans(rival.text), span_similarities=(0.85,))
-    alone, _ = await answer(calibration, WHEN, [TOWER], seen(WHEN.text, TOWER, NOISE))
-    reading = seen(WHEN.text, TOWER, NOISE)
-    contested, _ = await answer(calibration, WHEN, [TOWER], Reading(WHEN.text, (*reading.chunks, rival)))
-    assert contested.confidence is not None
-    assert alone.confidence is not None
-    assert contested.confidence < alone.confidence
 
 
 async def test_a_compound_question_is_one_answer(calibration: Calibration) -> None:
@@ -133,3 +122,13 @@ async def test_nothing_retrieved_is_nothing_answered(calibration: Calibration) -
     """Without readings there is no text and no confidence."""
     draft, _ = await answer(calibration, WHEN, [])
     assert draft == Draft("", confidence=0.0)
+
+
+async def test_the_bar_is_the_questions_own(calibration: Calibration) -> None:
+    """A lower least confidence lets through an answer that the usual one turns away."""
+    far = question("Who invented the steam engine?")
+    reading = Reading(far.text, (MUSEUM, NOISE))
+    bad, _ = await answer(calibration, far, [MUSEUM], reading)
+    assert bad.text == ""
+    bold, _ = await answer(calibration, replace(far, min_confidence=0.0), [MUSEUM], reading)
+    assert bold.text != ""

@@ -1,0 +1,61 @@
+"""Write trained weights as the package ships them: ``python -m training.export weights.pt reader_weights.npz``.
+
+Linear layers become 8-bit with one half-precision scale for each block of 32 inputs; the rest is half precision.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from training.model import _PLACES
+from training.train import started
+
+BLOCK = 32
+
+
+def main() -> None:
+    """Run the command; it prints the file's sha256."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("weights", type=Path)
+    parser.add_argument("out", type=Path)
+    given = parser.parse_args()
+    state = started(torch.load(given.weights, map_location="cpu"))
+    np.savez(given.out, **arrays(state))
+    print(hashlib.sha256(given.out.read_bytes()).hexdigest(), given.out.stat().st_size)
+
+
+def arrays(state: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    """The shipped arrays, under BERT's names, from the trained state."""
+    made: dict[str, np.ndarray] = {}
+    for name in ("token", "sentence", "whole"):
+        weight, bias = state[f"{name}.weight"].numpy(), state[f"{name}.bias"].numpy()
+        made[f"head.{name}"] = np.concatenate([weight, bias[:, None]], 1).astype(np.float16)
+    for number in range(1 + max(int(name.split(".")[1]) for name in state if name.startswith("layers."))):
+        at, own = f"encoder.layer.{number}", f"layers.{number}"
+        for kind in ("weight", "bias"):
+            parts = np.split(state[f"{own}.qkv.{kind}"].numpy(), 3)
+            for part, array in zip(("query", "key", "value"), parts, strict=True):
+                put(made, f"{at}.attention.self.{part}.{kind}", array)
+            for mine, theirs in _PLACES.items():
+                put(made, f"{at}.{theirs}.{kind}", state[f"{own}.{mine}.{kind}"].numpy())
+    return made
+
+
+def put(made: dict[str, np.ndarray], name: str, array: np.ndarray) -> None:
+    """Add one array, 8-bit where it is a matrix."""
+    if array.ndim == 1:
+        made[name] = array.astype(np.float16)
+        return
+    blocks = array.reshape(len(array), -1, BLOCK)
+    scales = np.maximum(np.abs(blocks).max(axis=2, keepdims=True) / 127, 1e-7).astype(np.float16)
+    levels = np.clip(np.round(blocks / scales.astype(np.float32)) + 128, 0, 255)
+    made[f"{name}.levels"], made[f"{name}.scales"] = levels.astype(np.uint8), scales.ravel()
+
+
+if __name__ == "__main__":
+    main()

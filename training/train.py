@@ -1,0 +1,89 @@
+"""Train the reader: ``python -m training.train --public FILE --written FILE --out weights.pt``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import torch
+
+from training.data import Encoding, Example, public_examples, written_examples
+from training.model import Reader, loss_of
+
+RATE, HEAD_RATE, DECAY, WARM_UP = 2e-4, 1e-3, 0.01, 80
+BATCH_TOKENS = 8192
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minilm", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
+    parser.add_argument("--public", type=Path, help="public question sets, .jsonl.xz")
+    parser.add_argument("--written", type=Path, help="questions written over public manuals, .jsonl")
+    parser.add_argument("--init", type=Path, help="weights to start from, in place of all-MiniLM-L6-v2")
+    parser.add_argument("--most", type=int, default=120_000, help="most examples of the public sets")
+    parser.add_argument("--passes", type=int, default=2, help="passes over the written questions")
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    torch.manual_seed(given.seed)
+    reader, encoding = Reader(given.minilm), Encoding(given.minilm)
+    if given.init:
+        reader.load_state_dict(started(torch.load(given.init, map_location="cpu")), strict=False)
+    examples: list[Example] = public_examples(given.public, given.seed, given.most) if given.public else []
+    for number in range(given.passes if given.written else 0):
+        examples += written_examples(given.written, given.seed + number)
+    print(len(examples), "examples", flush=True)
+    train(reader, encoding, examples, minutes=given.minutes, rate=given.rate, seed=given.seed)
+    torch.save(reader.state_dict(), given.out)
+
+
+def started(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Weights of an earlier run as float32, heads under their present names."""
+    named = {"tok": "token", "sent": "sentence", "cls": "whole"}
+    found = {}
+    for name, value in state.items():
+        head, _, kind = name.partition(".")
+        if head in named:
+            found[f"{named[head]}.{kind}"] = value[: 2 if head == "cls" else 1].float()
+        elif name.startswith("layers") or head in named.values():
+            found[name] = value.float()
+    return found
+
+
+def train(
+    reader: Reader, encoding: Encoding, examples: list[Example], *, minutes: float, rate: float, seed: int
+) -> None:
+    """One pass over *examples*, cut short so that the rate reaches 0 after *minutes*."""
+    heads = [p for name, p in reader.named_parameters() if not name.startswith("layers")]
+    body = [p for name, p in reader.named_parameters() if name.startswith("layers")]
+    groups = [{"params": body, "lr": rate}, {"params": heads, "lr": HEAD_RATE * rate / RATE}]
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=DECAY)
+    base = [group["lr"] for group in optimizer.param_groups]
+    batches = list(encoding.batches(examples, BATCH_TOKENS, seed))
+    began, seen, total = time.monotonic(), 0, 0.0
+    for step, batch in enumerate(batches, 1):
+        done = max(step / len(batches), (time.monotonic() - began) / (60 * minutes))
+        if done >= 1:
+            break
+        for group, at in zip(optimizer.param_groups, base, strict=True):
+            group["lr"] = at * min(step / WARM_UP, 1.0) * (1 - done)
+        with torch.autocast("cpu", torch.bfloat16):
+            scores = reader(*batch.inputs)
+        loss = loss_of(scores, batch.gold, batch.known, batch.answerable)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
+        optimizer.step()
+        seen += len(batch.answerable)
+        total = loss.item() if step == 1 else 0.98 * total + 0.02 * loss.item()
+        if step % 50 == 0:
+            pace = seen / (time.monotonic() - began)
+            print(f"step {step} of {len(batches)}, {seen} examples, {pace:.1f} a second, loss {total:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
