@@ -18,13 +18,17 @@ WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of an answer: exactly ``chunk.text[start:end]``; ``score`` is how well it matches the question."""
+    """One sentence of an answer: exactly ``chunk.text[start:end]``.
+
+    ``score`` is how well it answers the question, ``plain`` how near it is to it without the reader.
+    """
 
     chunk_id: str
     start: int
     end: int
     text: str
     score: float
+    plain: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,9 @@ def _answer(reading: Reading, assessed: Iterable[Assessment], threshold: float) 
 
 def extract_from(assessed: Assessment, question: str) -> Extract:
     """The best sentences of one chunk that has any, in reading order; the probability is the chunk's."""
-    sentences = sorted(_sentences(assessed, question), key=lambda s: -s.score)
-    kept = [s for s in sentences[:MOST_SENTENCES] if s is sentences[0] or s.score >= _least(s) * sentences[0].score]
+    best, *others = sorted(_sentences(assessed, question), key=lambda s: -s.score)
+    near = [s for s in others if s.plain >= _least(s) * max(best.plain, *(o.plain for o in others))] if others else []
+    kept = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
     return Extract(question, tuple(sorted(kept, key=lambda s: s.start)), assessed.answers)
 
 
@@ -70,7 +75,7 @@ def _sentences(assessed: Assessment, question: str) -> list[Sentence]:
     """The sentences of a chunk that can answer *question*; all of them when none can."""
     chunk = assessed.chunk
     found = [
-        Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score)
+        Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain)
         for (start, end), match in zip(chunk.spans, assessed.matches, strict=True)
     ]
     asked, whether = frozenset(stems(question)), asks_whether(question)

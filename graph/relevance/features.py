@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from graph.relevance.reading import sentence_chances
+from graph.relevance.reading import nearness, sentence_chances
 from graph.state import Chunk, Reading
 from graph.terms import Idf, Wanted, vocabulary, wanted
 
@@ -30,10 +30,14 @@ class Match(NamedTuple):
     chance: float | None = None
 
     @property
+    def plain(self) -> float:
+        """A plain sum of nearness and words, in [0, 1]."""
+        return 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
+
+    @property
     def score(self) -> float:
-        """What orders the sentences of an answer: half the reader's word, half a plain sum of nearness and words."""
-        plain = 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
-        return plain if self.chance is None else 0.5 * plain + 0.5 * self.chance
+        """What orders the sentences of an answer: the reader's word and the plain sum, half each."""
+        return self.plain if self.chance is None else 0.5 * self.plain + 0.5 * self.chance
 
 
 class Features(NamedTuple):
@@ -76,7 +80,7 @@ def _match(
         covered += HEADING_CREDIT * (coverage(everything.union(*headings)) - covered)
     margin, answerable = _logits(chunk)
     return tuple(matches), Features(
-        chunk_similarity=chunk.similarity,
+        chunk_similarity=nearness(chunk),
         sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
         keyword=chunk.keyword,
         coverage=covered,

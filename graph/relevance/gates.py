@@ -39,15 +39,16 @@ def assess(reading: Reading, idf: Idf, calibration: Calibration) -> tuple[Assess
 
 
 def grade(readings: Sequence[Reading], idf: Idf, calibration: Calibration) -> tuple[Chunk, ...]:
-    """Every candidate once with its ``relevance``, best first.
+    """Every candidate once with its ``relevance``, ordered by the mean of relevance and the probability to answer.
 
     ``relevance`` is the calibrated probability in [0, 1] that the chunk is about what the question asks; of a
     compound question, about that part which it is most about.
     """
-    best: dict[str, Chunk] = {}
+    best: dict[str, Assessment] = {}
     for reading in readings:
         for one in assess(reading, idf, calibration):
             known = best.get(one.chunk.chunk_id)
-            if known is None or (known.relevance or 0.0) < one.relevance:
-                best[one.chunk.chunk_id] = one.chunk.having(relevance=one.relevance)
-    return tuple(sorted(best.values(), key=lambda chunk: -(chunk.relevance or 0.0)))
+            if known is None or known.relevance < one.relevance:
+                best[one.chunk.chunk_id] = one
+    ordered = sorted(best.values(), key=lambda one: -(one.relevance + one.answers))
+    return tuple([one.chunk.having(relevance=one.relevance) for one in ordered])
