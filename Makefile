@@ -71,6 +71,12 @@ format: $(VENV)/.installed-dev  ## write the code in the one style
 bench: $(VENV)/.installed-dev  ## measure beside four other services (ARGS='--only ours', ARGS=scale): bench/NOTES.md
 	@$(BIN)/python -m bench $(ARGS)
 
+# MINILM: folder of all-MiniLM-L6-v2; PUBLIC and WRITTEN: see docs/reader.md. Needs torch (the extra "train").
+.PHONY: train
+train: $(VENV)/.installed-dev  ## train the reader anew and write its weights: docs/reader.md
+	@$(BIN)/python -m training.train --minilm $(MINILM) --public $(PUBLIC) --written $(WRITTEN) --out reader.pt $(ARGS)
+	@$(BIN)/python -m training.export reader.pt app/providers/reader_weights.npz
+
 SAMPLES = $(wildcard knowledge/*.md knowledge/*.html knowledge/*.txt knowledge/*.rst knowledge/*.pdf)
 
 .PHONY: eval
