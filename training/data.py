@@ -27,7 +27,11 @@ QUESTION_TOKENS, PASSAGE_TOKENS = 48, 224
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question and a passage. ``gold`` numbers the sentences that answer; ``known`` says whether it is complete."""
+    """A question and a passage. ``gold`` numbers the sentences that answer; ``known`` says whether it is complete.
+
+    With ``claim`` the question is a statement, ``gold`` numbers the sentences it is about, and ``answerable`` says
+    whether they support it.
+    """
 
     question: str
     title: str
@@ -35,6 +39,7 @@ class Example:
     gold: tuple[int, ...]
     answerable: bool
     known: bool = True
+    claim: bool = False
 
 
 def public_examples(path: Path, seed: int, most: int) -> list[Example]:
@@ -69,21 +74,21 @@ def public_examples(path: Path, seed: int, most: int) -> list[Example]:
 
 
 def written_examples(path: Path, seed: int) -> list[Example]:
-    """Every written question on its passage, with near misses, cut passages and neighbours as negatives."""
+    """Every written question on its passage, with near misses, cut passages and the search's other finds as negatives."""
     chance = random.Random(seed)
     made: list[Example] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         sentences = tuple(row["sentences"])
         title = row["title"] if chance.random() > 0.1 else ""
-        for question, gold in row["questions"]:
+        for question, gold, near in row["questions"]:
             asked = varied(question, chance)
             made.append(Example(asked, title, sentences, tuple(gold), True))
-            if chance.random() < 0.5:
+            if chance.random() < 0.35:
                 made.extend(_cut(asked, title, sentences, tuple(gold)))
-            for other_title, others in row["neighbours"]:
-                if chance.random() < 0.25:
-                    made.append(Example(asked, other_title, tuple(others), (), False))
+            for number in chance.sample(near, min(2, len(near))):
+                other_title, others = row["neighbours"][number]
+                made.append(Example(asked, other_title, tuple(others), (), False))
         made += [Example(varied(question, chance), title, sentences, (), False) for question in row["near_misses"]]
     return made
 
@@ -110,6 +115,7 @@ class Batch:
     gold: Tensor
     known: Tensor
     answerable: Tensor
+    claim: Tensor
 
 
 class Encoding:
@@ -163,6 +169,7 @@ def _batch(examples: Sequence[Example], encoded: Sequence[tuple[list[int], list[
         read = set(owners)
         gold[row, [n for n in example.gold if n in read]] = 1.0
     answerable = np.array([e.answerable for e in examples], np.float32)
-    known = np.array([e.known and (not e.answerable or g.any()) for e, g in zip(examples, gold, strict=True)])
+    known = np.array([e.known and (g.any() if e.gold else not e.claim) for e, g in zip(examples, gold, strict=True)])
+    claim = torch.tensor([float(e.claim) for e in examples])
     inputs = (torch.tensor(ids), torch.tensor(types), torch.tensor(ids != 0), torch.tensor(owner), count)
-    return Batch(inputs, torch.tensor(gold), torch.tensor(known, dtype=torch.float32), torch.tensor(answerable))
+    return Batch(inputs, torch.tensor(gold), torch.tensor(known, dtype=torch.float32), torch.tensor(answerable), claim)

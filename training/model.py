@@ -11,6 +11,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from training.data import Batch
+
 HEADS = 12
 EPSILON = 1e-12
 
@@ -35,11 +37,12 @@ class Layer(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Logits: ``sentences`` [batch, sentences], -inf where there is none; ``null`` and ``answerable`` [batch]."""
+    """Logits: ``sentences`` [batch, sentences], -1e4 where there is none; ``null``, ``answerable``, ``supported`` [batch]."""
 
     sentences: Tensor
     null: Tensor
     answerable: Tensor
+    supported: Tensor
 
 
 class Reader(nn.Module):
@@ -57,7 +60,7 @@ class Reader(nn.Module):
         self.register_buffer("norm_bias", weights["embeddings.LayerNorm.bias"], persistent=False)
         self.layers = nn.ModuleList(Layer(size, wide) for _ in range(config["num_hidden_layers"]))
         self.token, self.sentence = nn.Linear(size, 1), nn.Linear(size, 1)
-        self.whole = nn.Linear(size, 2)  # no sentence answers; the passage answers
+        self.whole = nn.Linear(size, 3)  # no sentence answers; the passage answers; it supports
         self._start(weights)
 
     def _start(self, weights: dict[str, Tensor]) -> None:
@@ -83,7 +86,7 @@ class Reader(nn.Module):
         peak = torch.where(place > 0, self.token(x), torch.tensor(-1e4)).amax(1)
         sentences = (self.sentence(mean).squeeze(-1) + peak).masked_fill(size == 0, -1e4)
         whole = self.whole(x[:, 0])
-        return Scores(sentences, whole[:, 0], whole[:, 1])
+        return Scores(sentences, whole[:, 0], whole[:, 1], whole[:, 2])
 
 
 _PLACES = {
@@ -96,17 +99,22 @@ _PLACES = {
 """Part of a ``Layer`` -> name of the same part in BERT's weights."""
 
 
-def loss_of(scores: Scores, gold: Tensor, known: Tensor, answerable: Tensor) -> Tensor:
-    """Softmax over sentences and null, half a BCE per sentence, half a BCE of answerability.
+def loss_of(scores: Scores, batch: Batch) -> Tensor:
+    """The mean loss of a batch.
 
-    *gold* is float [batch, sentences], *known* [batch] whether the gold sentences are, *answerable* [batch].
+    Questions: softmax over sentences and "none", half a BCE per sentence, half a BCE of answerability. Claims: BCE of
+    support, half a softmax over sentences.
     """
-    logits = torch.cat([scores.sentences, scores.null[:, None]], 1)
-    wanted = torch.cat([gold, 1 - answerable[:, None]], 1)
+    claim, gold, answerable = batch.claim, batch.gold, batch.answerable
+    none = torch.where(claim > 0, torch.tensor(-1e4), scores.null)
+    logits = torch.cat([scores.sentences, none[:, None]], 1)
+    wanted = torch.cat([gold, ((1 - answerable) * (1 - claim))[:, None]], 1)
     right = torch.logsumexp(logits.masked_fill(wanted == 0, -1e4), 1)
     softmax = torch.logsumexp(logits, 1) - right
     real = scores.sentences > -1e3
     each = F.binary_cross_entropy_with_logits(scores.sentences, gold, reduction="none") * real
     each = each.sum(1) / real.sum(1).clamp(min=1)
-    whole = F.binary_cross_entropy_with_logits(scores.answerable, answerable, reduction="none")
-    return (known * (softmax + 0.5 * each) + 0.5 * whole).mean()
+    answers = F.binary_cross_entropy_with_logits(scores.answerable, answerable, reduction="none")
+    supports = F.binary_cross_entropy_with_logits(scores.supported, answerable, reduction="none")
+    question = batch.known * (softmax + 0.5 * each) + 0.5 * answers
+    return ((1 - claim) * question + claim * (supports + 0.5 * batch.known * softmax)).mean()

@@ -1,8 +1,9 @@
-"""Join the written questions with their passages: ``python -m training.passages --repositories DIR --out FILE``.
+"""Join what was written with its passages: ``python -m training.passages --repositories DIR --out FILE --claims FILE``.
 
-``training/questions.jsonl`` holds questions written for this project over public manuals. It names a passage by
-repository, commit, path and the fingerprints of its sentences; no text of the manuals is kept here. DIR holds a clone
-of each repository as ``owner+name``. Needs the project's own loaders, so run it in the project's environment.
+``training/questions.jsonl`` holds questions, ``training/claims.jsonl`` claims written for this project over public
+manuals. They name a passage by repository, commit, path and the fingerprints of its sentences; no text of the manuals
+is kept here. DIR holds a clone of each repository as ``owner+name``. Needs the project's own loaders and encoder, so
+run it in the project's environment.
 """
 
 from __future__ import annotations
@@ -10,24 +11,29 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import math
+import os
 import subprocess
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.ingest.documents import LoadedDocument, SplitDocument
 from app.ingest.load import load_file
 from app.ingest.split import split_document
+from app.providers.minilm_encoder import MiniLMEncoder
+from app.providers.weights import find_weights
 from graph.terms import stems
 
-QUESTIONS = Path(__file__).with_name("questions.jsonl")
-NEIGHBOURS = 3
-"""Passages of the same repository that are most alike, to be read in vain."""
+HERE = Path(__file__).parent
+NEIGHBOURS = 5
+"""Passages of the same repository that the encoder finds nearest to a question, to be read in vain."""
 ALIKE = 0.5
-"""A passage that shares more of its words than this may say the same, so it is no neighbour."""
+"""A passage that shares more of its words than this with the right one may say the same, so it is no neighbour."""
 
 Texts = tuple[str, tuple[str, ...]]
 """A passage: its title with the section, and its sentences."""
@@ -37,19 +43,21 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repositories", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="questions with their passages")
+    parser.add_argument("--claims", type=Path, required=True, help="claims with their passages")
     given = parser.parse_args()
-    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     by_repository: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        by_repository[row["repository"], row["commit"]].append(row)
-    with given.out.open("w", encoding="utf-8") as out:
+    for name in ("questions.jsonl", "claims.jsonl"):
+        for line in (HERE / name).read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            by_repository[row["repository"], row["commit"]].append(row)
+    encoder = MiniLMEncoder(find_weights(None), threads=os.cpu_count() or 1)
+    with given.out.open("w", encoding="utf-8") as questions, given.claims.open("w", encoding="utf-8") as claims:
         for (name, commit), wanted in by_repository.items():
             clone = given.repositories / name.replace("/", "+")
             passages = {path: list(read(clone, commit, path)) for path in sorted({row["path"] for row in wanted})}
-            everything = [one for found in passages.values() for one in found]
-            for row in joined(wanted, passages, everything):
-                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            for row in joined(wanted, passages, encoder):
+                print(json.dumps(row, ensure_ascii=False), file=questions if "questions" in row else claims)
 
 
 def fingerprint(sentence: str) -> str:
@@ -74,38 +82,51 @@ def read(clone: Path, commit: str, path: str) -> Iterator[Texts]:
 
 
 def joined(
-    wanted: Iterable[dict[str, Any]], passages: dict[str, list[Texts]], everything: list[Texts]
+    wanted: Iterable[dict[str, Any]], passages: dict[str, list[Texts]], encoder: MiniLMEncoder
 ) -> Iterator[dict[str, Any]]:
     """Each row with its sentences, found by their fingerprints, and its neighbours; those not found are left out."""
-    words = [Counter(stem for sentence in sentences for stem in stems(sentence)) for _, sentences in everything]
-    held = Counter(stem for found in words for stem in found)
+    everything = [one for found in passages.values() for one in found if len(one[1]) > 1]
+    words = [frozenset(stem for sentence in sentences for stem in stems(sentence)) for _, sentences in everything]
+    vectors = encoded(encoder, [f"{title}\n\n{' '.join(sentences)}" for title, sentences in everything])
     for row in wanted:
         named = {fingerprint(s): s for _, sentences in passages[row["path"]] for s in sentences}
         sentences = [named.get(one) for one in row["sentences"]]
         kept = {number: at for at, number in enumerate(n for n, s in enumerate(sentences) if s is not None)}
-        questions = [[q, [kept[n] for n in gold]] for q, gold in row["questions"] if all(n in kept for n in gold)]
         text = [s for s in sentences if s is not None]
-        if len(text) < 2 or not questions:
+        if len(text) < 2:
             continue
-        own = Counter(stem for sentence in text for stem in stems(sentence))
-        scored = sorted(
-            ((sum(math.log(len(words) / held[s]) for s in own if s in other), at) for at, other in enumerate(words)),
-            reverse=True,
-        )
-        near = [
-            everything[at] for _, at in scored[:12] if _shared(own, words[at]) < ALIKE and len(everything[at][1]) > 1
-        ]
-        yield {
-            "title": row["title"],
-            "sentences": text,
-            "questions": questions,
-            "near_misses": row["near_misses"],
-            "neighbours": near[:NEIGHBOURS],
+        own = frozenset(stem for sentence in text for stem in stems(sentence))
+        other = [n for n, found in enumerate(words) if _shared(own, found) < ALIKE]
+        made: dict[str, Any] = {"title": row["title"], "sentences": text}
+        near: dict[int, int] = {}
+        for kind in KINDS & row.keys():
+            entries = [[said, [kept[n] for n in gold]] for said, gold in row[kind] if all(n in kept for n in gold)]
+            found = encoded(encoder, [said for said, _ in entries]) @ vectors[other].T if entries else ()
+            for entry, scores in zip(entries, found, strict=True):
+                best = [other[at] for at in scores.argsort()[::-1][:NEIGHBOURS]]
+                entry.append([near.setdefault(at, len(near)) for at in best])
+            made[kind] = entries
+        yield made | {
+            "near_misses": row.get("near_misses", []),
+            "neighbours": [everything[at] for at in near],
         }
 
 
-def _shared(one: Counter[str], other: Counter[str]) -> float:
-    return len(one.keys() & other.keys()) / max(1, min(len(one), len(other)))
+KINDS = {"questions", "true", "false"}
+
+
+def encoded(encoder: MiniLMEncoder, texts: list[str]) -> NDArray[np.float32]:
+    """Unit vectors [texts, size], made in batches of like length."""
+    order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    made = np.zeros((len(texts), encoder.dimension), np.float32)
+    for start in range(0, len(order), 16):
+        some = order[start : start + 16]
+        made[some] = encoder.encode([texts[at][:600] for at in some], "int8")
+    return made
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, min(len(one), len(other)))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from pathlib import Path
 
 import torch
 
+from training.claims import made_claims, wice_claims, written_claims
 from training.data import Encoding, Example, public_examples, written_examples
 from training.model import Reader, loss_of
 
 RATE, HEAD_RATE, DECAY, WARM_UP = 2e-4, 1e-3, 0.01, 80
 BATCH_TOKENS = 8192
+WHOLE = 3
+"""Logits of the whole pair; weights of before claims were read have one fewer."""
 
 
 def main() -> None:
@@ -21,6 +25,9 @@ def main() -> None:
     parser.add_argument("--minilm", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
     parser.add_argument("--public", type=Path, help="public question sets, .jsonl.xz")
     parser.add_argument("--written", type=Path, help="questions written over public manuals, .jsonl")
+    parser.add_argument("--claims", type=Path, help="claims written over public manuals, .jsonl")
+    parser.add_argument("--wice", type=Path, help="a clone of ryokamoi/wice")
+    parser.add_argument("--made", type=int, default=12_000, help="most claims made from sentences, each pass")
     parser.add_argument("--init", type=Path, help="weights to start from, in place of all-MiniLM-L6-v2")
     parser.add_argument("--most", type=int, default=120_000, help="most examples of the public sets")
     parser.add_argument("--passes", type=int, default=2, help="passes over the written questions")
@@ -35,7 +42,13 @@ def main() -> None:
         reader.load_state_dict(started(torch.load(given.init, map_location="cpu")), strict=False)
     examples: list[Example] = public_examples(given.public, given.seed, given.most) if given.public else []
     for number in range(given.passes if given.written else 0):
-        examples += written_examples(given.written, given.seed + number)
+        seed = given.seed + number
+        examples += written_examples(given.written, seed)
+        if given.claims:
+            rows = [json.loads(line) for line in given.written.read_text(encoding="utf-8").splitlines()]
+            examples += written_claims(given.claims, seed) + made_claims(rows, seed, given.made)
+        if given.wice:
+            examples += wice_claims(given.wice, seed)
     print(len(examples), "examples", flush=True)
     train(reader, encoding, examples, minutes=given.minutes, rate=given.rate, seed=given.seed)
     torch.save(reader.state_dict(), given.out)
@@ -49,6 +62,8 @@ def started(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         head, _, kind = name.partition(".")
         if head in named:
             found[f"{named[head]}.{kind}"] = value[: 2 if head == "cls" else 1].float()
+        elif head == "whole" and len(value) < WHOLE:
+            found[name] = torch.cat([value.float(), torch.zeros_like(value[: WHOLE - len(value)]).float()])
         elif name.startswith("layers") or head in named.values():
             found[name] = value.float()
     return found
@@ -73,7 +88,7 @@ def train(
             group["lr"] = at * min(step / WARM_UP, 1.0) * (1 - done)
         with torch.autocast("cpu", torch.bfloat16):
             scores = reader(*batch.inputs)
-        loss = loss_of(scores, batch.gold, batch.known, batch.answerable)
+        loss = loss_of(scores, batch)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)

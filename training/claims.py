@@ -1,0 +1,197 @@
+"""Training examples for entailment: does a passage support a sentence that a chat model wrote?
+
+Three sources: claims written for this project over public manuals (``training/claims.jsonl``, joined with their
+passages by ``training.passages``), WICE (``ryokamoi/wice``), and claims made here from sentences of the passages.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from training.data import Example
+
+WICE = (
+    "data/entailment_retrieval/claim/dev.jsonl",
+    "data/entailment_retrieval/claim/test.jsonl",
+    "data/non_supported_tokens/train.jsonl",
+)
+"""Files of ``ryokamoi/wice``: claims of Wikipedia with the sentences of the cited page that support them."""
+
+
+def written_claims(path: Path, seed: int) -> list[Example]:
+    """Every written claim on a window of its passage; true ones also where their sentences are missing."""
+    chance = random.Random(seed)
+    made: list[Example] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        title, sentences = row["title"], tuple(row["sentences"])
+        for true, claims in ((True, row["true"]), (False, row["false"])):
+            for claim, gold, near in claims:
+                made.append(windowed(wrapped(claim, chance), title, sentences, tuple(gold), true, chance))
+                if true and chance.random() < 0.3:
+                    made.extend(without(claim, title, sentences, gold))
+                if true and near and chance.random() < 0.3:
+                    other, others = row["neighbours"][chance.choice(near)]
+                    made.append(_wrong(claim, other, others, chance))
+    return made
+
+
+def wice_claims(clone: Path, seed: int) -> list[Example]:
+    """Claims of WICE with about six sentences of evidence; partly supported counts as not supported."""
+    chance = random.Random(seed)
+    made: list[Example] = []
+    for path in WICE:
+        git = clone / "repo" if (clone / "repo").is_dir() else clone
+        text = subprocess.run(["git", "-C", git, "show", f"HEAD:{path}"], capture_output=True, check=True).stdout  # noqa: S607 - a path of this list
+        for line in text.decode().splitlines():
+            row: dict[str, Any] = json.loads(line)
+            evidence, groups = row["evidence"], row["supporting_sentences"]
+            gold = sorted(chance.choice(groups))[:4] if groups else [chance.randrange(len(evidence))]
+            kept = sorted({n for g in gold for n in (g - 1, g, g + 1) if 0 <= n < len(evidence)})
+            sentences = tuple(evidence[n][:400] for n in kept)
+            known = tuple(kept.index(n) for n in gold) if groups else ()
+            true = row["label"] == "supported"
+            made.append(Example(row["claim"], "", sentences, known, true, bool(groups), claim=True))
+    return made
+
+
+def made_claims(rows: Sequence[dict[str, Any]], seed: int, most: int) -> list[Example]:
+    """Up to *most* copies of sentences, wrapped (true) or changed in one place (false)."""
+    chance = random.Random(seed)
+    made: list[Example] = []
+    order = [(row, n) for row in rows for n, s in enumerate(row["sentences"]) if PROSE.match(s)]
+    chance.shuffle(order)
+    for row, n in order:
+        if len(made) >= most:
+            break
+        title, sentences = row["title"], tuple(row["sentences"])
+        sentence = sentences[n]
+        made.append(windowed(wrapped(sentence, chance, 0.7), title, sentences, (n,), True, chance))
+        false = [claim for claim in changes(sentence, sentences, chance) if claim != sentence]
+        for claim in chance.sample(false, min(2, len(false))):
+            made.append(windowed(wrapped(claim, chance), title, sentences, (n,), False, chance))
+    return made
+
+
+def windowed(
+    claim: str, title: str, sentences: tuple[str, ...], gold: tuple[int, ...], true: bool, chance: random.Random
+) -> Example:
+    """The claim on the sentences it is about with up to two neighbours, seldom on the whole passage."""
+    draw = chance.random()
+    if draw > 0.25:
+        around = 1 if draw > 0.5 else chance.choice((0, 1, 2))
+        kept = sorted({n for g in gold for n in range(g - around, g + around + 1) if 0 <= n < len(sentences)})
+    else:
+        kept = list(range(len(sentences)))
+    title = title if chance.random() > 0.2 else ""
+    return Example(
+        claim, title, tuple(sentences[n] for n in kept), tuple(kept.index(g) for g in gold), true, claim=True
+    )
+
+
+def without(claim: str, title: str, sentences: Sequence[str], gold: Sequence[int]) -> Iterator[Example]:
+    """The claim on what stands around the sentences it is about."""
+    left = tuple(s for n, s in enumerate(sentences) if n not in gold and min(abs(n - g) for g in gold) < 3)
+    if left:
+        yield Example(claim, title, left, (), False, known=False, claim=True)
+
+
+def _wrong(claim: str, title: str, sentences: Sequence[str], chance: random.Random) -> Example:
+    start = chance.randrange(len(sentences))
+    return Example(claim, title, tuple(sentences[start : start + 3]), (), False, known=False, claim=True)
+
+
+PROSE = re.compile(r"[A-Z][^|<>{}]{40,260}[.]$")
+"""Sentences that claims are made from: prose of a middling length."""
+
+WRAPPERS = (
+    "{}", "**{}**", "- {}", "Answer: {}", "**Answer:** {}", "Note that {}", "Yes, {}", "In short, {}", "According to the documents, {}",
+    "The documentation says that {}", "As the text states, {}", "**Rule**: {}", "In this case, {}", "Please note: {}", "To answer your question: {}",
+    "Based on the provided passages, {}", "Specifically, {}", "Generally, {}", "1. {}", "So {}",
+)  # fmt: skip
+"""Ways in which models introduce a sentence; none adds anything."""
+
+
+def wrapped(sentence: str, chance: random.Random, share: float = 0.12) -> str:
+    """*sentence* within a harmless wrapper, *share* of the times."""
+    if chance.random() > share:
+        return sentence
+    wrapper = chance.choice(WRAPPERS)
+    lower = wrapper.endswith(("that {}", ", {}", "So {}")) and sentence[:1].isupper() and sentence[1:2].islower()
+    return wrapper.format(sentence[0].lower() + sentence[1:] if lower else sentence)
+
+
+PEOPLE = (
+    "the director", "the manager", "the board", "a supervisor", "an administrator", "the security team", "the legal department", "the owner", "the customer",
+    "the auditor", "HR", "the vendor", "your team lead",
+)  # fmt: skip
+REASONS = (
+    "legal requirements", "security reasons", "a change in the law", "cost", "performance reasons", "earlier incidents", "contractual obligations",
+    "backward compatibility", "an internal audit", "privacy concerns", "limited capacity", "user complaints",
+)  # fmt: skip
+TAILS = (
+    "after approval by {who}", "with the written consent of {who}", "if {who} agrees", "as decided by {who}", "because of {why}", "due to {why}", "owing to {why}",
+    "for {why}", "in all other cases too", "in every case", "without exception", "within {n} days", "at least {n} times a year", "for up to {n} people",
+    "on all platforms", "including on weekends", "until further notice", "free of charge", "only in exceptional cases", "and {who} must be informed",
+    "which takes about {n} minutes", "starting next year", "by default", "for all new installations", "and the same applies to contractors", "even when offline",
+    "as long as it is logged", "and this cannot be undone", "unless {who} objects", "which replaced the earlier process", "to reduce {why}",
+)  # fmt: skip
+"""Tails that a model invents; where a sentence says the same by chance, the label is wrong, which is rare."""
+
+AUXILIARY = re.compile(r"\b(is|are|was|were|can|must|should|will|may|does|do|has to|have to)\b(?! not| only| never)")
+NEGATED = re.compile(r"\b(is|are|was|were|can|must|should|will|may|does|do) ?(?:not|n[o']t)\b")
+CONDITION = re.compile(r"(?:,? (?:only )?(?:if|unless|when|except|until|provided that|as long as|only for|but not)\b[^,;]+)(?=[.,;])")
+OPENING = re.compile(r"^(?:If|When|Unless|After|Before|Until|In case)\b[^,]+, (?=\w)")
+NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
+NAME = re.compile(r"`[^`]+`|(?<=[a-z,] )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+OPPOSITES = {
+    "before": "after", "after": "before", "more": "less", "less": "more", "minimum": "maximum", "maximum": "minimum", "always": "never", "never": "always",
+    "required": "optional", "optional": "required", "must": "may", "all": "some", "some": "all", "first": "last", "last": "first", "enable": "disable",
+    "disable": "enable", "enabled": "disabled", "disabled": "enabled", "allowed": "forbidden", "with": "without", "without": "with", "above": "below",
+    "increase": "decrease", "at least": "at most", "at most": "at least", "only": "also", "usually": "always", "often": "rarely", "public": "private",
+    "internal": "external", "hours": "days", "days": "weeks", "minutes": "hours", "weekly": "monthly", "daily": "weekly", "annual": "monthly",
+}  # fmt: skip
+
+
+def changes(sentence: str, passage: Sequence[str], chance: random.Random) -> Iterator[str]:
+    """The sentence with one thing changed, each in another way: every one says what the passage does not."""
+    if found := list(NUMBER.finditer(sentence)):
+        yield _put(sentence, chance.choice(found), _other_number(passage, chance.choice(found).group(), chance))
+    if negated := NEGATED.search(sentence):
+        yield _put(sentence, negated, negated.group(1))
+    elif auxiliary := AUXILIARY.search(sentence):
+        yield _put(sentence, auxiliary, f"{auxiliary.group()} {chance.choice(('not', 'never', 'only', 'always'))}")
+    if condition := CONDITION.search(sentence):
+        yield _put(sentence, condition, "")
+    if opening := OPENING.search(sentence):
+        rest = sentence[opening.end() :]
+        yield rest[0].upper() + rest[1:]
+    if names := list(NAME.finditer(sentence)):
+        others = [n for s in passage for n in NAME.findall(s) if n not in sentence]
+        if others:
+            yield _put(sentence, chance.choice(names), chance.choice(others))
+    words = [w for w in OPPOSITES if re.search(rf"\b{w}\b", sentence)]
+    if words:
+        word = chance.choice(words)
+        yield re.sub(rf"\b{word}\b", OPPOSITES[word], sentence, count=1)
+    tail = chance.choice(TAILS).format(who=chance.choice(PEOPLE), why=chance.choice(REASONS), n=chance.randint(2, 40))
+    yield f"{sentence[:-1]}{chance.choice((' ', ', '))}{tail}."
+    yield f"{sentence[:-1]} {tail}."
+
+
+def _put(sentence: str, match: re.Match[str], new: str) -> str:
+    return sentence[: match.start()] + new + sentence[match.end() :]
+
+
+def _other_number(passage: Sequence[str], number: str, chance: random.Random) -> str:
+    others = [n for s in passage for n in NUMBER.findall(s) if n != number]
+    if others and chance.random() < 0.4:
+        return chance.choice(others)
+    digits = [str(chance.randint(1, 9)) if c.isdigit() else c for c in number]
+    return "".join(digits) if "".join(digits) != number else f"{number}0"
