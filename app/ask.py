@@ -21,6 +21,8 @@ from app.terminal_advice import EMPTY, HEALTH
 from graph.errors import CollectionMissing
 
 OK, FAILED = 0, 1
+CLOSEST_CHARS = 300
+"""Of a passage that is shown because it comes close to an answer."""
 
 
 def run_ask(question: str, *, source: str | None, as_json: bool) -> int:
@@ -71,6 +73,14 @@ def _print_answer(out: Console, body: dict[str, Any]) -> None:
     out.print(Text(body["answer"]), soft_wrap=whole)
     if not body["citedDocuments"] and not body["metadata"]["chunksRetrieved"]:
         Console(stderr=True).print(f"The collection is empty. {EMPTY}", soft_wrap=True)
+    for claim in body["metadata"]["unsupported"] if body["citedDocuments"] else ():
+        out.print(Text(f"not verified: {' '.join(claim.split())}", style="yellow"), soft_wrap=whole)
+    if body.get("closest"):
+        out.print("\nClosest passages:", style="dim")
+    for one in body.get("closest", ()):
+        out.print(f"\n{escape(one['title'] or one['documentId'])}  [dim]{escape(one['documentId'])}[/dim]", soft_wrap=whole)
+        text = Text(" ".join(one["text"].split())[:CLOSEST_CHARS], style="dim")
+        out.print(Padding(text, (0, 0, 0, 4), expand=False) if not whole else Text("    ") + text, soft_wrap=whole)
     for marker, document in enumerate(body["citedDocuments"], 1):
         title, place = document["title"] or document["id"], document["url"] or document["id"]
         where = f"  [dim]{escape(place)}[/dim]" if place != title else ""

@@ -17,13 +17,12 @@ from app.advice import advice_of
 from app.circuit import Circuit
 from app.garden import Garden
 from app.health import Health
-from app.makers import make_grader, make_reader, make_synthesizer
+from app.makers import EXTRACTIVE, make_grader, make_reader, make_synthesizer
 from app.providers.embeddings import EmbeddingModel, find_embeddings
 from app.providers.vector_stores import make_store
 from app.retrieval import HybridRetriever
 from app.service import GardenService
 from app.settings import Settings, load_settings
-from app.support import EmbeddingSupport
 from app.tasks.service import TaskService
 from app.tracing import make_spans
 from graph.build import build_graph
@@ -79,7 +78,7 @@ def build_garden(
     )
 
     async def close_models() -> None:
-        for model in (parts.embedding.embeddings, parts.ports.reader):
+        for model in (parts.embedding.embeddings, parts.ports.verifier):
             close = getattr(model, "close", None)
             if close:
                 close()
@@ -153,7 +152,7 @@ def make_parts(
     calibrations = load_calibrations() | _calibrated(settings)
     embedding = embedding or find_embeddings(settings)
     with ExitStack() as undone:
-        reader = make_reader(settings) if synthesizer is None else None
+        reader = make_reader()
         with ThreadPoolExecutor(2) as pool:  # the models load while the store opens
             loading = [pool.submit(embedding.load), *([pool.submit(reader.load)] if reader else [])]
             if store is None:
@@ -167,8 +166,8 @@ def make_parts(
             retriever=HybridRetriever(store, embedding.embeddings),
             grader=grader or make_grader(settings, calibration),
             synthesizer=made,
-            support=EmbeddingSupport(embedding.embeddings),
-            reader=reader,
+            reader=reader if settings.chat == EXTRACTIVE and synthesizer is None else None,
+            verifier=reader,
         )
         undone.pop_all()
 

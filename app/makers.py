@@ -40,10 +40,8 @@ def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesize
     return ChatSynthesizer(make_completion(settings))
 
 
-def make_reader(settings: Settings) -> OnnxReader | None:
-    """The reader where answers are extracted; None with a chat model, or without the weights of all-MiniLM-L6-v2."""
-    if settings.chat != EXTRACTIVE:
-        return None
+def make_reader() -> OnnxReader | None:
+    """The reader; None without the weights of all-MiniLM-L6-v2."""
     try:
         return OnnxReader()
     except ConfigurationError as error:

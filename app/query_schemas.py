@@ -41,6 +41,16 @@ class Evidence(BaseModel):
     support: float
 
 
+class Closest(BaseModel):
+    """A passage to look at where there is no answer; no citation."""
+
+    chunkId: str
+    documentId: str
+    title: str
+    text: str
+    relevance: float | None
+
+
 class Lean(BaseModel):
     """A model whose optional members are left out, rather than null, when they are not there."""
 
@@ -71,6 +81,7 @@ class QueryResponse(Lean):
     citedDocuments: list[CitedDocument]
     metadata: Metadata
     evidence: list[Evidence] | None = None
+    closest: list[Closest] | None = None
 
 
 ErrorCode = Literal[

@@ -26,6 +26,8 @@ def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
             "chunksDropped": result.dropped_chunks,
         }
         content["evidence"] = evidence_of(result)
+        if not result.answered:
+            content["closest"] = closest_of(result)
     return content
 
 
@@ -43,6 +45,24 @@ def evidence_of(result: Result) -> list[dict[str, Any]]:
             "support": citation.support,
         }
         for citation in result.citations
+    ]
+
+
+MOST_CLOSEST = 3
+
+
+def closest_of(result: Result) -> list[dict[str, Any]]:
+    """Where there is no answer: the passages that come closest, to look at and no citations."""
+    best = sorted(result.chunks, key=lambda chunk: -(chunk.relevance or 0.0))[:MOST_CLOSEST]
+    return [
+        {
+            "chunkId": chunk.chunk_id,
+            "documentId": chunk.document_id,
+            "title": chunk.title,
+            "text": chunk.text,
+            "relevance": chunk.relevance,
+        }
+        for chunk in best
     ]
 
 

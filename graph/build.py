@@ -52,7 +52,7 @@ def stops(ports: Ports, policy: Policy) -> tuple[Stop, ...]:
         at("retrieve", partial(nodes.retrieve, retriever=ports.retriever), routes.after_retrieve, LATE_RETRIEVE),
         at("grade", partial(nodes.grade, grader=ports.grader, reader=ports.reader), routes.after_grade, LATE_GRADE),
         at("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), routes.after_synthesize, LATE_MODEL),
-        at("cite", partial(nodes.cite, support=ports.support, policy=policy), routes.after_cite, LATE_CITE),
+        at("cite", partial(nodes.cite, reader=ports.verifier, policy=policy), routes.after_cite, LATE_CITE),
         at("no_answer", nodes.no_answer),
         at("fail", nodes.fail),
     )

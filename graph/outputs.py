@@ -13,6 +13,9 @@ from graph.steps import Update
 NO_ANSWER = "The documents do not contain an answer to this question."
 """What a person reads where nothing is cited (contract, Door Q: "a plain no-answer sentence")."""
 
+UNVERIFIED = "The model wrote an answer, but it could not be verified against the documents, so it is not shown."
+"""What a person reads where a model answered and no citation of it holds."""
+
 SNIPPET_CHARS = 300
 """Length of a cited document's snippet, in code points."""
 
@@ -28,14 +31,20 @@ def answered(state: State, text: str, citations: Sequence[Citation]) -> Update:
 
 
 def declined(state: State, outcome: Outcome) -> Update:
-    """The end of a question the documents do not answer: no citation stands beside it."""
+    """The end of a question without an answer that may be shown: no citation stands beside it."""
     return {
-        "answer": NO_ANSWER,
+        "answer": UNVERIFIED if outcome == "no_citations" and not _refuses(state) else NO_ANSWER,
         "citedDocuments": [],
         "metadata": metadata(state, synthesized=False),
         "outcome": outcome,
         "citations": [],
     }
+
+
+def _refuses(state: State) -> bool:
+    """Whether the model says, as its prompt asks it to, that the chunks hold no answer."""
+    text = state["draft"].text.strip().lower().replace("\u2019", "'").strip("*\"' ")
+    return not text or text.startswith("i don't know")
 
 
 def failed(state: State, failure: Failure) -> Update:

@@ -72,18 +72,10 @@ class Passage(NamedTuple):
 
 
 class PassageReader(Protocol):
-    """Reads passages for a question."""
+    """Reads passages for a question, or for a statement that they may support."""
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
         """Return what was read of each passage, in order."""
-        ...
-
-
-class SupportScorer(Protocol):
-    """Measures how close sentences are in meaning, for answers that do not quote verbatim."""
-
-    async def similarities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return one cosine per (sentence, quote) pair."""
         ...
 
 
@@ -94,5 +86,7 @@ class Ports:
     retriever: Retriever
     grader: Grader
     synthesizer: Synthesizer
-    support: SupportScorer | None = None
     reader: PassageReader | None = None
+    """Reads the best chunks for the question before they are graded."""
+    verifier: PassageReader | None = None
+    """Reads what is cited for a sentence of the answer."""

@@ -39,13 +39,14 @@ class Question:
 class ReadPassage:
     """What the reader says of one passage, as logits.
 
-    ``sentences`` has one score for each sentence, ``null`` is the score of "none of them"; ``answerable`` is about the
-    passage as a whole.
+    ``sentences`` has one score for each sentence, ``null`` is the score of "none of them". Of the passage as a whole,
+    ``answerable`` says whether it answers a question, ``supported`` whether it carries a statement.
     """
 
     sentences: tuple[float, ...]
     null: float
     answerable: float
+    supported: float = 0.0
 
 
 @dataclass(frozen=True)

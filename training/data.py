@@ -148,7 +148,7 @@ class Encoding:
         order = sorted(range(len(examples)), key=lambda at: len(encoded[at][0]) + chance.random() * 8)
         groups, group = [], []
         for at in order:
-            if group and len(encoded[at][0]) * (len(group) + 1) > tokens:
+            if group and _padded(len(encoded[at][0])) * (len(group) + 1) > tokens:
                 groups.append(group)
                 group = []
             group.append(at)
@@ -158,8 +158,13 @@ class Encoding:
             yield _batch([examples[at] for at in group], [encoded[at] for at in group])
 
 
+def _padded(tokens: int) -> int:
+    """The next multiple of 16: few shapes of batches, for each new one is compiled anew."""
+    return -(-tokens // 16) * 16
+
+
 def _batch(examples: Sequence[Example], encoded: Sequence[tuple[list[int], list[int], int]]) -> Batch:
-    size = max(len(ids) for ids, _, _ in encoded)
+    size = _padded(max(len(ids) for ids, _, _ in encoded))
     count = max(len(example.sentences) for example in examples)
     ids, types, owner = (np.full((len(examples), size), fill) for fill in (0, 0, -1))
     gold = np.zeros((len(examples), count), np.float32)

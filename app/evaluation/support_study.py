@@ -6,7 +6,7 @@
 they stand, reworded and joined in pairs; with a number, a name or a denial changed; and to another chunk. *QUESTIONS*
 with ``gold_chunk`` and ``answers`` in whole sentences add answers that people wrote, and the same changes to them.
 ``retellings`` is always part of it. Printed are, for each kind, the share that keeps its marker (``SUPPORT_BAR``) and
-that would get one (``CLEAR_SUPPORT``), with the embedded model and by wording alone; then the reliability of the score.
+that would get one (``CLEAR_SUPPORT``), with the reader and by wording alone; then the reliability of the score.
 """
 
 from __future__ import annotations
@@ -24,13 +24,11 @@ from typing import Any
 
 from app.evaluation.retellings import RETOLD
 from app.evaluation.tampering import Change, denied, joined, names_of, renamed, renumbered, reworded
-from app.providers.minilm import MiniLMEmbeddings
-from app.providers.weights import find_weights
-from app.support import EmbeddingSupport
+from app.providers.reader import OnnxReader
 from graph.citing.attribution import place_markers
 from graph.citing.markers import Marker
 from graph.evidence.support import CLEAR_SUPPORT
-from graph.ports import SupportScorer
+from graph.ports import PassageReader
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 from graph.terms import stems
@@ -122,15 +120,15 @@ def _changed(
             yield Case(f"{name} changed", False, changed, chunk, question)
 
 
-async def measure(case: Case, scorer: SupportScorer | None) -> tuple[float, bool]:
+async def measure(case: Case, reader: PassageReader | None) -> tuple[float, bool]:
     """The support of the case's sentence, and whether it keeps its marker."""
-    cited = await place_markers([case.sentence, Marker(((0,),))], [case.chunk], scorer=scorer, question=case.question)
+    cited = await place_markers([case.sentence, Marker(((0,),))], [case.chunk], reader=reader, question=case.question)
     return max(cited.supports, default=0.0), any(not isinstance(piece, str) for piece in cited.pieces)
 
 
-async def study(cases: Sequence[Case], scorer: SupportScorer) -> str:
+async def study(cases: Sequence[Case], reader: PassageReader) -> str:
     """The two tables for *cases*, in Markdown."""
-    rows = [(case, await measure(case, scorer), await measure(case, None)) for case in cases]
+    rows = [(case, await measure(case, reader), await measure(case, None)) for case in cases]
     lines = ["| kind | carried | n | keeps its marker | clear | keeps it, wording alone |", "|---|---|---|---|---|---|"]
     for kind in dict.fromkeys(case.kind for case in sorted(cases, key=lambda case: not case.carried)):
         own = [row for row in rows if row[0].kind == kind]
@@ -167,11 +165,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     cases = [*retold_cases(), *corpus_cases(chunks, random, given.most)]
     if given.questions:
         cases += question_cases(chunks, rows_of(given.questions), random)
-    embeddings = MiniLMEmbeddings(find_weights())
+    reader = OnnxReader()
     try:
-        sys.stdout.write(asyncio.run(study(cases, EmbeddingSupport(embeddings))) + "\n")
+        sys.stdout.write(asyncio.run(study(cases, reader)) + "\n")
     finally:
-        embeddings.close()
+        reader.close()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // The answer with its markers. Each [k] becomes a button that lights its quote; the words it stands for light with it.
 import { el } from "./dom.js";
 
+const UNVERIFIED = -1; // the row of a claim that lost its citation
 const BRACKETED = /\[(\d+)\]/g;
 
 /**
@@ -58,6 +59,10 @@ function claimsOf(body, places) {
     // A marker may stand behind the last character, too: it belongs to the sentence up to the next word.
     claims.push({ row, k: one.marker, start: back[from], end: back[last] + 1, reach: back[last + 1] ?? body.answer.length });
   }
+  for (const text of body.metadata.unsupported ?? []) {
+    const from = plain.indexOf(text);
+    if (from >= 0 && text) claims.push({ row: UNVERIFIED, k: 0, start: back[from], end: back[from + text.length - 1] + 1, reach: 0 });
+  }
   return claims;
 }
 
@@ -79,7 +84,10 @@ function textWithClaims(text, start, end, claims) {
   for (let i = 0; i + 1 < places.length; i += 1) {
     const words = text.slice(places[i], places[i + 1]);
     const rows = claims.filter((claim) => claim.start <= places[i] && places[i + 1] <= claim.end).map((claim) => claim.row);
-    made.push(rows.length ? el("span", { class: "claim", "data-rows": rows.join(" ") }, words) : words);
+    if (!rows.length) made.push(words);
+    else if (rows.every((row) => row === UNVERIFIED)) {
+      made.push(el("span", { class: "unverified", title: "No cited source was found to support this." }, words));
+    } else made.push(el("span", { class: "claim", "data-rows": rows.filter((row) => row !== UNVERIFIED).join(" ") }, words));
   }
   return made;
 }

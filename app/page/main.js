@@ -85,7 +85,7 @@ function finish(query, body, relevance) {
   } else {
     show(byId("answer-title"), false);
     byId("answer").replaceChildren();
-    declined(outcome, body.answer, offer.mayUpload);
+    declined(outcome, body.answer, body.closest ?? [], offer.mayUpload);
   }
   remember(query, outcome);
   drawHistory(start);

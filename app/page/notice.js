@@ -4,7 +4,7 @@ import { byId, el } from "./dom.js";
 const DECLINED = {
   no_relevant_chunks: "Nothing in the documents is about this question.",
   low_confidence: "The documents touch on this, but none of them answers it surely enough to be quoted.",
-  no_citations: "An answer was written, but none of it could be traced to a sentence of the documents, so it is not shown.",
+  no_citations: "None of it could be traced to a sentence of the documents.",
 };
 
 const FAILED = {
@@ -24,15 +24,18 @@ export function clearNotice() {
 }
 
 /** The documents do not answer. */
-export function declined(outcome, answer, mayUpload) {
+export function declined(outcome, answer, closest, mayUpload) {
   const tips = ["Use the words the documents would use.", "Ask one thing at a time."];
   tips.push(mayUpload ? "Add the documents that hold the answer." : "Add the documents that hold the answer: garden ingest.");
   put("declined", "status", sprout(), answer, [
     el("p", {}, DECLINED[outcome] ?? "The documents hold no answer that could be verified."),
     el("p", { class: "try" }, "What may help:"),
     el("ul", {}, ...tips.map((tip) => el("li", {}, tip))),
+    ...(closest.length ? [el("p", { class: "try" }, "The closest passages:"), el("ul", { class: "closest" }, ...closest.map(passage))] : []),
   ]);
 }
+
+const passage = (one) => el("li", {}, el("details", {}, el("summary", {}, one.title || one.documentId), el("p", {}, one.text)));
 
 /** A part broke. `again` asks once more. */
 export function failed(error, again) {

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTS = Path(__file__).with_name("reader_weights.npz")
-WEIGHTS_SHA256 = "a4f0eae1fb7f8c8a292a940d0e9ccb24fc5f52e161d4b6103fae6926e8606591"
+WEIGHTS_SHA256 = "983410c8b2e9830e9ebd75c3df448e90274df0d46a15d554ca6065e11bd34fd4"
 """sha256 of the shipped weights; other bytes under that name stop the start."""
 QUESTION_TOKENS, PASSAGE_TOKENS = 48, 224
 """Word pieces read of a question and of a passage, as in training (``training/data.py``)."""
@@ -83,10 +83,6 @@ class OnnxReader:
         return self._model.read(question, passage)
 
 
-def _bytes(read: ReadPassage) -> int:
-    return 2_000 + 32 * len(read.sentences)  # the key holds the passage
-
-
 class _Model:
     """Tokenizer, session and heads."""
 
@@ -119,12 +115,12 @@ class _Model:
         tokens = np.array([ids], np.int32)
         (hidden,) = self._session.run(["hidden"], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
         token, sentence, whole = (self._apply(name, hidden[0]) for name in ("token", "sentence", "whole"))
-        null, answerable = whole[0].tolist()
+        null, answerable, supported = whole[0].tolist()
         scores = [
             float(sentence[start:end, 0].mean() + token[start:end, 0].max()) if end > start else null - UNREAD
             for start, end in ranges
         ]
-        return ReadPassage(tuple(scores), null, answerable)
+        return ReadPassage(tuple(scores), null, answerable, supported)
 
     def _encoded(self, question: str, passage: Passage) -> tuple[list[int], list[tuple[int, int]]]:
         """Token ids of ``[CLS] question [SEP] title: sentence … [SEP]``, and the range of tokens of each sentence."""

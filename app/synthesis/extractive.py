@@ -15,6 +15,10 @@ from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, Reading
 
 
+UNANSWERED = "The documents do not answer: {}"
+"""What is said of a part of a question that got no answer, where another part did."""
+
+
 class ExtractiveSynthesizer:
     """Answers each part of a question with one to three sentences of one chunk, where gate two is cleared."""
 
@@ -45,6 +49,11 @@ class ExtractiveSynthesizer:
             await emit(piece)
             text += piece
             before = sentence
+        for extract in extracts if text else ():
+            if extract not in answered:
+                said = f"\n\n{UNANSWERED.format(extract.question)}"
+                await emit(said)
+                text += said
         return Draft(text=text, confidence=min(e.probability for e in answered) if text else 0.0)
 
     def _answer(self, reading: Reading, chunks: Sequence[Chunk], least: float) -> Extract:

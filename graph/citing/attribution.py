@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.citing.markers import Marker
-from graph.citing.pace import Pace
 from graph.citing.spots import Layout, Spot, guess, lay_out, states, unmarked
-from graph.citing.verification import MOST_CLAIM, Backed, Verdict, verify
-from graph.evidence.support import best_by_wording
-from graph.ports import SupportScorer
+from graph.citing.verification import Backed, Verdict, verify
+from graph.ports import PassageReader
 from graph.state import Chunk
 from graph.terms import question_stems
 
@@ -20,7 +18,7 @@ class Cited:
     """The answer in pieces: text, or the backed citations that stand there.
 
     ``supports`` holds, for each sentence that states something, the support it has: of its citations, or, where it
-    carries none, of the chunk that comes nearest to it by wording. ``unsupported`` are the claims whose markers went.
+    carries none, of the chunk that comes nearest to it. ``unsupported`` are the claims whose markers went.
     """
 
     pieces: list[str | tuple[Backed, ...]]
@@ -32,7 +30,7 @@ async def place_markers(
     pieces: Sequence[str | Marker],
     chunks: Sequence[Chunk],
     *,
-    scorer: SupportScorer | None,
+    reader: PassageReader | None,
     question: str = "",
     torn: bool = False,
     attribute: bool = False,
@@ -41,21 +39,21 @@ async def place_markers(
     """Verify every marker of *pieces* and keep those whose claim is supported by a chunk they name.
 
     What *question* says need not be said again by a claim. With *torn*, the last sentence goes unless it is finished.
-    With *attribute*, a sentence left without a marker that a chunk clearly supports gets one. The *scorer* has so many
+    With *attribute*, a sentence left without a marker that a chunk clearly supports gets one. The *reader* has so many
     *seconds*; without its answer wording decides.
     """
     layout = lay_out(pieces, torn=torn)
     given = frozenset(question_stems(question))
     everywhere = tuple(range(len(chunks)))
-    spots = layout.spots + (unmarked(layout, everywhere) if attribute else [])
-    verdicts = await verify(spots, layout.text, chunks, scorer, given, seconds)
+    spots = layout.spots + unmarked(layout, everywhere)
+    verdicts = await verify(spots, layout.text, chunks, reader, given, seconds)
     if attribute:
         again = [guess(layout, i, everywhere) for i in _left_bare(layout, spots, verdicts)]
         spots = spots + again
-        verdicts = verdicts + await verify(again, layout.text, chunks, scorer, given, seconds)
+        verdicts = verdicts + await verify(again, layout.text, chunks, reader, given, seconds)
     found = sorted(zip(spots, verdicts, strict=True), key=lambda pair: (pair[0].place, pair[0].guessed))
-    supports = await _supports(layout, found, chunks, given)
-    return Cited(_cut(layout.text, found), supports, _unsupported(layout, found))
+    shown = [pair for pair in found if attribute or not pair[0].guessed]
+    return Cited(_cut(layout.text, shown), _supports(found), _unsupported(layout, shown))
 
 
 def _left_bare(layout: Layout, spots: Sequence[Spot], verdicts: Sequence[Verdict]) -> list[int]:
@@ -84,22 +82,12 @@ def _cut(text: str, found: Sequence[tuple[Spot, Verdict]]) -> list[str | tuple[B
     return [piece for piece in out if piece]
 
 
-async def _supports(
-    layout: Layout, found: Sequence[tuple[Spot, Verdict]], chunks: Sequence[Chunk], given: frozenset[str]
-) -> list[float]:
+def _supports(found: Sequence[tuple[Spot, Verdict]]) -> list[float]:
+    """The best support of each sentence that states something, in order."""
     by_sentence: dict[int, float] = {}
     for spot, verdict in found:
         by_sentence[spot.sentence] = max(by_sentence.get(spot.sentence, 0.0), verdict.support)
-    supports: list[float] = []
-    pace = Pace()
-    for i, (start, end) in enumerate(layout.sentences):
-        if i in by_sentence:
-            supports.append(by_sentence[i])
-        elif states(layout, i):
-            await pace.breathe()
-            short = end - start <= MOST_CLAIM
-            supports.append(best_by_wording(layout.text[start:end], chunks, given) if short else 0.0)
-    return supports
+    return [by_sentence[sentence] for sentence in sorted(by_sentence)]
 
 
 def _unsupported(layout: Layout, found: Sequence[tuple[Spot, Verdict]]) -> list[str]:

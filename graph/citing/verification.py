@@ -1,4 +1,4 @@
-"""Each claim of an answer, held against the chunks it names; what is not decided by wording is decided by meaning."""
+"""Each claim of an answer, held against the chunks it names, and read with the stretch that comes nearest to it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from dataclasses import dataclass, field, replace
 from graph.citing.markers import Marker
 from graph.citing.pace import Pace
 from graph.citing.spots import Spot
+from graph.citing.wording_of_claim import bare_claim
 from graph.errors import GardenError
-from graph.evidence.claims import claim_of
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, quotes, supported
-from graph.evidence.wording import likely, nearest
-from graph.ports import SupportScorer
+from graph.evidence.wording import likely, words_of
+from graph.ports import Passage, PassageReader
 from graph.sentences import Span
-from graph.state import Chunk
-from graph.terms import stems
+from graph.state import Chunk, ReadPassage
 
 MOST_CHUNKS = 3
 """Chunks of one document or page that are looked into for one claim: those with most of its words."""
 
-MOST_PAIRS = 3
-"""Quotes of one claim that are compared in meaning; the others are judged by their wording."""
+MOST_READ = 2
+"""Quotes of one claim that are read; the others are judged by their wording."""
 
 MOST_CLAIM = 4_000
 """Characters of a claim that is looked into; a longer one no sentence of a document carries."""
@@ -42,141 +41,118 @@ class Verdict:
     support: float = 0.0
 
 
+Pair = tuple[str, Passage]
+"""A claim, and what is read for it."""
+
+
 @dataclass(slots=True)
 class _Check:
-    """One stretch and, for each group of chunks its marker names, the quotes that may carry it."""
+    """One stretch and, for each group of chunks its marker names, the quotes that may carry it.
+
+    ``claim`` is the stretch as the answer has it, ``bare`` without what only wraps it.
+    """
 
     claim: str
+    bare: str
     options: list[list[Quote]]
 
     def best(self) -> list[Quote]:
         """The best quote of each group that has one."""
         return [max(group, key=lambda quote: quote.support) for group in self.options if group]
 
-    def pairs(self) -> list[tuple[str, str]]:
+    def pairs(self) -> list[Pair]:
+        """What is read: the quotes with most of the claim's words among those that are not decided."""
         undecided = sorted((q for group in self.options for q in group if q.undecided), key=lambda q: -q.wording)
-        return [(self.claim, quote.text) for quote in undecided[:MOST_PAIRS]]
+        return [(self.bare, quote.passage) for quote in undecided[:MOST_READ] if quote.passage]
 
-    def settle(self, cosines: dict[tuple[str, str], float]) -> None:
-        self.options = [
-            [replace(quote, support=supported(quote, cosines.get((self.claim, quote.text)))) for quote in group]
-            for group in self.options
-        ]
+    def settle(self, read: dict[Pair, ReadPassage]) -> None:
+        self.options = [[self._settled(quote, read) for quote in group] for group in self.options]
+
+    def _settled(self, quote: Quote, read: dict[Pair, ReadPassage]) -> Quote:
+        found = read.get((self.bare, quote.passage)) if quote.passage else None
+        return replace(quote, support=supported(quote, found))
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether a quote was found that says something else."""
+        return any(quote.against for group in self.options for quote in group)
 
 
 async def verify(
     spots: Sequence[Spot],
     text: str,
     chunks: Sequence[Chunk],
-    scorer: SupportScorer | None,
+    reader: PassageReader | None,
     given: Collection[str],
     seconds: float | None = None,
 ) -> list[Verdict]:
-    """A verdict for each of *spots* in *text*; all similarities are asked for in one call, within *seconds*.
+    """A verdict for each of *spots* in *text*; all that has to be read is read at once, within *seconds*.
 
-    A claim that no single quote carries may be carried in parts: then every part must be.
+    A claim that no single quote carries may be carried in parts: then every part must be, by the same chunk or another.
     """
-    checks: list[tuple[_Check, list[_Check]]] = []
-    made: dict[tuple[str, Marker, bool], _Check] = {}
+    made: dict[tuple[str, Marker], _Check] = {}
     pace = Pace()
 
-    def check(stretch: Span, spot: Spot) -> _Check:
-        key = (text[slice(*stretch)], spot.marker, spot.guessed)
+    async def check(stretch: Span, spot: Spot) -> _Check:
+        key = (text[slice(*stretch)], spot.marker)
         if key not in made:
+            await pace.breathe()
             made[key] = _check(key[0], spot, chunks, given)
         return made[key]
 
-    for spot in spots:
-        await pace.breathe()
-        whole = check(spot.claim, spot)
-        settled = any(supported(quote, None) >= SUPPORT_BAR and not quote.undecided for quote in whole.best())
-        stretches = [] if settled else _parts(spot, text, chunks)
-        parts: list[_Check] = []
-        for part in stretches:
-            await pace.breathe()
-            parts.append(check(part, spot))
-        checks.append((whole, parts))
-    cosines = await _cosines((pair for one in made.values() for pair in one.pairs()), scorer, seconds)
-    for one in made.values():
-        one.settle(cosines)
-    verdicts: list[Verdict] = []
-    for spot, (whole, parts) in zip(spots, checks, strict=True):
-        await pace.breathe()
-        bar = CLEAR_SUPPORT if spot.guessed else SUPPORT_BAR
-        verdicts.append(_verdict(whole, parts, bar, chunks, text[slice(*spot.claim)]))
-    return verdicts
-
-
-def _parts(spot: Spot, text: str, chunks: Sequence[Chunk]) -> list[Span]:
-    """The stretches that may be checked instead of the claim: clauses, those of one source sentence together."""
-    if len(spot.parts) < 2:
-        return spot.parts
-    named = [chunks[place] for place in dict.fromkeys(place for group in spot.marker.groups for place in group)]
-    parts: list[Span] = []
-    last: tuple[str, int] | None = None
-    for start, end in spot.parts:
-        source = nearest(text[start:end], named)
-        if source is None:
-            return []
-        if source == last:
-            parts[-1] = (parts[-1][0], end)
-        else:
-            parts.append((start, end))
-        last = source
-    return parts if len(parts) > 1 else []
+    wholes = [await check(spot.claim, spot) for spot in spots]
+    await _read(wholes, reader, seconds)
+    parts: list[list[_Check]] = []
+    for spot, whole in zip(spots, wholes, strict=True):
+        divided = len(spot.parts) > 0 and not whole.contradicted and not _kept(whole, SUPPORT_BAR)
+        parts.append([await check(part, spot) for part in spot.parts] if divided else [])
+    await _read([one for some in parts for one in some], reader, seconds)
+    return [
+        _verdict(whole, some, CLEAR_SUPPORT if spot.guessed else SUPPORT_BAR)
+        for spot, whole, some in zip(spots, wholes, parts, strict=True)
+    ]
 
 
 def _check(claim: str, spot: Spot, chunks: Sequence[Chunk], given: Collection[str]) -> _Check:
-    least = 2 * CLEAR_SUPPORT - 1 if spot.guessed else 0.0  # less wording than that no meaning can make clear
     options: list[list[Quote]] = []
-    for group in spot.marker.groups if len(claim) <= MOST_CLAIM else ():
+    bare = bare_claim(claim) if len(claim) <= MOST_CLAIM else ""
+    for group in spot.marker.groups if bare else ():
         named = [chunks[place] for place in group]
         if len(named) > 1:
-            named = likely(claim, named, least)[:MOST_CHUNKS]
-        options.append([quote for chunk in named for quote in quotes(claim, chunk, given)])
-    return _Check(claim, options)
+            named = likely(bare, named)[:MOST_CHUNKS]
+        options.append([quote for chunk in named for quote in quotes(bare, chunk, given)])
+    return _Check(claim, bare, options)
 
 
-async def _cosines(
-    wanted: Iterable[tuple[str, str]], scorer: SupportScorer | None, seconds: float | None
-) -> dict[tuple[str, str], float]:
-    """The cosine of each pair; none when the model does not answer in time, for then wording has to do."""
-    pairs = list(dict.fromkeys(wanted))
-    if scorer is None or not pairs:
-        return {}
-    try:
-        async with asyncio.timeout(seconds):
-            return dict(zip(pairs, await scorer.similarities(pairs), strict=True))
-    except (GardenError, TimeoutError) as error:
-        log.warning("support by wording alone", extra={"failed": type(error).__name__, "pairs": len(pairs)})
-        return {}
+async def _read(checks: Iterable[_Check], reader: PassageReader | None, seconds: float | None) -> None:
+    """Settle *checks* with what the reader says; by wording alone where it does not answer in time."""
+    checks = list(checks)
+    found: dict[Pair, ReadPassage] = {}
+    pairs = list(dict.fromkeys(pair for one in checks for pair in one.pairs())) if reader else []
+    if reader and pairs:
+        try:
+            async with asyncio.timeout(seconds):
+                read = await asyncio.gather(*(reader.read(claim, [passage]) for claim, passage in pairs))
+            found = {pair: one for pair, (one,) in zip(pairs, read, strict=True)}
+        except (GardenError, TimeoutError) as error:
+            log.warning("support by wording alone", extra={"failed": type(error).__name__, "pairs": len(pairs)})
+    for one in checks:
+        one.settle(found)
 
 
-def _verdict(whole: _Check, parts: Sequence[_Check], bar: float, chunks: Sequence[Chunk], claim: str) -> Verdict:
-    best = whole.best()
-    support = max((quote.support for quote in best), default=0.0)
-    kept = [(whole.claim, quote) for quote in best if quote.support >= bar]
+def _kept(check: _Check, bar: float) -> list[Backed]:
+    return [(check.claim, quote) for quote in check.best() if quote.support >= bar]
+
+
+def _verdict(whole: _Check, parts: Sequence[_Check], bar: float) -> Verdict:
+    support = max((quote.support for quote in whole.best()), default=0.0)
+    kept = _kept(whole, bar)
     if kept or not parts:
         return Verdict(kept, support)
-    backed: list[Backed] = []
-    least = 1.0
-    for part in parts:
-        held = [
-            q for q in part.best() if q.support >= bar and (len(parts) == 1 or _is_about(part.claim, claim, q, chunks))
-        ]
-        if not held:
-            return Verdict([], support)
-        least = min(least, max(quote.support for quote in held))
-        backed.extend((part.claim, quote) for quote in held)
-    return Verdict(backed, least)
-
-
-def _is_about(part: str, claim: str, quote: Quote, chunks: Sequence[Chunk]) -> bool:
-    """Whether the chunk of *quote* speaks of whom the whole *claim* is about, where its *part* names nobody."""
-    names = claim_of(part).names
-    if names.runs or names.opening:
-        return True
-    of_claim = claim_of(claim).names
-    subject = {of_claim.opening} if of_claim.opening else set(of_claim.runs[0] if of_claim.runs else ())
-    chunk = next(chunk for chunk in chunks if chunk.chunk_id == quote.chunk_id)
-    return subject <= frozenset(stems(f"{chunk.title} {chunk.text}"))
+    held = [_kept(part, bar) for part in parts]
+    if not all(held):
+        return Verdict([], support)
+    backed = [one for some in held for one in some]
+    added = words_of(whole.bare).difference(*(words_of(f"{part.bare} {quote.text}") for part in parts for quote in part.best()))
+    least = min(max(quote.support for _, quote in some) for some in held)
+    return Verdict([], support) if added else Verdict(backed, least)

@@ -1,39 +1,47 @@
-"""Evidence: which stretch of a chunk carries a sentence of the answer, and how well.
+"""Evidence: which stretch of a chunk carries a sentence of the answer, and how probable it is that it does.
 
-Support is 1 for a verbatim quote. Otherwise it is made of the share of words that the quote has too and, where a
-scorer is bound, of closeness in meaning; a sentence that says something else than its quote (see ``contradiction``)
-stays below the bar whatever it shares with it. The constants are measured: ``docs/evidence.md``.
+A verbatim quote has support 1. Otherwise support is the probability, read by the entailment head of the reader, that
+the quote and what stands around it say what the sentence says; where there is no reader, the share of words that the
+quote has too. A changed amount or name, or a near copy with one word turned, is below the bar whatever the reader says
+(``amounts``, ``edits``). The constants are measured: ``docs/evidence.md``.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from graph.evidence.claims import claim_of
-from graph.evidence.contradiction import Reason, Surroundings, contradiction, torn
+from graph.evidence.amounts import unmatched
+from graph.evidence.edits import Edit, edit_of
 from graph.evidence.verbatim import verbatim_spans
-from graph.evidence.wording import LEAST_WORDING, likely, stretches, title_of, words_of
+from graph.evidence.wording import stretches, title_of, words_of
+from graph.ports import Passage
 from graph.sentences import Span, sentence_spans
-from graph.state import Chunk
+from graph.state import Chunk, ReadPassage
+from graph.terms import is_content, stem
 
-SUPPORT_BAR = 0.55
+SUPPORT_BAR = 0.5
 """Least support of a citation that is kept."""
 
-CLEAR_SUPPORT = 0.75
+CLEAR_SUPPORT = 0.8
 """Least support for a marker the model did not set itself (``ATTRIBUTION=verified``)."""
 
 CONTRADICTED = 0.2
-"""Most support of a sentence that says something else than its quote."""
+"""Most support of a sentence that states another amount or name than its quote, or turns a word of it."""
 
-DECIDED = 0.8
-"""Share of a sentence's words in its quote from which wording alone decides, without a look at the meaning."""
+ENTAILMENT_WEIGHT, WORDING_WEIGHT, BIAS = 1.0, 3.0, -1.5
+"""Support of what is read: a logistic of the reader's logit and the share of words."""
 
-ALIKE = 0.6
-"""Share of words from which a sentence is laid word by word on its quote, to see what was exchanged."""
+AROUND = 2
+"""Sentences before and after a quote that are read with it."""
+LONGEST_READ = 900
+"""Characters read for one sentence."""
 
-CLOSE, FAR = 0.95, 0.4
-"""Sentence cosines of all-MiniLM-L6-v2 at which two sentences say the same, and are unrelated."""
+_NAME = re.compile(r"(?<=[\w,;] )(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*|`[^`\n]+`|\b\w+(?:_\w+)+\b|--\w[\w-]*")
+_WORD = re.compile(r"[\w']+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,8 @@ class Quote:
     """A stretch of a chunk, ``text == chunk.text[start:end]``, and how well it carries one sentence.
 
     ``wording`` in [0, 1] is the share of the sentence's words that it has. ``against`` says why the sentence is not
-    what the quote says; None where nothing speaks against it.
+    what the quote says; None where nothing speaks against it. ``passage`` is what is read for it, ``spans`` where its
+    sentences are in the chunk.
     """
 
     chunk_id: str
@@ -49,17 +58,19 @@ class Quote:
     end: int
     text: str
     wording: float
-    against: Reason | None = None
+    against: Literal["amount"] | Edit | None = None
     verbatim: bool = False
     support: float = 0.0
+    passage: Passage | None = None
+    spans: tuple[Span, ...] = ()
 
     @property
     def undecided(self) -> bool:
-        """Whether closeness in meaning can move it across the bar."""
-        return not self.verbatim and self.against is None and LEAST_WORDING <= self.wording < DECIDED
+        """Whether the reader can move it across the bar."""
+        return not self.verbatim and self.against is None
 
 
-def quotes(sentence: str, chunk: Chunk, given: Collection[str] = (), most: int = 2) -> list[Quote]:
+def quotes(sentence: str, chunk: Chunk, given: Collection[str] = (), most: int = 1) -> list[Quote]:
     """The *most* likely quotes of *chunk* for *sentence*, best first, by wording alone.
 
     A quote is one sentence of the chunk, or two neighbours where the answer joins them. *given* are the stems of the
@@ -69,43 +80,76 @@ def quotes(sentence: str, chunk: Chunk, given: Collection[str] = (), most: int =
     wanted = words_of(sentence)
     if not wanted or not spans:
         return []
-    known = frozenset(given)
-    exact = _verbatim(sentence, chunk, spans, known)
-    if exact and exact.against is None:
+    exact = _verbatim(sentence, chunk, spans, frozenset(given))
+    if exact is not None:
         return [exact]
     title = title_of(chunk)
-    found = sorted(stretches(wanted, words_of(title), chunk.text, spans), key=lambda stretch: (-stretch[0], stretch[1]))
-    claim = claim_of(sentence)
-    out: list[Quote] = [exact] if exact else []
-    for rank, start, end, wording in found[:most]:
-        if out and rank < out[0].wording - 0.2:
-            break
-        around = Surroundings(chunk, title, chunk.text[:start], known)
-        against = contradiction(claim, claim_of(chunk.text[start:end]), around, alike=wording >= ALIKE)
-        out.append(Quote(chunk.chunk_id, start, end, chunk.text[start:end], wording, against))
-        if against is None and wording >= DECIDED:
-            break
-    return sorted(out, key=lambda quote: (quote.against is not None, -quote.wording))
+    found = sorted(stretches(wanted, words_of(title), chunk.text, spans), key=lambda one: (-one[0], one[1]))
+    return [_quote(sentence, chunk, spans, one, title, given) for one in found[:most]]
 
 
-def supported(quote: Quote, similarity: float | None) -> float:
-    """The support of *quote* in [0, 1], given the cosine of sentence and quote (None: by wording alone)."""
+def _quote(
+    sentence: str,
+    chunk: Chunk,
+    spans: Sequence[Span],
+    stretch: tuple[float, int, int, float],
+    title: str,
+    given: Collection[str],
+) -> Quote:
+    _, start, end, wording = stretch
+    touched = [n for n, span in enumerate(spans) if span[0] < end and start < span[1]]
+    first, last = touched[0], touched[-1]
+    while last - first < 2 * AROUND + 1:
+        grown = [n for n in (first - 1, last + 1) if 0 <= n < len(spans) and abs(n - touched[0]) <= AROUND + 1]
+        grown = [n for n in grown if spans[max(last, n)][1] - spans[min(first, n)][0] <= LONGEST_READ]
+        if not grown:
+            break
+        first, last = min(first, *grown), max(last, *grown)
+    near = spans[first : last + 1]
+    text, window = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]]
+    about = words_of(window) | words_of(title)
+    against: Literal["amount"] | Edit | None = edit_of(sentence, text, about, given)
+    if against is None and unmatched(sentence, (window, title, " ".join(given))):
+        against = "amount"
+    if against is None and _stranger(sentence, f"{title} {chunk.text}", given):
+        against = "name"
+    names = " > ".join(dict.fromkeys(name for name in (chunk.title, chunk.section) if name))
+    passage = Passage(names, tuple(chunk.text[begin:stop] for begin, stop in near))
+    return Quote(chunk.chunk_id, start, end, text, wording, against, passage=passage, spans=tuple(near))
+
+
+def supported(quote: Quote, read: ReadPassage | None) -> float:
+    """The support of *quote* in [0, 1], given what was read of its passage (None: by wording alone)."""
     if quote.verbatim and quote.against is None:
         return 1.0
-    score = quote.wording
-    if similarity is not None and quote.undecided:
-        meaning = min(1.0, max(0.0, (similarity - FAR) / (CLOSE - FAR)))
-        score = (quote.wording + meaning) / 2
-    return round(score if quote.against is None else min(score, CONTRADICTED), 4)
+    if quote.against is not None:
+        return min(quote.wording, CONTRADICTED)
+    if read is None:
+        return round(quote.wording, 4)
+    logit = ENTAILMENT_WEIGHT * read.supported + WORDING_WEIGHT * quote.wording + BIAS
+    return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
-def best_by_wording(sentence: str, chunks: Sequence[Chunk], given: Collection[str] = ()) -> float:
-    """The support of *sentence* by the one of *chunks* that has most of its words, without a look at the meaning."""
-    wanted = words_of(sentence)
-    if not wanted:
-        return 0.0
-    near = likely(sentence, chunks)[:1]
-    return max((supported(quote, None) for chunk in near for quote in quotes(sentence, chunk, given, 1)), default=0.0)
+def _stranger(sentence: str, text: str, given: Collection[str]) -> bool:
+    """Whether *sentence* names, inside of it, what stands nowhere in *text*: a capitalised word, an option, a code."""
+    there = {stem(word) for word in _WORD.findall(text.lower())} | set(given)
+    flat = text.lower()
+    for found in _NAME.finditer(sentence):
+        name = found[0].strip("`")
+        if name.lower() in flat:
+            continue
+        parts = [word for word in _WORD.findall(name) if is_content(word.lower())]
+        initials = "".join(word[0] for word in parts).lower()
+        if any(stem(word.lower()) not in there and not _initials(word, text) for word in parts) and initials not in there:
+            return True
+    return False
+
+
+def _initials(word: str, text: str) -> bool:
+    """Whether *word* is an acronym of capitalised words of *text*."""
+    if not word.isupper() or len(word) < 2:
+        return False
+    return bool(re.search(r"\b" + r"\w*[\s-]+(?:(?:of|the|and|for|to|in) )?".join(word.lower()) + r"\w*", text.lower()))
 
 
 def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], given: frozenset[str]) -> Quote | None:
@@ -117,7 +161,7 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], given: frozens
         whole = chunk.text[start:end]
         against = None
         if stop - begin < len(whole.rstrip(".!?… ")):
-            against = torn(claim_of(sentence), claim_of(whole), given)
+            against = edit_of(sentence, whole, (), given)
         quote = Quote(chunk.chunk_id, start, end, whole, 1.0, against, verbatim=True)
         if best is None or (_rank(quote, given) > _rank(best, given)):
             best = quote

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from graph.evidence.claims import plain
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk
 from graph.terms import stems
 
 LEAST_WORDING = 0.2
-"""Share of words below which closeness in meaning decides nothing either: the topic is the same, the claim is not."""
+"""Share of words below which a chunk is not looked into: the topic may be the same, the claim is not."""
 
 _IN_TITLE = 0.8
 """What a word counts that stands over the chunk and not in the quote."""
@@ -25,6 +26,7 @@ _JOINED = 0.05
 _RELATIVE = frozenset("what when where which who whom whose whi how".split())
 """Stems of words that join clauses; they are no more than that in a statement."""
 
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
 
@@ -49,6 +51,16 @@ def share(wanted: frozenset[str], there: frozenset[str], title: frozenset[str]) 
     """Share in [0, 1] of the words *wanted* that are *there*; one that only the *title* has counts less."""
     own = len(wanted & there)
     return (own + _IN_TITLE * len((wanted - there) & title)) / len(wanted)
+
+
+def plain(text: str) -> str:
+    """*text* without accents, zero-width characters and the tags of markup, its apostrophes straight."""
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    if text.isascii():
+        return text
+    letters = unicodedata.normalize("NFD", text.replace("’", "'"))
+    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")))
 
 
 @lru_cache(maxsize=4096)

@@ -10,22 +10,22 @@ from graph.citing.render import numbered
 from graph.evidence.confidence import confidence_of
 from graph.outputs import answered
 from graph.policy import Policy
-from graph.ports import SupportScorer
+from graph.ports import PassageReader
 from graph.state import Chunk, Citation, State
 from graph.steps import Update
 
 SHARE_OF_TIME = 0.5
-"""Of the time that is left, the share the embedding model may take; past it, wording alone decides."""
+"""Of the time that is left, the share the reader may take; past it, wording alone decides."""
 
 
-async def cite(state: State, *, support: SupportScorer | None, policy: Policy) -> Update:
+async def cite(state: State, *, reader: PassageReader | None, policy: Policy) -> Update:
     """Fill ``pieces``, ``citations``, ``unsupported``; finish the answer, or say by ``outcome`` why there is none."""
     draft, chunks, question = state["draft"], state["graded"], state["question"]
     text = without_dangling(draft.text) if draft.truncated else draft.text
     cited = await place_markers(
         parse(text, chunks),
         chunks,
-        scorer=support,
+        reader=reader,
         question=question.text,
         torn=draft.truncated,
         attribute=policy.attribution == "verified",

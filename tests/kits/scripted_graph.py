@@ -7,7 +7,7 @@ from typing import Any
 
 from graph.build import build_graph
 from graph.policy import Policy
-from graph.ports import Ports, Retrieved, SupportScorer, TokenSink
+from graph.ports import PassageReader, Ports, Retrieved, TokenSink
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, Reading, State
 
@@ -54,9 +54,9 @@ async def ask(
     *,
     query: str = "What is there to know?",
     policy: Policy | None = None,
-    support: SupportScorer | None = None,
+    verifier: PassageReader | None = None,
 ) -> dict[str, Any]:
     """The final state of one question."""
-    graph = build_graph(Ports(Finds(chunks), Passes(), says, support), policy or Policy(), State)
+    graph = build_graph(Ports(Finds(chunks), Passes(), says, verifier=verifier), policy or Policy(), State)
     state: dict[str, Any] = await graph.ainvoke({"query": query})
     return state

@@ -1,0 +1,164 @@
+"""The amounts a text states, in base units, so that "half an hour" is "30 minutes" and "1,000" is "one thousand"."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+_TOKEN = re.compile(
+    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
+    r"|(?P<word>[^\W\d_]+)|(?P<sign>[$€£%°½¼])"
+)
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_VALUES: dict[str, float] = {word: value for value, word in enumerate(_ONES.split())} | {
+    word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9}
+_PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        "january jan|february feb|march|april apr|may|june jun|july jul|august aug|september sept sep|october oct|"
+        "november nov|december dec".split("|"),
+        1,
+    )
+    for name in names.split()
+}
+_UNITS: dict[str, tuple[str, float]] = {
+    name: (dimension, factor)
+    for dimension, units in {
+        "time": "1 second seconds sec secs s|60 minute minutes min mins|3600 hour hours hr hrs h|86400 day days|"
+        "604800 week weeks|0.001 millisecond milliseconds ms",
+        "calendar": "1 month months|3 quarter quarters|12 year years yr yrs|120 decade decades|1200 century centuries",
+        "share": "1 percent % percentage",
+        "dollar": "1 dollar dollars $ usd",
+        "euro": "1 euro euros € eur",
+        "pound": "1 £ gbp sterling",
+        "byte": "1 byte bytes|1e3 kb kilobyte kilobytes kib|1e6 mb megabyte megabytes mib|1e9 gb gigabyte gigabytes gib|"
+        "1e12 tb terabyte terabytes tib",
+        "length": "1 metre metres meter meters m|1000 km kilometre kilometres kilometer kilometers|"
+        "0.01 cm centimetre centimetres|0.001 mm millimetre millimetres|1609.344 mile miles mi|0.3048 foot feet ft|"
+        "0.0254 inch inches",
+        "mass": "1 gram grams g|1000 kg kilogram kilograms kilos|1e6 tonne tonnes|0.001 mg|453.592 lb lbs pounds",
+        "volume": "1 litre litres liter liters l|0.001 ml millilitre millilitres",
+        "degree": "1 degree degrees ° celsius fahrenheit",
+        "power": "1 watt watts w|1000 kw kilowatt kilowatts",
+    }.items()
+    for factor, names in ((float(unit.split()[0]), unit.split()[1:]) for unit in units.split("|"))
+    for name in names
+}
+"""Unit names -> what they measure, and how much of its base unit they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """``value`` in the base of ``unit`` ("time", "month of a year"; "" where none is named), and as ``written``.
+
+    The value of a version or a time of day is its text.
+    """
+
+    value: float | str
+    unit: str = ""
+    written: float | None = None
+
+    def matches(self, other: Amount) -> bool:
+        """Whether *other* states the same; where one of the two names no unit, the numbers as written must agree."""
+        if self.unit == other.unit:
+            return _same(self.value, other.value)
+        return not (self.unit and other.unit) and _same(
+            self.value if self.written is None else self.written,
+            other.value if other.written is None else other.written,
+        )
+
+
+def _same(one: float | str, other: float | str) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return math.isclose(one, other, rel_tol=1e-6)
+
+
+@lru_cache(maxsize=4096)
+def amounts_of(text: str) -> tuple[tuple[Amount, ...], ...]:
+    """The amounts of *text*, in order; each as the readings it allows.
+
+    The word "one" counts only with a unit. Words for an order ("first") are not amounts.
+    """
+    tokens = [(found.lastgroup or "", found[0].lower()) for found in _TOKEN.finditer(text)]
+    found: list[tuple[Amount, ...]] = []
+    at = 0
+    while at < len(tokens):
+        used, readings = _read(tokens, at)
+        if readings:
+            found.append(readings)
+        at += used
+    return tuple(found)
+
+
+def unmatched(claim: str, evidence: Iterable[str]) -> bool:
+    """Whether *claim* states an amount that none of the texts *evidence* states."""
+    wanted = amounts_of(claim)
+    if not wanted:
+        return False
+    there = [one for text in evidence for readings in amounts_of(text) for one in readings]
+    return any(not any(mine.matches(other) for mine in readings for other in there) for readings in wanted)
+
+
+def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount, ...]]:
+    """How many tokens the amount at *at* takes, and its readings; one token and none where there is no amount."""
+    kind, word = tokens[at]
+    if kind == "date":
+        year, month, day = word.split("-")
+        return 1, (Amount(float(year)), Amount(float(month), "month of a year"), Amount(float(day)))
+    if word in _MONTHS and (word not in ("may", "march") or _beside_number(tokens, at)):
+        return 1, (Amount(float(_MONTHS[word]), "month of a year"),)
+    if word in _PARTS:
+        after = [w for _, w in tokens[at + 1 : at + 4] if w not in ("a", "an", "of", "the")][:1]
+        unit = _UNITS.get(after[0]) if after else None
+        share = Amount(100 * _PARTS[word], "share"), Amount(_PARTS[word])
+        return 1, (Amount(_PARTS[word] * unit[1], unit[0], _PARTS[word]), *share) if unit else share
+    used, value = (1, _number(word)) if kind == "number" else _spelled(tokens, at)
+    if value is None:
+        return 1, ()
+    if isinstance(value, str):
+        return used, (Amount(value),)
+    while at + used < len(tokens) and tokens[at + used][1] in _SCALES:
+        value, used = value * _SCALES[tokens[at + used][1]], used + 1
+    before = tokens[at - 1][1] if at else ""
+    unit = _UNITS.get(tokens[at + used][1] if at + used < len(tokens) else "")
+    if unit is None and tokens[at - 1][0] == "sign" and at:
+        unit = _UNITS.get(before)
+    if unit is None:
+        return used, () if kind == "word" and value == 1 else (Amount(value),)
+    return used, (Amount(value * unit[1], unit[0], value),)
+
+
+def _beside_number(tokens: Sequence[tuple[str, str]], at: int) -> bool:
+    return any(kind == "number" for kind, _ in tokens[max(0, at - 1) : at + 2])
+
+
+def _number(word: str) -> float | str:
+    """A plain number, or the text of a version or a time of day."""
+    plain = word.replace(",", "")
+    return float(plain) if re.fullmatch(r"\d*\.?\d+", plain) else plain
+
+
+def _spelled(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | None]:
+    """A number in words from *at* on: how many tokens, and its value."""
+    total, part, used = 0.0, None, 0
+    for _, word in tokens[at:]:
+        if word in _VALUES:
+            part = (part or 0.0) + _VALUES[word]
+        elif word in _SCALES and word != "k" and (used or word == "dozen"):
+            part = (1.0 if part is None else part) * _SCALES[word]
+            if _SCALES[word] >= 1000:
+                total, part = total + part, 0.0
+        elif not (word == "and" and used and tokens[at + used - 1][1] == "hundred"):
+            break
+        used += 1
+    return (max(1, used), None) if part is None else (used, total + part)
