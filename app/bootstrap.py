@@ -149,7 +149,7 @@ def make_parts(
     grader: Grader | None = None,
 ) -> Parts:
     """Make the parts that are not given. Raises ``ConfigurationError``, and then leaves no collection taken."""
-    calibrations = load_calibrations() | _calibrated(settings)
+    calibrations = calibrations_of(settings)
     embedding = embedding or find_embeddings(settings)
     with ExitStack() as undone:
         reader = make_reader()
@@ -185,11 +185,14 @@ def _circuits(parts: Parts) -> list[Circuit]:
     return [holder.circuit for holder in holders if isinstance(getattr(holder, "circuit", None), Circuit)]
 
 
-def _calibrated(settings: Settings) -> dict[str, Calibration]:
-    """What ``garden calibrate`` has fitted here, if it has. Raises ``ConfigurationError`` when that cannot be read."""
+def calibrations_of(settings: Settings) -> dict[str, Calibration]:
+    """The calibrations that come with the package, and over them those of ``garden calibrate``, if it kept any here.
+
+    Raises ``ConfigurationError`` when these cannot be read.
+    """
     path = settings.data_dir / "relevance_model.json"
     try:
-        return load_calibrations(path) if path.is_file() else {}
+        return load_calibrations() | (load_calibrations(path) if path.is_file() else {})
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
 

@@ -138,14 +138,17 @@ def evaluate(
 
 @app.command()
 def calibrate(
-    questions: Annotated[list[Path], typer.Argument(help="questions about your garden, as for garden eval")],
+    questions: Annotated[
+        list[Path] | None, typer.Argument(help="questions about your garden, as for garden eval [its headings]")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="keep the new calibration even if it does worse")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Fit relevance to your own garden, embedding model and questions."""
+    """Fit relevance to your own garden and embedding model, from questions or from the documents' headings."""
     with _errors():
         from app.evaluation.calibrate import run_calibrate
 
-        raise typer.Exit(run_calibrate(questions, as_json=as_json))
+        raise typer.Exit(run_calibrate(questions or [], keep=keep, as_json=as_json))
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.evaluation.logistic import fit_logistic
 from app.evaluation.samples import FOLDS, Samples
 
 Array = NDArray[np.float64]
@@ -17,36 +17,35 @@ GATE_ONE = 0.8
 
 
 def cross_validate(
-    train: Sequence[Samples],
-    relevance: Sequence[str],
-    answers: Sequence[str],
-    read: Sequence[str],
-    positive_weights: tuple[float, float],
+    train: Sequence[Samples], fitted: Callable[[Sequence[Samples]], Mapping[str, Any]]
 ) -> list[tuple[Array, Array]]:
-    """Per element of *train* the probabilities (relevance, answers) [pairs], each from models that never saw its fold.
+    """Per element of *train* the probabilities (relevance, answers) [pairs], from entries that never saw its fold.
 
-    *relevance*, *answers* and *read* name the features, as in `app.evaluation.fit`; *positive_weights* are what a right
-    row counts for each. A chunk that was not read answers nothing. Raises `ValueError` when a fold leaves nothing
-    right, or nothing wrong, to fit on.
+    *fitted* makes an entry, as `app.evaluation.fit` does. Raises `ValueError` when a fold leaves nothing right, or
+    nothing wrong, to fit on.
     """
     found = [(np.zeros(len(one.question)), np.zeros(len(one.question))) for one in train]
-    models: tuple[tuple[int, Sequence[str], str, float, Callable[[Samples], NDArray[np.bool_]]], ...] = (
-        (0, relevance, "topical", positive_weights[0], lambda one: one.known),
-        (0, (*relevance, *read), "topical", positive_weights[0], lambda one: one.known & one.read),
-        (1, (*answers, *read), "answers", positive_weights[1], lambda one: one.read),
-    )
     for fold in range(FOLDS):
         held = [one.fold[one.question] == fold for one in train]
-        for at, names, label, weight, rows in models:
-            kept = [rows(one) & ~out for one, out in zip(train, held, strict=True)]
-            even = balanced([one.rows(some) for one, some in zip(train, kept, strict=True)])
-            x = np.vstack([one.columns(names) for one in even])
-            y = np.concatenate([getattr(one, label) for one in even])
-            weights, bias = fit_logistic(x, y, weight)
-            for one, out, probabilities in zip(train, held, found, strict=True):
-                some = out & (one.read if set(read) & set(names) else True)
-                probabilities[at][some] = 1.0 / (1.0 + np.exp(-(one.columns(names)[some] @ weights + bias)))
+        entry = fitted([one.rows(~out) for one, out in zip(train, held, strict=True)])
+        for one, out, kept in zip(train, held, found, strict=True):
+            for all_rows, its_own in zip(kept, probabilities(one.rows(out), entry), strict=True):
+                all_rows[out] = its_own
     return found
+
+
+def probabilities(samples: Samples, entry: Mapping[str, Any]) -> tuple[Array, Array]:
+    """What *entry* makes of the pairs: (relevance, answers) [pairs]. A chunk that was not read answers nothing."""
+    relevance, relevance_read, answers = (
+        1.0 / (1.0 + np.exp(-logits(samples, entry[name]))) for name in ("relevance", "relevance_read", "answers_read")
+    )
+    return np.where(samples.read, relevance_read, relevance), np.where(samples.read, answers, 0.0)
+
+
+def logits(samples: Samples, model: Mapping[str, Any]) -> Array:
+    """The sums of one model of an entry, ``bias + Σ weight · feature`` [pairs]."""
+    weights = np.array(list(model["weights"].values()), dtype=np.float64)
+    return samples.columns(list(model["weights"])) @ weights + float(model["bias"])
 
 
 def balanced(train: Sequence[Samples]) -> list[Samples]:
@@ -69,17 +68,22 @@ def rates(
     can, cannot = ours & samples.answerable, ours & ~samples.answerable
     top = np.array([at for at in _best(samples, topical) if known[at]], dtype=np.int64)
     answered = np.array([at for at in _best(samples, np.where(one, answers, 0.0)) if (both & mine)[at]], dtype=np.int64)
+    rightly, wrongly = (
+        np.isin(np.arange(len(ours)), samples.question[answered[right[answered] == so]]) for so in (True, False)
+    )
     return {
-        "right chunk passes gate one": _any(samples, one & right)[can].mean(),
-        "and gate two": _any(samples, both & right)[can].mean(),
-        "off topic passes gate one": _any(samples, one)[off].mean(),
-        "wrongly passes both": _any(samples, both)[cannot].mean(),
+        "right chunk passes gate one": _mean(_any(samples, one & right)[can]),
+        "and gate two": _mean(_any(samples, both & right)[can]),
+        "off topic passes gate one": _mean(_any(samples, one)[off]),
+        "wrongly passes both": _mean(_any(samples, both)[cannot]),
         "chunks through gate one": float(np.bincount(samples.question[one & mine], minlength=len(ours))[ours].mean()),
-        "precision": right[both & mine].mean(),
+        "precision": _mean(right[both & mine]),
         "calibration error, pairs": calibration_error(topical[known], samples.topical[known]),
         "top": calibration_error(topical[top], samples.topical[top]),
         "of answers": calibration_error(answers[answered], samples.answers[answered]),
-        "right outcome": _right_outcomes(samples, topical, answers, threshold)[ours].mean(),
+        "answered right": _mean(rightly[can]),
+        "answered wrongly": _mean(wrongly[ours]),
+        "right outcome": _mean((rightly | ~(samples.answerable | wrongly))[ours]),
     }
 
 
@@ -94,14 +98,9 @@ def calibration_error(probabilities: Array, happened: Array, bins: int = 10) -> 
     )
 
 
-def _right_outcomes(samples: Samples, topical: Array, answers: Array, threshold: float) -> NDArray[np.bool_]:
-    """Per question, whether the best chunk through both gates is right, or there is none and none is wanted."""
-    passed = np.where(topical >= GATE_ONE, answers, 0.0)
-    outcome = ~samples.answerable
-    for at in _best(samples, passed):
-        if passed[at] >= threshold:
-            outcome[samples.question[at]] = samples.answers[at] > 0
-    return outcome
+def _mean(happened: NDArray[np.bool_]) -> float:
+    """The share that happened; not a number where nothing could."""
+    return float(happened.mean()) if len(happened) else float("nan")
 
 
 def _best(samples: Samples, scores: Array) -> list[int]:

@@ -12,6 +12,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.evaluation.crossvalidate import balanced, cross_validate, rates
+from app.evaluation.crossvalidate import balanced, cross_validate, logits, rates
 from app.evaluation.logistic import fit_logistic
 from app.evaluation.memory_store import MemoryStore
 from app.evaluation.samples import Samples, collect
@@ -45,21 +46,54 @@ whether it answers is decided after it."""
 
 
 def fit(
-    train: Sequence[Samples], relevance: Sequence[str] = RELEVANCE, answers: Sequence[str] = ANSWERS
+    train: Sequence[Samples],
+    relevance: Sequence[str] = RELEVANCE,
+    answers: Sequence[str] = ANSWERS,
+    read: Sequence[str] = READ,
 ) -> dict[str, Any]:
     """The entry of one embedding model in the file of calibrations. Raises `ValueError` as `fit_logistic` does."""
+    names = {
+        "relevance": relevance,
+        "relevance_read": (*relevance, *read),
+        "answers": answers,
+        "answers_read": (*answers, *read),
+        "cosine": ("chunk_similarity",),
+    }
+    made = {}
+    for model, (rows, label, positive_weight) in _rows(train).items():
+        x = np.vstack([one.columns(names[model]) for one in rows])
+        weights, bias = fit_logistic(x, _labels(rows, label), positive_weight)
+        made[model] = _model(bias, dict(zip(names[model], weights, strict=True)))
+    return made
+
+
+def rescale(train: Sequence[Samples], entry: Mapping[str, Any], added: Sequence[str] = ()) -> dict[str, Any]:
+    """*entry* with each of its sums z made ``a·z + b`` and the features *added*, but for the plain cosine's, joined.
+
+    Neither a nor a weight is negative. Raises `ValueError` as `fit_logistic` does.
+    """
+    made = {}
+    for model, (rows, label, positive_weight) in _rows(train).items():
+        joining = () if model == "cosine" else added
+        x = np.vstack([np.column_stack([logits(one, entry[model]), one.columns(joining)]) for one in rows])
+        (scale, *weights), bias = fit_logistic(x, _labels(rows, label), positive_weight)
+        found = {name: scale * weight for name, weight in entry[model]["weights"].items()}
+        for name, weight in zip(joining, weights, strict=True):
+            found[name] = found.get(name, 0.0) + weight
+        made[model] = _model(scale * entry[model]["bias"] + bias, found)
+    return made
+
+
+def _rows(train: Sequence[Samples]) -> dict[str, tuple[list[Samples], str, float]]:
+    """Per model of an entry the pairs it is fitted on, the label, and what a right pair counts."""
     train = balanced(train)
-    known = [one.rows(one.known) for one in train]
+    known, judged = [one.rows(one.known) for one in train], [one.rows(one.judged) for one in train]
     return {
-        "relevance": _logistic(known, relevance, "topical", LOST_CHUNK_WEIGHT),
-        "relevance_read": _logistic(
-            [one.rows(one.read) for one in known], (*relevance, *READ), "topical", LOST_CHUNK_WEIGHT
-        ),
-        "answers": _logistic(train, answers, "answers", LOST_ANSWER_WEIGHT),
-        "answers_read": _logistic(
-            [one.rows(one.read) for one in train], (*answers, *READ), "answers", LOST_ANSWER_WEIGHT
-        ),
-        "cosine": _logistic(known, ("chunk_similarity",), "topical"),
+        "relevance": (known, "topical", LOST_CHUNK_WEIGHT),
+        "relevance_read": ([one.rows(one.read) for one in known], "topical", LOST_CHUNK_WEIGHT),
+        "answers": (judged, "answers", LOST_ANSWER_WEIGHT),
+        "answers_read": ([one.rows(one.read) for one in judged], "answers", LOST_ANSWER_WEIGHT),
+        "cosine": (known, "topical", 1.0),
     }
 
 
@@ -75,14 +109,13 @@ async def gather(
     ]
 
 
-def _logistic(
-    train: Sequence[Samples], names: Sequence[str], label: str, positive_weight: float = 1.0
-) -> dict[str, Any]:
-    x = np.vstack([samples.columns(names) for samples in train])
-    y: NDArray[np.float64] = np.concatenate([getattr(samples, label) for samples in train])
-    weights, bias = fit_logistic(x, y, positive_weight)
-    found = {name: round(float(weight), 3) for name, weight in zip(names, weights, strict=True) if weight > 0.0}
-    return {"bias": round(bias, 3), "weights": found}
+def _labels(rows: Sequence[Samples], label: str) -> NDArray[np.float64]:
+    return np.concatenate([getattr(one, label) for one in rows])
+
+
+def _model(bias: float, weights: Mapping[str, float]) -> dict[str, Any]:
+    kept = {name: round(float(weight), 3) for name, weight in weights.items() if weight > 0.0}
+    return {"bias": round(float(bias), 3), "weights": kept}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,7 +147,7 @@ def _report(train: Sequence[Samples], files: Sequence[Path], without: str = "") 
     relevance, answers, read = (
         tuple(name for name in names if name != without) for names in (RELEVANCE, ANSWERS, READ)
     )
-    held_out = cross_validate(train, relevance, answers, read, (LOST_CHUNK_WEIGHT, LOST_ANSWER_WEIGHT))
+    held_out = cross_validate(train, partial(fit, relevance=relevance, answers=answers, read=read))
     ending = f", without {without}" if without else ""
     for path, samples, found in zip(files, train, held_out, strict=True):
         print_rates(f"{path}{ending}", rates(samples, *found, MIN_CONFIDENCE))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,7 @@ class Samples:
     source: NDArray[np.int64]  # [questions], which question file
     read: NDArray[np.bool_]  # [pairs]
     known: NDArray[np.bool_]  # [pairs]
+    judged: NDArray[np.bool_]  # [pairs], whether ``answers`` is known
 
     def columns(self, names: Sequence[str]) -> NDArray[np.float64]:
         """The features *names*, [pairs, len(names)]."""
@@ -59,15 +60,29 @@ class Samples:
             answers=self.answers[kept],
             read=self.read[kept],
             known=self.known[kept],
+            judged=self.judged[kept],
         )
 
 
-async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]], reader: PassageReader) -> Samples:
+def joined(*several: Samples) -> Samples:
+    """The questions of all, in order."""
+    starts = np.cumsum([0, *(len(one.fold) for one in several[:-1])])
+    columns = {field.name: np.concatenate([getattr(one, field.name) for one in several]) for field in fields(Samples)}
+    owners = [one.question + start for one, start in zip(several, starts, strict=True)]
+    return Samples(**{**columns, "question": np.concatenate(owners)})
+
+
+async def collect(
+    retriever: Retriever,
+    questions: Sequence[Mapping[str, Any]],
+    reader: PassageReader,
+    told: Callable[[int], None] = lambda _: None,
+) -> Samples:
     """Retrieve for every row of *questions*, read the nearest chunks, and measure what came.
 
-    A row has ``question, answerable``, perhaps ``kind``, and either ``gold_chunk`` or ``gold``, a list of
-    ``{file, sentence}``; perhaps ``source``, the number of its file. Raises `KeyError` when one lacks a field, and what
-    the retriever raises.
+    A row has ``question, answerable``, perhaps ``kind``, and one of ``gold_chunk``, ``gold_chunks`` and ``gold``, a
+    list of ``{file, sentence}``; perhaps ``source``, the number of its file, and ``group``, what shares a fold. *told*
+    hears how many are done. Raises `KeyError` when a row lacks a field, and what the retriever raises.
     """
     features, owner, topical, answers, was_read, known = [], [], [], [], [], []
     for number, row in enumerate(questions):
@@ -84,6 +99,7 @@ async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]], 
             answers.append(bool(row["answerable"] and is_gold(chunk, row)))
             was_read.append(chunk.read is not None)
             known.append(bool(row.get("gold") or row.get("gold_document")) or row.get("kind", OFF_TOPIC) == OFF_TOPIC)
+        told(number + 1)
     return Samples(
         features=np.array(features, dtype=np.float64).reshape(-1, len(FEATURE_NAMES)),
         question=np.array(owner, dtype=np.int64),
@@ -94,6 +110,7 @@ async def collect(retriever: Retriever, questions: Sequence[Mapping[str, Any]], 
         source=np.array([row.get("source", 0) for row in questions], dtype=np.int64),
         read=np.array(was_read, dtype=np.bool_),
         known=np.array(known, dtype=np.bool_),
+        judged=np.ones(len(known), dtype=np.bool_),
     )
 
 
@@ -106,7 +123,7 @@ def gold_documents(row: Mapping[str, Any], chunks: Sequence[Chunk]) -> set[str]:
 def is_gold(chunk: Chunk, row: Mapping[str, Any]) -> bool:
     """Whether *chunk* is what the author of the question *row* read."""
     if "gold" not in row:
-        return chunk.chunk_id == str(row["gold_chunk"])
+        return chunk.chunk_id in (row["gold_chunks"] if "gold_chunks" in row else [str(row["gold_chunk"])])
     return any(_is_file(chunk, one["file"]) and _holds(chunk.text, one["sentence"]) for one in row["gold"])
 
 
@@ -122,5 +139,6 @@ def _holds(text: str, sentence: str) -> bool:
 
 def fold_of(row: Mapping[str, Any], number: int) -> int:
     """Questions on one document share a fold, and so do neighbours without one: they come from one article."""
-    group = row.get("corpus") or row.get("gold_document") or f"without document, {row.get('source', 0)}, {number // 10}"
+    group = row.get("group") or row.get("corpus") or row.get("gold_document")
+    group = group or f"without document, {row.get('source', 0)}, {number // 10}"
     return zlib.crc32(group.encode()) % FOLDS

@@ -8,6 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from graph.relevance.calibration import load_calibrations
+
+pytestmark = pytest.mark.timeout(300)
+
 PLANTS = "ash birch cedar dill elder fennel garlic hazel iris jasmine kale lavender mint nettle oak parsley".split()
 COLOURS = "red blue green white yellow violet orange brown black grey pink golden silver purple teal amber".split()
 
@@ -15,7 +21,7 @@ COLOURS = "red blue green white yellow violet orange brown black grey pink golde
 def run(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "DATA_DIR": str(data)}
     command = [sys.executable, "-m", "app.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
 
 
 def test_calibration_is_fitted_kept_and_used(tmp_path: Path) -> None:
@@ -42,6 +48,7 @@ def test_calibration_is_fitted_kept_and_used(tmp_path: Path) -> None:
     assert run("ingest", str(corpus), data=data).returncode == 0
     done = run("calibrate", str(questions), data=data)
     assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in ("before", "after", "right outcome", "kept in"))
     kept = json.loads((data / "relevance_model.json").read_text())
     assert set(kept["models"]) == {"all-MiniLM-L6-v2"}
     answer = run("ask", "What colour are the leaves of the hazel?", "--json", data=data)
@@ -53,3 +60,58 @@ def test_calibration_is_fitted_kept_and_used(tmp_path: Path) -> None:
     questions.write_text(json.dumps(asked[0]))
     few = run("calibrate", str(questions), data=data)
     assert (few.returncode, few.stderr.count("\n")) == (2, 1)
+
+
+def test_without_questions_the_headings_are_asked(tmp_path: Path) -> None:
+    """From the corpus alone the entry in use is rescaled, no weight against another, and what it gains is printed."""
+    documents, data = tmp_path / "documents", tmp_path / "data"
+    documents.mkdir()
+    plants = PLANTS[:13]
+    for plant, colour in zip(plants, COLOURS, strict=False):
+        about = {
+            f"Leaves of the {plant}": f"They are {colour} in spring, and fall off in the last weeks of October.",
+            f"Watering {plant} seedlings": "Once a day, in the morning, with rain water from the barrel by the gate.",
+            f"Soil for {plant} beds": "Sand with a third of compost, which has rested for a year under cover.",
+            f"Harvesting the {plant}": "Cut it with a sharp knife, and dry it in the shade for about two weeks.",
+        }
+        sections = "".join(f"## {heading}\n\n{text}\n\n" for heading, text in about.items())
+        (documents / f"{plant}.md").write_text(f"# {plant.title()}\n\n{sections}")
+    few = run("calibrate", data=data)
+    assert (few.returncode, few.stderr.count("\n")) == (2, 1)
+    assert "a file of questions" in few.stderr
+    assert run("ingest", str(documents), data=data).returncode == 0
+    done = run("calibrate", "--keep", "--json", data=data)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["from"], told["questions"]) == ("headings", 2 * 4 * len(plants))
+    assert set(told["measures"]["right outcome"]) == {"before", "after"}
+    assert told["kept"] == str(data / "relevance_model.json")
+    kept = load_calibrations(data / "relevance_model.json")["all-MiniLM-L6-v2"].relevance_read
+    shipped = load_calibrations()["all-MiniLM-L6-v2"].relevance_read
+    ratios = [kept.weights[name] / weight for name, weight in shipped.weights.items()]
+    assert max(ratios) == pytest.approx(min(ratios), rel=0.01)
+
+
+def test_what_does_worse_is_not_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
+    """Where the one in use has the better outcome it stays, and the command says so; ``--keep`` overrules that."""
+    data = tmp_path / "data"
+    corpus, questions = tmp_path / "plants.jsonl", tmp_path / "questions.jsonl"
+    rows = [{"document_id": p, "title": p, "chunk_id": f"{p}#0", "text": f"The {p} grows in May."} for p in PLANTS]
+    corpus.write_text("\n".join(map(json.dumps, rows)))
+    asked = [f"{text} {plant}?" for plant in PLANTS[:12] for text in ("When grows the", "How old is the")]
+    answerable = [{"question": one, "answerable": True, "gold_chunk": f"{one.split()[-1][:-1]}#0"} for one in asked]
+    # the same again, more often, as not answerable: whoever declines them all is right more often than not
+    declined = [{"question": one, "answerable": False} for one in (asked * 2)[: len(asked) * 3 // 2]]
+    questions.write_text("\n".join(map(json.dumps, answerable + declined)))
+    assert run("ingest", str(corpus), data=data).returncode == 0
+    silent = {"bias": -20.0, "weights": {}}
+    models = ("relevance", "relevance_read", "answers", "answers_read", "cosine")
+    before = json.dumps({"models": {"all-MiniLM-L6-v2": dict.fromkeys(models, silent)}})
+    (data / "relevance_model.json").write_text(before)
+    worse = run("calibrate", str(questions), data=data)
+    assert worse.returncode == 0, worse.stderr
+    assert "not kept" in worse.stdout
+    assert (data / "relevance_model.json").read_text() == before
+    forced = run("calibrate", str(questions), "--keep", data=data)
+    assert "kept in" in forced.stdout
+    assert (data / "relevance_model.json").read_text() != before

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from app.evaluation.crossvalidate import calibration_error
-from app.evaluation.fit import fit, gather
+from app.evaluation.fit import fit, gather, rescale
 from app.evaluation.logistic import fit_logistic
 from app.evaluation.samples import is_gold
 from app.providers.reader import OnnxReader
@@ -82,6 +82,19 @@ def test_a_corpus_and_its_questions_make_a_calibration() -> None:
     for gate in ("relevance", "relevance_read", "answers", "answers_read", "cosine"):
         assert set(entry[gate]["weights"]) <= set(FEATURE_NAMES)
         assert all(weight > 0 for weight in entry[gate]["weights"].values())
+
+
+def test_rescaling_keeps_the_proportions_of_an_entry_but_for_what_joins_it() -> None:
+    """Each model's weights are those it had times one number; an added feature joins all but the plain cosine."""
+    train = asyncio.run(gather([(ROWS, QUESTIONS)], WordVectors(), OnnxReader()))
+    words = {"bias": -1.0, "weights": {"keyword": 2.0, "coverage": 1.0}}
+    entry = dict.fromkeys(("relevance", "relevance_read", "answers", "answers_read"), words)
+    entry["cosine"] = {"bias": 0.0, "weights": {"chunk_similarity": 1.0}}
+    plain, joined = rescale(train, entry), rescale(train, entry, ("sentence_similarity",))
+    for model in ("relevance", "answers"):
+        assert plain[model]["weights"]["keyword"] == pytest.approx(2 * plain[model]["weights"]["coverage"], abs=0.01)
+    assert "sentence_similarity" in joined["relevance"]["weights"]
+    assert plain["cosine"] == joined["cosine"]
 
 
 def test_gold_is_a_chunk_of_the_file_that_holds_the_sentence() -> None:
