@@ -78,7 +78,9 @@ def _print_answer(out: Console, body: dict[str, Any]) -> None:
     if body.get("closest"):
         out.print("\nClosest passages:", style="dim")
     for one in body.get("closest", ()):
-        out.print(f"\n{escape(one['title'] or one['documentId'])}  [dim]{escape(one['documentId'])}[/dim]", soft_wrap=whole)
+        out.print(
+            f"\n{escape(one['title'] or one['documentId'])}  [dim]{escape(one['documentId'])}[/dim]", soft_wrap=whole
+        )
         text = Text(" ".join(one["text"].split())[:CLOSEST_CHARS], style="dim")
         out.print(Padding(text, (0, 0, 0, 4), expand=False) if not whole else Text("    ") + text, soft_wrap=whole)
     for marker, document in enumerate(body["citedDocuments"], 1):

@@ -74,8 +74,8 @@ def made_claims(rows: Sequence[dict[str, Any]], seed: int, most: int) -> list[Ex
         sentence = sentences[n]
         made.append(windowed(wrapped(sentence, chance, 0.7), title, sentences, (n,), True, chance))
         false = [claim for claim in changes(sentence, sentences, chance) if claim != sentence]
-        for claim in chance.sample(false, min(2, len(false))):
-            made.append(windowed(wrapped(claim, chance), title, sentences, (n,), False, chance))
+        picked = chance.sample(false, min(2, len(false)))
+        made += [windowed(wrapped(claim, chance), title, sentences, (n,), False, chance) for claim in picked]
     return made
 
 
@@ -111,10 +111,11 @@ PROSE = re.compile(r"[A-Z][^|<>{}]{40,260}[.]$")
 """Sentences that claims are made from: prose of a middling length."""
 
 WRAPPERS = (
-    "{}", "**{}**", "- {}", "Answer: {}", "**Answer:** {}", "Note that {}", "Yes, {}", "In short, {}", "According to the documents, {}",
-    "The documentation says that {}", "As the text states, {}", "**Rule**: {}", "In this case, {}", "Please note: {}", "To answer your question: {}",
-    "Based on the provided passages, {}", "Specifically, {}", "Generally, {}", "1. {}", "So {}",
-)  # fmt: skip
+    "{}|**{}**|- {}|Answer: {}|**Answer:** {}|Note that {}|Yes, {}|In short, {}|"
+    "According to the documents, {}|The documentation says that {}|As the text states, {}|**Rule**: {}|"
+    "In this case, {}|Please note: {}|To answer your question: {}|Based on the provided passages, {}|"
+    "Specifically, {}|Generally, {}|1. {}|So {}"
+).split("|")
 """Ways in which models introduce a sentence; none adds anything."""
 
 
@@ -128,35 +129,45 @@ def wrapped(sentence: str, chance: random.Random, share: float = 0.12) -> str:
 
 
 PEOPLE = (
-    "the director", "the manager", "the board", "a supervisor", "an administrator", "the security team", "the legal department", "the owner", "the customer",
-    "the auditor", "HR", "the vendor", "your team lead",
-)  # fmt: skip
+    "the director|the manager|the board|a supervisor|an administrator|the security team|"
+    "the legal department|the owner|the customer|the auditor|HR|the vendor|your team lead"
+).split("|")
 REASONS = (
-    "legal requirements", "security reasons", "a change in the law", "cost", "performance reasons", "earlier incidents", "contractual obligations",
-    "backward compatibility", "an internal audit", "privacy concerns", "limited capacity", "user complaints",
-)  # fmt: skip
+    "legal requirements|security reasons|a change in the law|cost|performance reasons|earlier incidents|"
+    "contractual obligations|backward compatibility|an internal audit|privacy concerns|limited capacity|"
+    "user complaints"
+).split("|")
 TAILS = (
-    "after approval by {who}", "with the written consent of {who}", "if {who} agrees", "as decided by {who}", "because of {why}", "due to {why}", "owing to {why}",
-    "for {why}", "in all other cases too", "in every case", "without exception", "within {n} days", "at least {n} times a year", "for up to {n} people",
-    "on all platforms", "including on weekends", "until further notice", "free of charge", "only in exceptional cases", "and {who} must be informed",
-    "which takes about {n} minutes", "starting next year", "by default", "for all new installations", "and the same applies to contractors", "even when offline",
-    "as long as it is logged", "and this cannot be undone", "unless {who} objects", "which replaced the earlier process", "to reduce {why}",
-)  # fmt: skip
+    "after approval by {who}|with the written consent of {who}|if {who} agrees|as decided by {who}|"
+    "because of {why}|due to {why}|owing to {why}|for {why}|in all other cases too|in every case|"
+    "without exception|within {n} days|at least {n} times a year|for up to {n} people|on all platforms|"
+    "including on weekends|until further notice|free of charge|only in exceptional cases|"
+    "and {who} must be informed|which takes about {n} minutes|starting next year|by default|"
+    "for all new installations|and the same applies to contractors|even when offline|"
+    "as long as it is logged|and this cannot be undone|unless {who} objects|"
+    "which replaced the earlier process|to reduce {why}"
+).split("|")
 """Tails that a model invents; where a sentence says the same by chance, the label is wrong, which is rare."""
 
 AUXILIARY = re.compile(r"\b(is|are|was|were|can|must|should|will|may|does|do|has to|have to)\b(?! not| only| never)")
 NEGATED = re.compile(r"\b(is|are|was|were|can|must|should|will|may|does|do) ?(?:not|n[o']t)\b")
-CONDITION = re.compile(r"(?:,? (?:only )?(?:if|unless|when|except|until|provided that|as long as|only for|but not)\b[^,;]+)(?=[.,;])")
+CONDITION = re.compile(
+    r"(?:,? (?:only )?(?:if|unless|when|except|until|provided that|as long as|only for|but not)\b[^,;]+)(?=[.,;])"
+)
 OPENING = re.compile(r"^(?:If|When|Unless|After|Before|Until|In case)\b[^,]+, (?=\w)")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
 NAME = re.compile(r"`[^`]+`|(?<=[a-z,] )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
-OPPOSITES = {
-    "before": "after", "after": "before", "more": "less", "less": "more", "minimum": "maximum", "maximum": "minimum", "always": "never", "never": "always",
-    "required": "optional", "optional": "required", "must": "may", "all": "some", "some": "all", "first": "last", "last": "first", "enable": "disable",
-    "disable": "enable", "enabled": "disabled", "disabled": "enabled", "allowed": "forbidden", "with": "without", "without": "with", "above": "below",
-    "increase": "decrease", "at least": "at most", "at most": "at least", "only": "also", "usually": "always", "often": "rarely", "public": "private",
-    "internal": "external", "hours": "days", "days": "weeks", "minutes": "hours", "weekly": "monthly", "daily": "weekly", "annual": "monthly",
-}  # fmt: skip
+OPPOSITES = dict(
+    pair.split("/")
+    for pair in (
+        "before/after|after/before|more/less|less/more|minimum/maximum|maximum/minimum|always/never|"
+        "never/always|required/optional|optional/required|must/may|all/some|some/all|first/last|last/first|"
+        "enable/disable|disable/enable|enabled/disabled|disabled/enabled|allowed/forbidden|with/without|"
+        "without/with|above/below|increase/decrease|at least/at most|at most/at least|only/also|"
+        "usually/always|often/rarely|public/private|internal/external|hours/days|days/weeks|minutes/hours|"
+        "weekly/monthly|daily/weekly|annual/monthly"
+    ).split("|")
+)
 
 
 def changes(sentence: str, passage: Sequence[str], chance: random.Random) -> Iterator[str]:

@@ -74,7 +74,7 @@ def public_examples(path: Path, seed: int, most: int) -> list[Example]:
 
 
 def written_examples(path: Path, seed: int) -> list[Example]:
-    """Every written question on its passage, with near misses, cut passages and the search's other finds as negatives."""
+    """Every written question on its passage; near misses, cut passages and other finds of the search as negatives."""
     chance = random.Random(seed)
     made: list[Example] = []
     for line in path.read_text(encoding="utf-8").splitlines():

@@ -37,7 +37,7 @@ class Layer(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Logits: ``sentences`` [batch, sentences], -1e4 where there is none; ``null``, ``answerable``, ``supported`` [batch]."""
+    """Logits: ``sentences`` [batch, sentences], -1e4 where there is none; [batch] the others."""
 
     sentences: Tensor
     null: Tensor

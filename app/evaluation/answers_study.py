@@ -68,13 +68,19 @@ async def study(rows: Sequence[dict[str, Any]], reader: PassageReader, *, show: 
         groups[one.style, one.true].append(one)
     lines = ["| style | sentences | n | keep a marker |", "|---|---|---|---|"]
     for (style, true), own in sorted(groups.items()):
-        lines.append(f"| {style} | {'true' if true else 'false'} | {len(own)} | {sum(o.kept for o in own) / len(own):.3f} |")
+        lines.append(
+            f"| {style} | {'true' if true else 'false'} | {len(own)} | {sum(o.kept for o in own) / len(own):.3f} |"
+        )
     whole = [answer for answer in answers if answer and all(one.true for one in answer)]
     lost = sum(not any(one.kept for one in answer) for answer in whole)
     everything = sum(map(len, answers))
-    lines.append(f"\nwholly true answers without a marker: {lost} of {len(whole)}; {1000 * spent / everything:.1f} ms a sentence")
+    lines.append(
+        f"\nwholly true answers without a marker: {lost} of {len(whole)}; {1000 * spent / everything:.1f} ms a sentence"
+    )
     wrong = [one for answer in answers for one in answer if one.kept != one.true] if show else []
-    return "\n".join([*lines, *(f"{'lost' if one.true else 'KEPT'} {one.style} {one.kind}: {one.text}" for one in wrong)])
+    return "\n".join(
+        [*lines, *(f"{'lost' if one.true else 'KEPT'} {one.style} {one.kind}: {one.text}" for one in wrong)]
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -14,7 +14,6 @@ from graph.relevance.gates import Assessment, assess
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, Reading
 
-
 UNANSWERED = "The documents do not answer: {}"
 """What is said of a part of a question that got no answer, where another part did."""
 

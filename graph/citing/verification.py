@@ -153,6 +153,8 @@ def _verdict(whole: _Check, parts: Sequence[_Check], bar: float) -> Verdict:
     if not all(held):
         return Verdict([], support)
     backed = [one for some in held for one in some]
-    added = words_of(whole.bare).difference(*(words_of(f"{part.bare} {quote.text}") for part in parts for quote in part.best()))
+    added = words_of(whole.bare).difference(
+        *(words_of(f"{part.bare} {quote.text}") for part in parts for quote in part.best())
+    )
     least = min(max(quote.support for _, quote in some) for some in held)
     return Verdict([], support) if added else Verdict(backed, least)

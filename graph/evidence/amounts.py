@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +16,7 @@ _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
 )
-_VALUES: dict[str, float] = {word: value for value, word in enumerate(_ONES.split())} | {
+_VALUES: Mapping[str, float] = {word: value for value, word in enumerate(_ONES.split())} | {
     word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9}
@@ -40,8 +40,8 @@ _UNITS: dict[str, tuple[str, float]] = {
         "dollar": "1 dollar dollars $ usd",
         "euro": "1 euro euros € eur",
         "pound": "1 £ gbp sterling",
-        "byte": "1 byte bytes|1e3 kb kilobyte kilobytes kib|1e6 mb megabyte megabytes mib|1e9 gb gigabyte gigabytes gib|"
-        "1e12 tb terabyte terabytes tib",
+        "byte": "1 byte bytes|1e3 kb kilobyte kilobytes kib|1e6 mb megabyte megabytes mib|"
+        "1e9 gb gigabyte gigabytes gib|1e12 tb terabyte terabytes tib",
         "length": "1 metre metres meter meters m|1000 km kilometre kilometres kilometer kilometers|"
         "0.01 cm centimetre centimetres|0.001 mm millimetre millimetres|1609.344 mile miles mi|0.3048 foot feet ft|"
         "0.0254 inch inches",

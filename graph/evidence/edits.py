@@ -11,15 +11,20 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal
 
-from graph.terms import is_content, stem
+from graph.evidence.wording import plain
+from graph.terms import is_content, stem, stems
 
-Edit = Literal["name", "denial", "opposite", "strength", "condition", "added"]
+Edit = Literal["name", "denial", "opposite", "strength", "condition", "added", "order"]
 """What was changed."""
 
 NEAR_COPY = 0.6
 """Share of a sentence's words that stand in its quote in the same order, from which it is laid on it word by word."""
+WHOLE_COPY, LEAST_WORDS = 0.8, 4
+"""Or so much of the quote, and so many words of it, that stand in the sentence."""
 _MOST_WORDS = 120
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–]")
 
 _NEGATORS = frozenset(
     "not no never none nobody nothing neither nor cannot without unable except excluding hardly rarely seldom".split()
@@ -29,11 +34,19 @@ _CONDITIONAL = _CONDITIONS | frozenset("when whenever where until assuming depen
 _HEDGES = frozenset("may might could possibly perhaps allegedly reportedly some sometimes often usually most".split())
 _SOFT = _HEDGES | frozenset("can likely probably generally many several".split())
 _STRONG = frozenset("must shall required always all every only never solely".split())
+_SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
+_SPEECH_BEFORE = frozenset(
+    ". , ; : ( — – ! ? and then please must should shall will always only instead just to you".split()
+)
+"""What stands before such a verb where it gives an order to the reader."""
 _OPPOSITES = {
     frozenset(pair.split("/"))
-    for pair in "rise/fall|rose/fell|increase/decrease|increases/decreases|before/after|more/less|minimum/maximum|least/most|first/last|"
-    "above/below|open/close|opens/closes|enable/disable|enabled/disabled|allowed/forbidden|required/optional|public/private|"
-    "internal/external|with/without|include/exclude|includes/excludes|safe/unsafe|paid/unpaid|always/never".split("|")
+    for pair in (
+        "rise/fall|rose/fell|increase/decrease|increases/decreases|before/after|more/less|minimum/maximum|least/most|"
+        "first/last|above/below|open/close|opens/closes|enable/disable|enabled/disabled|allowed/forbidden|"
+        "required/optional|public/private|internal/external|with/without|include/exclude|includes/excludes|"
+        "safe/unsafe|paid/unpaid|always/never"
+    ).split("|")
 }
 
 
@@ -45,8 +58,10 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     """
     own, other = _words(claim), _words(quote)
     left, right = [word.lower() for word in own], [word.lower() for word in other]
-    blocks = [block for block in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks() if block.size]
-    if sum(block.size for block in blocks) < NEAR_COPY * len(left):
+    matcher = SequenceMatcher(None, [*map(stem, left)], [*map(stem, right)], autojunk=False)
+    blocks = [block for block in matcher.get_matching_blocks() if block.size]
+    shared = sum(block.size for block in blocks)
+    if shared < min(NEAR_COPY * len(left), max(WHOLE_COPY * len(right), LEAST_WORDS)):
         return None
     first, last = blocks[0].b, blocks[-1].b + blocks[-1].size
     if _denials(left) % 2 != _denials(right[first:last]) % 2:
@@ -60,12 +75,25 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
         if any(frozenset((a, b)) in _OPPOSITES for a in new for b in old):
             return "opposite"
         weak = not _SOFT.isdisjoint(old) and _SOFT.isdisjoint(left)
-        if (weak and not _HEDGES.isdisjoint(old) and 0 < i) or not _STRONG.isdisjoint(set(new) - set(right)):
+        if (weak and not _HEDGES.isdisjoint(old) and i > 0) or not _STRONG.isdisjoint(set(new) - set(right)):
             return "strength"
         if len(new) <= 4 and _renamed(own[max(i, 1) : i_end], other[j:j_end], known):
             return "name"
         added += [word for word in new if is_content(word) and stem(word) not in known] if not old else []
     return "added" if len(added) > 1 else None
+
+
+def is_ordered(claim: str, quote: str) -> bool:
+    """Whether *quote* orders its reader to say what *claim* says: "reply that …", "answer: …"."""
+    tokens = [token.lower() for token in _TOKEN.findall(plain(quote))]
+    wanted = frozenset(stems(plain(claim)))
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1] if at else "."
+        if token in _SPEECH and before in _SPEECH_BEFORE and stem(token) not in wanted:
+            said = {stem(word) for word in tokens[at + 1 :]}
+            if 2 * len(wanted & said) > len(wanted):
+                return True
+    return False
 
 
 @lru_cache(maxsize=1024)
@@ -83,7 +111,9 @@ def _denials(words: Sequence[str]) -> int:
     return count
 
 
-def _gaps(blocks: Sequence[tuple[int, int, int]], own: int, other: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _gaps(
+    blocks: Sequence[tuple[int, int, int]], own: int, other: int
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """The stretches of both sides between what they share."""
     found, i, j = [], 0, 0
     for a, b, size in [*blocks, (own, other, 0)]:

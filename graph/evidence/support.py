@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graph.evidence.amounts import unmatched
-from graph.evidence.edits import Edit, edit_of
+from graph.evidence.edits import Edit, edit_of, is_ordered
 from graph.evidence.verbatim import verbatim_spans
 from graph.evidence.wording import stretches, title_of, words_of
 from graph.ports import Passage
@@ -32,8 +32,10 @@ CLEAR_SUPPORT = 0.8
 CONTRADICTED = 0.2
 """Most support of a sentence that states another amount or name than its quote, or turns a word of it."""
 
-ENTAILMENT_WEIGHT, WORDING_WEIGHT, BIAS = 1.0, 3.0, -1.5
-"""Support of what is read: a logistic of the reader's logit and the share of words."""
+SCALE, BIAS = 0.76, 0.46
+"""Support of what is read: Platt's scaling of the reader's logit."""
+WORDING_BAR, WORDING_STEEPNESS = 0.75, 12.0
+"""Support where nothing is read: the share of words at which it is one half, and how fast it rises there."""
 
 AROUND = 2
 """Sentences before and after a quote that are read with it."""
@@ -108,7 +110,7 @@ def _quote(
     near = spans[first : last + 1]
     text, window = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]]
     about = words_of(window) | words_of(title)
-    against: Literal["amount"] | Edit | None = edit_of(sentence, text, about, given)
+    against: Literal["amount"] | Edit | None = _against(sentence, text, about, given)
     if against is None and unmatched(sentence, (window, title, " ".join(given))):
         against = "amount"
     if against is None and _stranger(sentence, f"{title} {chunk.text}", given):
@@ -118,15 +120,17 @@ def _quote(
     return Quote(chunk.chunk_id, start, end, text, wording, against, passage=passage, spans=tuple(near))
 
 
+def _against(sentence: str, text: str, about: Collection[str], given: Collection[str]) -> Edit | None:
+    return "order" if is_ordered(sentence, text) else edit_of(sentence, text, about, given)
+
+
 def supported(quote: Quote, read: ReadPassage | None) -> float:
     """The support of *quote* in [0, 1], given what was read of its passage (None: by wording alone)."""
     if quote.verbatim and quote.against is None:
         return 1.0
     if quote.against is not None:
         return min(quote.wording, CONTRADICTED)
-    if read is None:
-        return round(quote.wording, 4)
-    logit = ENTAILMENT_WEIGHT * read.supported + WORDING_WEIGHT * quote.wording + BIAS
+    logit = SCALE * read.supported + BIAS if read else WORDING_STEEPNESS * (quote.wording - WORDING_BAR)
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
@@ -140,7 +144,10 @@ def _stranger(sentence: str, text: str, given: Collection[str]) -> bool:
             continue
         parts = [word for word in _WORD.findall(name) if is_content(word.lower())]
         initials = "".join(word[0] for word in parts).lower()
-        if any(stem(word.lower()) not in there and not _initials(word, text) for word in parts) and initials not in there:
+        if (
+            any(stem(word.lower()) not in there and not _initials(word, text) for word in parts)
+            and initials not in there
+        ):
             return True
     return False
 
@@ -161,7 +168,7 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], given: frozens
         whole = chunk.text[start:end]
         against = None
         if stop - begin < len(whole.rstrip(".!?… ")):
-            against = edit_of(sentence, whole, (), given)
+            against = _against(sentence, whole, (), given)
         quote = Quote(chunk.chunk_id, start, end, whole, 1.0, against, verbatim=True)
         if best is None or (_rank(quote, given) > _rank(best, given)):
             best = quote

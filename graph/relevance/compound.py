@@ -41,7 +41,9 @@ def question_parts(question: str) -> tuple[str, ...]:
         subject = _subject(parts[0] if parts else pieces[0] if pieces else "")
         pieces = [_with_subject(piece, subject) if parts or n else piece for n, piece in enumerate(pieces)]
         asking = len(pieces) > 1 and all(_ASKING.match(piece) and _stands_alone(piece) for piece in pieces)
-        parts.extend(pieces if asking else [_with_subject(_trimmed(sentence), subject) if parts else _trimmed(sentence)])
+        parts.extend(
+            pieces if asking else [_with_subject(_trimmed(sentence), subject) if parts else _trimmed(sentence)]
+        )
     several = 2 <= len(parts) <= MOST_PARTS and all(_stands_alone(part) and _asks(part) for part in parts)
     return tuple(parts) if several else (question,)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from graph.citing.code_spans import code_spans
 from graph.relevance.calibration import Calibration
@@ -63,7 +64,20 @@ def extract_from(assessed: Assessment, question: str) -> Extract:
     best, *others = sorted(_sentences(assessed, question), key=lambda s: -s.score)
     near = [s for s in others if s.plain >= _least(s) * max(best.plain, *(o.plain for o in others))] if others else []
     kept = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
-    return Extract(question, tuple(sorted(kept, key=lambda s: s.start)), assessed.answers)
+    heads = {head.start: head for head in map(partial(_table_head, assessed), kept) if head}
+    found = heads | {sentence.start: sentence for sentence in kept}
+    return Extract(question, tuple(found[start] for start in sorted(found)), assessed.answers)
+
+
+def _table_head(assessed: Assessment, row: Sentence) -> Sentence | None:
+    """The first row of the table that *row* is in, without which its cells have no names; None of other sentences."""
+    chunk = assessed.chunk
+    at = next(n for n, (start, _) in enumerate(chunk.spans) if start == row.start)
+    first = at
+    while first and all(chunk.text.startswith("|", chunk.spans[n][0]) for n in (first - 1, at)):
+        first -= 1
+    start, end = chunk.spans[first]
+    return None if first == at else Sentence(chunk.chunk_id, start, end, chunk.text[start:end], 0.0, 0.0)
 
 
 def _least(sentence: Sentence) -> float:

@@ -76,6 +76,18 @@ def test_off_topic_question_is_declined_not_failed(http: httpx.Client) -> None:
     assert body["metadata"]["chunksRetrieved"] == 10
 
 
+def test_a_declined_question_shows_the_closest_passages(http: httpx.Client) -> None:
+    """With evidence asked for, a declined question has at most three passages, nearest first, and still no citation."""
+    body = post(http, query=OFF_TOPIC, includeEvidence=True).json()
+    assert body["evidence"] == []
+    assert 1 <= len(body["closest"]) <= 3
+    assert all(set(one) == {"chunkId", "documentId", "title", "text", "relevance"} for one in body["closest"])
+    relevances = [one["relevance"] for one in body["closest"]]
+    assert relevances == sorted(relevances, reverse=True)
+    assert "closest" not in post(http, query=CHEMICALS, includeEvidence=True).json()
+    assert "closest" not in post(http, query=OFF_TOPIC).json()
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

@@ -218,6 +218,19 @@ def test_context_is_absent_at_an_edge() -> None:
     assert set(evidence) == {"chunk_id", "quote", "sentence_index"}
 
 
+@pytest.mark.parametrize(
+    ("text", "quality"),
+    [
+        ("Many tourists photograph the Orrin bridge in autumn.", "Partial"),
+        ("The Orrin bridge was designed by Ada Lund and opened in 1931.", "Good"),
+    ],
+)
+def test_a_passage_on_the_subject_is_no_answer(text: str, quality: str) -> None:
+    """A chunk about the very thing that is asked about is Partial unless it says what is asked."""
+    found = validate_retrieval("Who designed the Orrin bridge?", [{"chunk_id": "1", "text": text}])
+    assert found["retrieval_quality"] == quality
+
+
 def test_relevant_without_an_answer_is_partial() -> None:
     """Relevant chunks that do not hold the answer: Partial, answer_present False, no evidence."""
     result = validate_retrieval("Who won the marathon in Nairobi with a ROS 2 cart?", [ON_TOPIC, BREAD])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from graph.citing.attribution import Cited, place_markers
 from graph.citing.citations import parse
 from graph.citing.render import numbered
-from graph.errors import EmbeddingUnavailable
 from graph.nodes.cite import number_by_document
 from graph.sentences import sentence_spans
 from graph.state import Chunk
@@ -30,27 +28,8 @@ CHUNKS = [
 PUMP, VALVE, TANK = (c.sentences[0] for c in CHUNKS)
 
 
-class Counting:
-    """A scorer that finds every pair equally close, and remembers what it was asked."""
-
-    def __init__(self, cosine: float = 0.9) -> None:
-        self.cosine = cosine
-        self.calls: list[list[tuple[str, str]]] = []
-
-    async def similarities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        self.calls.append(list(pairs))
-        return [self.cosine for _ in pairs]
-
-
-class Down:
-    """A scorer whose model does not answer."""
-
-    async def similarities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        raise EmbeddingUnavailable("down")
-
-
 async def cite(text: str, *, torn: bool = False, attribute: bool = False) -> Cited:
-    return await place_markers(parse(text, CHUNKS), CHUNKS, scorer=None, torn=torn, attribute=attribute)
+    return await place_markers(parse(text, CHUNKS), CHUNKS, reader=None, torn=torn, attribute=attribute)
 
 
 def shown(cited: Cited) -> str:
@@ -142,26 +121,6 @@ async def test_a_wrong_marker_is_put_right_where_asked() -> None:
     citations, _ = number_by_document(cited, CHUNKS)
     assert [c.document_id for c in citations] == ["pumps"]
     assert cited.unsupported == []
-
-
-async def test_only_what_wording_leaves_open_is_embedded_and_at_once() -> None:
-    """Verbatim, contradicted and unrelated claims cost no embedding; the others are asked for in one call."""
-    scorer = Counting()
-    text = f"{PUMP} [1] The red pump moves 90 litres each minute [1]. Elves sing [2]."
-    await place_markers(parse(text, CHUNKS), CHUNKS, scorer=scorer)
-    assert scorer.calls == []
-    text = "A pump can move litres of water every minute [1]. A valve shuts in seconds when closed [2]."
-    await place_markers(parse(text, CHUNKS), CHUNKS, scorer=scorer)
-    assert len(scorer.calls) == 1
-    assert 1 <= len(scorer.calls[0]) <= 6
-
-
-async def test_wording_decides_where_the_model_is_down() -> None:
-    """An embedding model that does not answer costs no citation that wording carries."""
-    text = "A pump can move litres each minute [1]."
-    cited = await place_markers(parse(text, CHUNKS), CHUNKS, scorer=Down())
-    alone = await place_markers(parse(text, CHUNKS), CHUNKS, scorer=None)
-    assert shown(cited) == shown(alone)
 
 
 PARTS = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from graph.outputs import NO_ANSWER, UNVERIFIED
 from graph.policy import Policy
 from tests.kits.scripted_graph import Says, ask, chunk
 
@@ -41,6 +42,15 @@ async def test_an_answer_without_a_marker_is_no_answer() -> None:
         state = await ask([PUMPS], Says(text))
         assert (state["outcome"], state["citedDocuments"], state["citations"]) == ("no_citations", [], [])
         assert state["metadata"]["answerSynthesized"] is False
+
+
+async def test_what_could_not_be_verified_is_not_called_missing() -> None:
+    """A model's answer that loses every marker is said to be unverified; its own "I don't know" is no answer."""
+    unverified = await ask([PUMPS], Says("The red pump moves 90 litres each minute [1]."))
+    assert (unverified["outcome"], unverified["answer"]) == ("no_citations", UNVERIFIED)
+    assert unverified["unsupported"] == ["The red pump moves 90 litres each minute."]
+    unknown = await ask([PUMPS], Says("I don\u2019t know."))
+    assert (unknown["outcome"], unknown["answer"]) == ("no_citations", NO_ANSWER)
 
 
 async def test_a_bare_answer_is_an_answer_where_attribution_is_verified() -> None:

@@ -23,7 +23,10 @@ from graph.relevance.compound import MOST_PARTS, question_parts
             "How old was Elway when he won? In which year was Rome founded?",
             ("How old was Elway when he won?", "In which year was Rome founded?"),
         ),
-        ("Who bought the old bridge and where is it now?", ("Who bought the old bridge", "where is the old bridge now?")),
+        (
+            "Who bought the old bridge and where is it now?",
+            ("Who bought the old bridge", "where is the old bridge now?"),
+        ),
         ("what is humus and how is it made", ("what is humus", "how is humus made")),
         (
             "How long is the warranty? And what are its limits?",

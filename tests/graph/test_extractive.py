@@ -50,6 +50,14 @@ def test_the_sentence_that_answers_is_quoted() -> None:
     assert all(KALE.text[s.start : s.end] == s.text and s.chunk_id == "kale" for s in found.sentences)
 
 
+def test_a_table_row_comes_with_its_header() -> None:
+    """Of a table the row that answers is quoted together with the row that names its cells."""
+    text = "Seeds of the garden.\n\n| plant | sown in |\n|---|---|\n| rose | May |\n| kale | April |\n"
+    table = chunk("table", text, 0.3, 0.3, 0.2, 0.9, title="Seeds")
+    (found,) = extract([Reading("When is kale sown?", (table,))], alike, MODEL, threshold=0.0)
+    assert [sentence.text for sentence in found.sentences] == ["| plant | sown in |", "| kale | April |"]
+
+
 def test_a_clear_answer_clears_gate_two_and_a_poor_one_does_not() -> None:
     """Where a sentence plainly answers, the probability reaches gate two's bar; where none does, it stays below."""
     (good,) = extract([ASKED], alike, MODEL)

@@ -32,7 +32,7 @@ def filled(unit: str) -> str:
 
 
 async def cite(reply: str, chunks: list[Chunk], *, attribute: bool = False) -> Cited:
-    return await place_markers(parse(reply, chunks), chunks, scorer=None, attribute=attribute)
+    return await place_markers(parse(reply, chunks), chunks, reader=None, attribute=attribute)
 
 
 UNITS = [
@@ -92,7 +92,7 @@ def test_a_long_paragraph_keeps_its_quotations_and_its_words() -> None:
 async def test_a_draft_cut_off_behind_a_stub_is_cited(stub: str) -> None:
     """Where the last sentence is torn, the sign of a list before it goes too, and what is left keeps its citation."""
     cited = await place_markers(
-        parse(f"{PUMP[:-1]} [1].\n{stub}\n\nThe valve is", [chunk(PUMP)]), [chunk(PUMP)], scorer=None, torn=True
+        parse(f"{PUMP[:-1]} [1].\n{stub}\n\nThe valve is", [chunk(PUMP)]), [chunk(PUMP)], reader=None, torn=True
     )
     assert [quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece] == [PUMP]
     assert "valve" not in "".join(piece for piece in cited.pieces if isinstance(piece, str))

@@ -92,7 +92,7 @@ async def test_a_compound_question_is_one_answer(calibration: Calibration) -> No
 
 
 async def test_half_an_answer_is_given(calibration: Calibration) -> None:
-    """A part that is not answered adds nothing and takes nothing away."""
+    """A part that is not answered takes nothing away from the other, and is named as not answered."""
     parts = ("When was the Eiffel Tower finished?", "Who invented the steam engine?")
     asked = replace(question(" ".join(parts)), parts=parts)
     draft, _ = await answer(
@@ -100,6 +100,7 @@ async def test_half_an_answer_is_given(calibration: Calibration) -> None:
     )
     assert "1889" in draft.text
     assert "museum" not in draft.text
+    assert draft.text.endswith(f"The documents do not answer: {parts[1]}")
 
 
 @pytest.mark.parametrize("noise", ["[3]", "[1, 2]", "【7】", "[^2]"])
