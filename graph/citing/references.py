@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.citing.brackets import cuts
+from graph.citing.brackets import MARK, Sealed
 from graph.citing.markers import Marker, merged, read_marker
 from graph.state import Chunk
 
@@ -14,74 +14,58 @@ _HEADING = re.compile(
     r"(?: used| cited| list)?[\s*_]*(?P<colon>:)?[\s*_]*(?P<rest>[^\n]*)",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(
-    r"[\s>*_•–—-]*(?:\[[^\[\]\n]{1,40}\]|【[^【】\n]{1,40}】|\(?\d{1,3}[.)])[:.\s*_–—-]*(?P<rest>[^\n]*)"
-)
-_BULLET = re.compile(r"[\s>]*[*•–—-]\s*(?P<rest>\S[^\n]*)")
-_ADDRESS = re.compile(r"<?(?:https?://|www\.)\S+\s*")
-_BETWEEN = re.compile(r"[\s,;.&*_]*(?:and[\s,;.&*_]*)?")
-_RULE = re.compile(r"[\s*_-]*")
+_ENTRY = re.compile(rf"(?:[\s>*_•–—-]*(?P<sign>{MARK}+|\(?\d{{1,3}}[.)])|[\s>]*[*•–—-]\s)[:.\s*_–—-]*(?P<rest>[^\n]*)")
+_ADDRESSES = re.compile(r"<?(?:https?://|www\.)\S+")
+_BETWEEN = re.compile(rf"(?:{MARK}|[\s,;.&*_]|and\b)*")
 
 
-def split_references(text: str, chunks: Sequence[Chunk]) -> tuple[str, Marker]:
-    """*text* without the reference list at its end, and the chunks that list cites by marker or by name.
+def split_references(sealed: Sealed, chunks: Sequence[Chunk]) -> Marker:
+    """Take the reference list off the end of *sealed*; return the chunks it cites by marker or by name.
 
     A list is a heading ("Sources:") with entries under or beside it, or numbered lines that hold nothing but names and
     addresses. A text that is nothing else is left as it is.
     """
-    lines = text.splitlines(keepends=True)
-    last = first = len(lines)
-    headed = False
-    bare = True
-    while first > 0:
+    lines = sealed.text.splitlines(keepends=True)
+    first = len(lines)
+    headed, bare = False, True
+    while first > 0 and not headed:
         line = lines[first - 1]
-        if not line.strip():
-            first -= 1
-        elif _is_heading(line, chunks):
-            first, headed = first - 1, True
-            break
-        elif entry := _NUMBERED.match(line) or _BULLET.match(line):
-            bare = bare and _is_place(entry["rest"], chunks) and "[" in line
-            if not (_NUMBERED.match(line) or _is_place(entry["rest"], chunks)):
+        entry = _ENTRY.match(line)
+        headed = _is_heading(sealed, line, chunks)
+        if entry and not headed:
+            place = _is_place(sealed, entry["rest"], chunks)
+            bare = bare and place and re.match(MARK, entry["sign"] or "") is not None
+            if not (place or entry["sign"]):
                 break
-            first -= 1
-        else:
+        elif line.strip() and not headed:
             break
-    if not headed:
-        first = first if bare else last
-    while headed and first > 0 and not _RULE.sub("", lines[first - 1]):
         first -= 1
-    body = "".join(lines[:first])
-    if first == last or not body.strip():
-        return text, Marker()
-    return body.rstrip(), merged([m for line in lines[first:] for m in _cited(line, chunks)])
+    if not (headed or bare) or not "".join(lines[first:]).strip():
+        return Marker()
+    body = "".join(lines[:first]).rstrip(" \t\r\n*_-")
+    if not body:
+        return Marker()
+    sealed.text = body
+    return merged([_cited(sealed, line, chunks) for line in lines[first:]])
 
 
-def _is_heading(line: str, chunks: Sequence[Chunk]) -> bool:
+def _is_heading(sealed: Sealed, line: str, chunks: Sequence[Chunk]) -> bool:
     """Whether *line* is "Sources" or "Sources:", alone or with nothing but markers and names after it."""
     found = _HEADING.fullmatch(line.rstrip("\n\r"))
     if found is None:
         return False
     rest = found["rest"].strip()
-    return not rest or (found["colon"] is not None and _is_place(rest, chunks))
+    return not rest or (found["colon"] is not None and _is_place(sealed, rest, chunks))
 
 
-def _is_place(rest: str, chunks: Sequence[Chunk]) -> bool:
+def _is_place(sealed: Sealed, rest: str, chunks: Sequence[Chunk]) -> bool:
     """Whether *rest* is a list of markers, the names of documents, an address, or nothing."""
-    rest = rest.strip(" \t*_.")
-    if not rest or _ADDRESS.fullmatch(rest) or read_marker(rest, chunks) is not None:
-        return True
-    found = cuts(rest, chunks)
-    edges = [0, *(edge for cut in found for edge in (cut.start, cut.end)), len(rest)]
-    return bool(found) and all(
-        _BETWEEN.fullmatch(rest, begin, end) for begin, end in zip(edges[::2], edges[1::2], strict=True)
-    )
+    rest = _ADDRESSES.sub("", sealed.plain(rest)).strip(" \t*_.\r\n")
+    return _BETWEEN.fullmatch(rest) is not None or read_marker(rest, chunks) is not None
 
 
-def _cited(line: str, chunks: Sequence[Chunk]) -> list[Marker]:
-    found = [cut.piece for cut in cuts(line, chunks) if isinstance(cut.piece, Marker)]
-    if found:
-        return found
-    entry = _HEADING.match(line) or _BULLET.match(line)
-    named = read_marker(entry["rest"], chunks) if entry else None
-    return [named] if named else []
+def _cited(sealed: Sealed, line: str, chunks: Sequence[Chunk]) -> Marker:
+    if re.search(MARK, line):
+        return sealed.marker(line)
+    entry = _HEADING.fullmatch(line.rstrip("\r\n")) or _ENTRY.match(line)
+    return (read_marker(sealed.plain(entry["rest"]), chunks) if entry else None) or Marker()

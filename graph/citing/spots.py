@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
 
-from graph.citing.clauses import LEAST_WORDS, claim_span, clauses
-from graph.citing.code_spans import code_spans, code_within
 from graph.citing.markers import Marker, merged
 from graph.citing.mending import tidy
+from graph.citing.wording_of_claim import claim_span, clauses, is_preamble, is_short, is_yes_or_no
+from graph.code_spans import code_spans, code_within
 from graph.sentences import Span, sentence_spans
-from graph.terms import stems
 
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
 _FINISHED = (".", "!", "?", "。", "…", "！", "？")
 _STUB = re.compile(r"[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})")
+_CLOSES = re.compile(r"(?:\*{1,3}|_{1,3}|[\"”’»)\]])+(?=\s|\Z)\s*")
+_GAP = re.compile(r"\n[ \t]*\n")
 
 
 @dataclass(slots=True)
@@ -52,10 +53,11 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
     """Find the sentences of a draft and what its markers stand for; with *torn*, its last sentence may be unfinished.
 
     A marker belongs to the sentence it stands in or after, on a new line to the one it opens, and where a line opens
-    with a marker and does not end with one, to the sentence after it.
+    with a marker and does not end with one, to the sentence after it. That of a heading or a preamble belongs to the
+    bare sentences below.
     """
     text, marks = flatten(pieces)
-    spans = list(sentence_spans(text))
+    spans = _sentences(text, [place for place, _ in marks])
     if torn and spans and not _is_finished(text, spans[-1], marks):
         text = _without_stub(text[: spans.pop()[0]].rstrip())
         spans = [(start, min(end, len(text))) for start, end in spans if start < len(text)]
@@ -68,14 +70,12 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
         sentence = _sentence_at(place, spans, text, text.rfind("\n", 0, place) in leading)
         if place <= spans[sentence][0]:
             place = spans[sentence][1]
-        gathered.setdefault((place, sentence), []).append(marker)
-    code = code_spans(text)
-    spots = [
-        Spot(_outside(place, code), sentence, merged(markers))
-        for (place, sentence), markers in sorted(gathered.items(), key=lambda item: item[0])
-    ]
-    _claim(spots, spans, text)
-    return Layout(text, spans, spots, code)
+        gathered.setdefault((sentence, place), []).append(marker)
+    layout = Layout(text, spans, [], code_spans(text))
+    placed = [(sentence, place, merged(markers)) for (sentence, place), markers in sorted(gathered.items())]
+    layout.spots = [Spot(_outside(place, layout.code), i, marker) for i, place, marker in _passed_on(layout, placed)]
+    _claim(layout)
+    return layout
 
 
 def flatten(pieces: Sequence[str | Marker]) -> tuple[str, list[tuple[int, Marker]]]:
@@ -105,17 +105,32 @@ def guess(layout: Layout, sentence: int, groups: tuple[int, ...]) -> Spot:
 
 
 def states(layout: Layout, sentence: int) -> bool:
-    """Whether *sentence* states something that could be cited: no heading, no question, no code, no "Here is how:"."""
+    """Whether *sentence* states something that could be cited: no heading, question, preamble, code or short phrase."""
     start, end = layout.sentences[sentence]
     text = layout.text[start:end]
     code = code_within(layout.code, start, end)
     in_code = any(layout.text[begin] != "`" for begin, _ in code)
     in_fence = any(begin <= start and end <= stop for begin, stop in code)
-    bare = text.rstrip("*_ ")
-    return (
-        not (in_code or in_fence or text.startswith("#") or bare.endswith((":", "?")))
-        and len(frozenset(stems(text))) >= LEAST_WORDS
-    )
+    return not (in_code or in_fence or is_preamble(text) or text.rstrip("*_ ").endswith("?") or is_short(text))
+
+
+def _sentences(text: str, places: Sequence[int]) -> list[Span]:
+    """Sentences of *text*: closing emphasis and quotation marks belong to the one before, and "[1]." ends one."""
+    ends = iter(sorted(place + 1 for place in places if text[place : place + 1] in (".", "!", "?")))
+    spans: list[Span] = []
+    stop = next(ends, len(text))
+    for start, end in sentence_spans(text):
+        if spans and spans[-1][1] == start and (closing := _CLOSES.match(text, start, end)):
+            spans[-1] = (spans[-1][0], start + len(closing[0].rstrip()))
+            start = closing.end()
+        while stop < end:
+            if stop > start and text[stop : stop + 1] == " ":
+                spans.append((start, stop))
+                start = stop + 1
+            stop = next(ends, len(text))
+        if start < end:
+            spans.append((start, end))
+    return spans
 
 
 def _without_stub(text: str) -> str:
@@ -155,30 +170,55 @@ def _sentence_at(place: int, spans: Sequence[Span], text: str, leads: bool) -> i
     return min(before + 1, len(spans) - 1) if opens_line or (leads and after_it) else before
 
 
+def _passed_on(layout: Layout, placed: Sequence[tuple[int, int, Marker]]) -> list[tuple[int, int, Marker]]:
+    """*placed*, (sentence, place, marker), with the markers of a preamble set on the bare sentences of its block."""
+    marked = {sentence for sentence, _, _ in placed}
+    out: list[tuple[int, int, Marker]] = []
+    for sentence, place, marker in placed:
+        below = sentence + 1
+        if below == len(layout.sentences) or not is_preamble(layout.text[slice(*layout.sentences[sentence])]):
+            out.append((sentence, place, marker))
+            continue
+        while below < len(layout.sentences):
+            start, end = layout.sentences[below]
+            parted = below > sentence + 1 and _GAP.search(layout.text, layout.sentences[below - 1][1], start)
+            if parted or is_preamble(layout.text[start:end]):
+                break
+            if below not in marked:
+                out.append((below, end, marker))
+                marked.add(below)
+            below += 1
+    return sorted(out, key=itemgetter(1))
+
+
 def _outside(place: int, code: Sequence[Span]) -> int:
     """*place*, moved behind the code it would stand in."""
     return next((end for start, end in code_within(code, place, place + 1) if start < place), place)
 
 
-def _claim(spots: Sequence[Spot], spans: Sequence[Span], text: str) -> None:
+def _claim(layout: Layout) -> None:
     """Set what each spot claims, and the parts that may be checked instead of it."""
+    text, spans = layout.text, layout.sentences
     places: dict[int, list[int]] = {}
-    for spot in spots:
+    for spot in layout.spots:
         places.setdefault(spot.sentence, []).append(spot.place)
 
     @cache
     def whole_of(sentence: int) -> tuple[Span, list[Span]]:
-        whole = claim_span(text, *spans[sentence])
+        start, end = spans[sentence]
+        if is_yes_or_no(text[start:end]) and sentence + 1 < len(spans):
+            return (start, spans[sentence + 1][1]), []
+        whole = claim_span(text, start, end)
         return whole, clauses(text, *whole)
 
-    for spot in spots:
+    for spot in layout.spots:
         start, end = spans[spot.sentence]
         own = places[spot.sentence]
         whole, parts = whole_of(spot.sentence)
         earlier = bisect_left(own, spot.place)
         since = max(start, own[earlier - 1]) if earlier else start
         before = claim_span(text, since, min(spot.place, end))
-        short = len(frozenset(stems(text[slice(*before)]))) < LEAST_WORDS
+        short = is_short(text[slice(*before)])
         if len(own) > 1 and not short:
             spot.claim, spot.parts = before, clauses(text, *before)
         elif spot.place < end and not short and _CLAUSE_ENDS.match(text, spot.place):

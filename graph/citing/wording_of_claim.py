@@ -1,0 +1,128 @@
+"""The claim of a sentence without what only wraps it: labels, "Note that", "According to the handbook,", markup."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from graph.sentences import Span
+from graph.terms import stems
+
+LEAST_WORDS = 3
+"""Content words a clause needs to be checked by itself; a shorter one stays with the clause before it."""
+
+_BOUNDARY = re.compile(
+    r"[;:][ \n]+|[ ](?:[—–]|--)[ ]|,[ \n]+|[ \n](?=(?:and|but|while|whereas|although|though|because|which)[ \n])"
+)
+
+_DOCUMENT = (
+    r"(?:(?:the|this|these|our|your|provided|given|above|following)\s+)*(?:[\w-]+\s+){0,3}?(?:handbook|manual|documents?|"
+    r"documentation|docs|guide|guidelines?|polic(?:y|ies)|chunks?|context|passages?|texts?|sources?|articles?|excerpts?"
+    r"|sections?|pages?|spec(?:ification)?s?|rfc|faq|readme|information)\b(?:\s+\d+)?(?:\s+(?:provided|given|above|"
+    r"(?:of|in|on)\s+[^,:.\n]{1,40}))?"
+)
+_SAID = (
+    "stated|described|explained|shown|noted|mentioned|outlined|specified|indicated|defined|listed|given|said|written"
+)
+_SOURCE = rf"(?:according\s+to|based\s+on|as\s+(?:{_SAID})\s+(?:in|by)|(?:as\s+)?per)\s+{_DOCUMENT}"
+_PROMPT = r"(?:in|from)\s+(?:the\s+)?(?:provided\s+|given\s+|above\s+)?(?:chunk|passage|context|excerpt)s?(?:\s+\d+)?"
+_LEAD = re.compile(
+    r"[\s>*_]*(?:"
+    r"(?:[-*+•]|\(?\d{1,3}[.)]|\#{1,6})\s+"
+    r"|(?:(?:short|final|brief|direct|the)\s+)?(?:answer|rule|note|summary|result|conclusion|fact|key\s+point|explanation"
+    r"|response|important|tip|in\s+short|tl;dr|to\s+answer\s+your\s+question)(?:\s+is)?[*_]*:[*_]*\s*"
+    r"|(?:please\s+)?(?:note|remember|be\s+aware|keep\s+in\s+mind)[*_]*(?:\s+that|:|,)\s+"
+    r"|(?:it\s+(?:is|should\s+be)|it['’]s)\s+(?:important|worth|also\s+worth|essential|noted|stated|said|specified|mentioned)"
+    r"(?:\s+(?:to\s+(?:note|remember)|noting|mentioning))?\s+that\s+"
+    r"|(?:yes|no|yep|correct|right|exactly|sure|indeed|certainly|of\s+course)[*_]*[,:;.!—–-]+[*_]*\s+"
+    r"|(?:in\s+(?:short|summary|conclusion|brief|other\s+words|addition|fact|general)|to\s+(?:summari[sz]e"
+    r"|sum\s+up|conclude)|overall|therefore|thus|hence|so|also|additionally|furthermore|moreover|however|conversely"
+    r"|finally|lastly|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|specifically|basically|essentially|ultimately"
+    r"|by\s+contrast|likewise|similarly|as\s+a\s+result|consequently)[*_]*,\s*"
+    rf"|(?:{_SOURCE}|{_PROMPT}|as\s+{_DOCUMENT}\s+(?:states|says|explains|notes|describes))\s*[,:]\s*"
+    rf"|{_DOCUMENT}\s+(?:also\s+|clearly\s+)?(?:states?|says?|notes?|explains?|mentions?|indicates?|specif(?:y|ies)|confirms?)"
+    r"\s+that\s+"
+    r"|(?:and|but|while|whereas|although|though|which|then|also)\b(?=\s)\s*"
+    r"|[,;:—–\s]+)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(rf"\s*[,(]?\s*\b(?:{_SOURCE})\s*\)?(?P<stop>[.!]?)\Z", re.IGNORECASE)
+_META = re.compile(
+    r"(?:(?:sure|certainly|of course|okay|yes)[,!.]*\s+)?(?:(?:here(?:['’]s|\s+(?:is|are))|below\s+(?:is|are))"
+    r"\s+(?:what|how|an?\b|some\b|(?:the|your)\s+(?:\w+\s+)?(?:answer|steps|information|details|rules|summary|list|overview|facts|key))"
+    r"|i\s+hope|i(?:['’]ve|\s+have)?\s+found|let\s+me\s+know|feel\s+free\s+to\s+ask)[^:]*\Z",
+    re.IGNORECASE,
+)
+_TAGS = re.compile(r"\*\*|`|</?(?:b|i|em|strong|u|sup|sub|mark|span|p|br)\b[^<>]{0,80}>")
+_EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_])(?=\S)(?P<inside>[^*_\n]{1,500})(?<=\S)(?P=sign)(?!\w)")
+_QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
+_ONE_WORD = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
+_MOST = 8
+"""How many wrappers are taken off one claim."""
+
+
+def bare_claim(text: str) -> str:
+    """The assertion of *text* as plain words on one line: no markup, label, discourse word or mention of the source.
+
+    A table row becomes its cells, "first: second, third". A text that is nothing but a wrapper has the claim "".
+    """
+    if is_preamble(text):
+        return ""
+    row = text.strip()
+    if len(row) > 1 and row[0] == row[-1] == "|":
+        first, *others = [cell.strip() for cell in re.split(r"(?<!\\)\|", row[1:-1]) if cell.strip()] or [""]
+        text = f"{first}: {', '.join(others)}" if others else first
+    lead = claim_start(text, 0, len(text))
+    said = _EMPHASIS.sub(lambda found: found["inside"], _TAGS.sub("", text[lead:]))
+    said = " ".join(said.split()).strip("* ")
+    said = _TAIL.sub(lambda found: found["stop"], said)
+    if whole := _QUOTED.fullmatch(said):
+        said = whole[1]
+    return said[:1].upper() + said[1:] if lead and re.match(r"[a-z]+\b(?![.(_/@])", said) else said
+
+
+def claim_start(text: str, start: int, end: int) -> int:
+    """Where the claim at *start*:*end* of *text* begins, behind its wrappers; *end* where it is nothing else."""
+    for _ in range(_MOST):
+        lead = _LEAD.match(text, start, end)
+        if lead is None:
+            break
+        start = lead.end()
+    return start
+
+
+def is_preamble(text: str) -> bool:
+    """Whether *text* asserts nothing and needs no support: a heading, a label, "Here is what the documents say:"."""
+    bare = text.strip("*_ \t\n")
+    return not bare or bare.startswith("#") or bare.endswith(":") or _META.match(bare) is not None
+
+
+def is_yes_or_no(text: str) -> bool:
+    """Whether *text* is "Yes." or the like, whose meaning is in the sentence after it."""
+    return _ONE_WORD.fullmatch(text) is not None
+
+
+def claim_span(text: str, start: int, end: int) -> Span:
+    """*start*:*end* of *text* without what opens or ends a clause; the whole where it is nothing else."""
+    begin = claim_start(text, start, end)
+    start = begin if begin < end else start
+    while end > start and text[end - 1] in " ,;:\n\t—–":
+        end -= 1
+    return start, end
+
+
+def clauses(text: str, start: int, end: int) -> list[Span]:
+    """The clauses of the sentence at *start*:*end* of *text*; one when it has no second that could stand by itself."""
+    edges = [start, *(found.end() for found in _BOUNDARY.finditer(text, start, end)), end]
+    found: list[Span] = []
+    for begin, stop in pairwise(edges):
+        if found and (is_short(text[begin:stop]) or is_short(text[slice(*found[-1])])):
+            found[-1] = (found[-1][0], stop)
+        else:
+            found.append((begin, stop))
+    return [claim_span(text, *span) for span in found]
+
+
+def is_short(clause: str) -> bool:
+    """Whether *clause* has fewer than ``LEAST_WORDS`` content words."""
+    return len(frozenset(stems(clause))) < LEAST_WORDS
