@@ -11,14 +11,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.citing.brackets import Sealed
-from graph.citing.markers import Marker
-from graph.citing.mending import tidy
+from graph.citing.brackets import MARK, Sealed
+from graph.citing.markers import Marker, merged, read_marker
 from graph.citing.nouns import without_nouns
-from graph.citing.references import split_references
 from graph.state import Chunk
 
+_HEADING = re.compile(
+    r"[\s#>*_–—-]*(?:list of )?(?:cited )?(?:sources?|references?|citations?|bibliography|footnotes?|works cited)"
+    r"(?: used| cited| list)?[\s*_]*(?P<colon>:)?[\s*_]*(?P<rest>[^\n]*)",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(rf"(?:[\s>*_•–—-]*(?P<sign>{MARK}+|\(?\d{{1,3}}[.)])|[\s>]*[*•–—-]\s)[:.\s*_–—-]*(?P<rest>[^\n]*)")
+_ADDRESSES = re.compile(r"<?(?:https?://|www\.)\S+")
+_BETWEEN = re.compile(rf"(?:{MARK}|[\s,;.&*_]|and\b)*")
+_LED = re.compile(rf"^(?P<head>[ \t>*+-]*(?:\d{{1,3}}[.)][ ])?)(?P<line>{MARK}[^\n]*)", re.MULTILINE)
+_LAST_LEADS = re.compile(rf"[.!?][\"”*)]*[ ]+{MARK}+(?=(?P<rest>[^{MARK[1:-1]}]*)\Z)")
+_LEADS = re.compile(rf"(?P<marks>{MARK}+)[ \t]*(?P<said>[^{MARK[1:-1]}]*[^{MARK[1:-1]}\s])")
 _DANGLING = re.compile(r"\s*(?:\[\[?|【)[^\[\]【】\n]{0,60}\Z")
+_CLOSING = frozenset(".,;:!?)]}»…%’”")
+_QUOTING = frozenset("\"'*_`~|")
 _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
 
 
@@ -29,8 +40,8 @@ def parse(text: str, chunks: Sequence[Chunk]) -> list[str | Marker]:
     where that list holds all the markers there are, they stand at the end.
     """
     sealed = Sealed(text, chunks).joined()
-    listed = split_references(sealed, chunks)
-    sealed.text = without_nouns(sealed, chunks)
+    listed = _split_references(sealed, chunks)
+    sealed.text = _LED.sub(_trailing, without_nouns(sealed, chunks))
     pieces = _without_leftovers(sealed.pieces())
     if listed.groups and not any(isinstance(piece, Marker) for piece in pieces):
         pieces.append(listed)
@@ -55,3 +66,91 @@ def _without_leftovers(pieces: list[str | Marker]) -> list[str | Marker]:
     if all(isinstance(piece, str) for piece in Sealed(joined, ()).pieces()):
         return pieces
     return [piece.translate(_NO_BRACKETS) if isinstance(piece, str) else piece for piece in pieces]
+
+
+def _trailing(found: re.Match[str]) -> str:
+    """A line that sets its markers before its sentences, with each behind what it stands before."""
+    last = _LAST_LEADS.search(found["line"])
+    if last is None or not any(c.isalnum() for c in last["rest"]):
+        return found[0]
+    return found["head"] + _LEADS.sub(r"\g<said>\g<marks>", found["line"])
+
+
+def _split_references(sealed: Sealed, chunks: Sequence[Chunk]) -> Marker:
+    """Take the reference list off the end of *sealed*; return the chunks it cites by marker or by name.
+
+    A list is a heading ("Sources:") with entries under or beside it, or numbered lines that hold nothing but names and
+    addresses. A text that is nothing else is left as it is.
+    """
+    lines = sealed.text.splitlines(keepends=True)
+    first = len(lines)
+    headed, bare = False, True
+    while first > 0 and not headed:
+        line = lines[first - 1]
+        entry = _ENTRY.match(line)
+        headed = _is_heading(sealed, line, chunks)
+        if entry and not headed:
+            place = _is_place(sealed, entry["rest"], chunks)
+            bare = bare and place and re.match(MARK, entry["sign"] or "") is not None
+            if not (place or entry["sign"]):
+                break
+        elif line.strip() and not headed:
+            break
+        first -= 1
+    if not (headed or bare) or not "".join(lines[first:]).strip():
+        return Marker()
+    body = "".join(lines[:first]).rstrip(" \t\r\n*_-")
+    if not body:
+        return Marker()
+    sealed.text = body
+    return merged([_cited(sealed, line, chunks) for line in lines[first:]])
+
+
+def _is_heading(sealed: Sealed, line: str, chunks: Sequence[Chunk]) -> bool:
+    """Whether *line* is "Sources" or "Sources:", alone or with nothing but markers and names after it."""
+    found = _HEADING.fullmatch(line.rstrip("\n\r"))
+    if found is None:
+        return False
+    rest = found["rest"].strip()
+    return not rest or (found["colon"] is not None and _is_place(sealed, rest, chunks))
+
+
+def _is_place(sealed: Sealed, rest: str, chunks: Sequence[Chunk]) -> bool:
+    """Whether *rest* is a list of markers, the names of documents, an address, or nothing."""
+    rest = _ADDRESSES.sub("", sealed.plain(rest)).strip(" \t*_.\r\n")
+    return _BETWEEN.fullmatch(rest) is not None or read_marker(rest, chunks) is not None
+
+
+def _cited(sealed: Sealed, line: str, chunks: Sequence[Chunk]) -> Marker:
+    if re.search(MARK, line):
+        return sealed.marker(line)
+    entry = _HEADING.fullmatch(line.rstrip("\r\n")) or _ENTRY.match(line)
+    return (read_marker(sealed.plain(entry["rest"]), chunks) if entry else None) or Marker()
+
+
+def tidy(pieces: Sequence[str | None]) -> list[str]:
+    """The strings around dropped markers (None), mended: no space before punctuation, none doubled, none lost."""
+    out: list[str] = []
+    dropped = False
+    for piece in pieces:
+        if piece is None:
+            dropped = True
+            continue
+        if dropped and out:
+            out[-1], piece = _mended(out[-1], piece)
+        elif dropped:
+            piece = piece.lstrip(" \t")
+        out.append(piece)
+        dropped = False
+    if dropped and out:
+        out[-1] = out[-1].rstrip(" \t")
+    return out
+
+
+def _mended(left: str, right: str) -> tuple[str, str]:
+    """Two strings between which a marker stood, with the white space that belongs there at the head of the second."""
+    before, after = left.rstrip(" \t"), right.lstrip(" \t")
+    if not before or not after or before[-1] == "\n" or after[0] in "\n\r" or after[0] in _CLOSING:
+        return before, after
+    spaced = len(after) < len(right) if after[0] in _QUOTING else len(before) < len(left) or len(after) < len(right)
+    return before, f" {after}" if spaced or (before[-1].isalnum() and after[0].isalnum()) else after

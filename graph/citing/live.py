@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from graph.citing.brackets import Sealed
+from graph.citing.citations import tidy
 from graph.citing.markers import Marker, names_of
-from graph.citing.mending import tidy
 from graph.code_spans import code_spans
 from graph.state import Chunk
 

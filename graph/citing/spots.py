@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
 
+from graph.citing.citations import tidy
 from graph.citing.markers import Marker, merged
-from graph.citing.mending import tidy
 from graph.citing.wording_of_claim import claim_span, clauses, is_preamble, is_short, is_yes_or_no
 from graph.code_spans import code_spans, code_within
 from graph.sentences import Span, sentence_spans
@@ -52,9 +52,8 @@ class Layout:
 def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
     """Find the sentences of a draft and what its markers stand for; with *torn*, its last sentence may be unfinished.
 
-    A marker belongs to the sentence it stands in or after, on a new line to the one it opens, and where a line opens
-    with a marker and does not end with one, to the sentence after it. That of a heading or a preamble belongs to the
-    bare sentences below.
+    A marker belongs to the sentence it stands in or after, on a new line to the one it opens; that of a heading or a
+    preamble to the bare sentences below.
     """
     text, marks = flatten(pieces)
     spans = _sentences(text, [place for place, _ in marks])
@@ -64,10 +63,9 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
     marks = [(place, marker) for place, marker in marks if place <= len(text)]
     if not spans:
         return Layout(text, [], [], [])
-    leading = _lines_led_by_markers(text, spans, [place for place, _ in marks])
     gathered: dict[tuple[int, int], list[Marker]] = {}
     for place, marker in marks:
-        sentence = _sentence_at(place, spans, text, text.rfind("\n", 0, place) in leading)
+        sentence = _sentence_at(place, spans, text)
         if place <= spans[sentence][0]:
             place = spans[sentence][1]
         gathered.setdefault((sentence, place), []).append(marker)
@@ -145,29 +143,11 @@ def _is_finished(text: str, span: Span, marks: Sequence[tuple[int, Marker]]) -> 
     return ends or any(place >= span[1] for place, _ in marks)
 
 
-def _lines_led_by_markers(text: str, spans: Sequence[Span], places: Sequence[int]) -> set[int]:
-    """Lines, by the place of the line break before them, whose markers stand before their sentences."""
-    lines: dict[int, list[int]] = {}
-    for place in places:
-        lines.setdefault(text.rfind("\n", 0, place), []).append(place)
-    found: set[int] = set()
-    for line, own in lines.items():
-        stop = text.find("\n", line + 1)
-        first = bisect_right(spans, line, key=itemgetter(0))
-        last = (len(spans) if stop < 0 else bisect_left(spans, stop, key=itemgetter(0))) - 1
-        if last > first and own[0] <= spans[first][0] and own[-1] <= spans[last][0]:
-            found.add(line)
-    return found
-
-
-def _sentence_at(place: int, spans: Sequence[Span], text: str, leads: bool) -> int:
+def _sentence_at(place: int, spans: Sequence[Span], text: str) -> int:
     """The sentence a marker at *place* is on."""
     before = bisect_right(spans, place - 1, key=itemgetter(0)) - 1
-    if before < 0:
-        return 0
-    after_it = place >= spans[before][1]
-    opens_line = after_it and "\n" in text[spans[before][1] : place]
-    return min(before + 1, len(spans) - 1) if opens_line or (leads and after_it) else before
+    opens_line = before < 0 or "\n" in text[spans[before][1] : place]
+    return min(before + 1, len(spans) - 1) if opens_line else before
 
 
 def _passed_on(layout: Layout, placed: Sequence[tuple[int, int, Marker]]) -> list[tuple[int, int, Marker]]:

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.citing.citations import parse, without_dangling, without_markers
+from graph.citing.citations import parse, tidy, without_dangling, without_markers
 from graph.citing.markers import Marker
-from graph.citing.mending import tidy
 from graph.code_spans import code_spans
 from graph.state import Chunk
 
