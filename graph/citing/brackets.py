@@ -27,10 +27,11 @@ _FOOTNOTE = re.compile(r"(?<=\n)[ \t>]*\[\^\s*\d+\s*\]:[^\n]*(?:\n[ \t]{2,}[^\n]
 _JOINT = re.compile(rf"(?<={MARK})[ \t]*(?:[,;&+][ \t]*)?(?:(?:and|or)[ \t]+)?(?={MARK})")
 _HELD = re.compile(
     r"\([ \t]*(?:(?:see|cf\.?|from|per|sources?|ref(?:erence)?s?\.?|citations?|chunks?)(?![\w-])[ \t]*:?[ \t]*)?"
-    rf"(?P<held>{MARK}+)[ \t]*\)|<sup>\s*(?P<raised>{MARK}+)\s*</sup>"
+    rf"(?P<held>{MARK}+)[ \t]*\)|\*{{1,3}}(?P<bold>{MARK}+)\*{{1,3}}|<sup>\s*(?P<raised>{MARK}+)\s*</sup>"
     rf"|(?:(?<=[.!?)][ ])|(?<=\n))(?:sources?|references?|citations?)[ \t]*:[ \t]*(?P<named>{MARK}+)",
     re.IGNORECASE,
 )
+_DOUBLED_STOP = re.compile(rf"\.[ ]?({MARK}+\.)(?!\.)")
 _ONLY_HOLDS = re.compile(r"(?:see|cf|from|sources?|chunks?|[\s,;:.&])*", re.IGNORECASE)
 _INDEXED = re.compile(r"\b(?P<name>[A-Za-z_][\w.]{0,63}+)(?:\[[ \d,:]+\])+")
 _INDEXED_NAMES = frozenset(
@@ -60,9 +61,10 @@ class Sealed:
         self.text = text
 
     def joined(self) -> Self:
-        """Take out what only holds markers together: "[1], [2] and [3]", "(see [1])", "Source: [1]"."""
+        """Take out what only holds markers together: "[1], [2] and [3]", "(see [1])", "Source: [1]", "p.m. [1]."."""
         text = _JOINT.sub("", self.text)
-        self.text = _HELD.sub(lambda found: found["held"] or found["raised"] or found["named"], text)
+        text = _HELD.sub(lambda found: "".join(filter(None, found.groups())), text)
+        self.text = _DOUBLED_STOP.sub(r"\1", text)
         return self
 
     def mark(self, marker: Marker) -> str:

@@ -18,11 +18,16 @@ _NOUN = "\U000ffffd"
 
 _PLACE = r"(?:chunk|passage|excerpt|source|document)s?"
 _NUMBERED = re.compile(
-    rf"(?:\b(?:the|provided)[ ]){{0,2}}\b{_PLACE}[ ]#?\d{{1,4}}(?:(?:[ ]?(?:,|&|-|–)[ ]?|,?[ ](?:and|or|to)[ ])"
-    rf"(?:{_PLACE}[ ])?#?\d{{1,4}})*(?!\.?\d|[\w-])",
+    rf"(?:\b(?:the|provided)[ ]){{0,2}}\b{_PLACE}[ ]#?\d{{1,4}}(?:(?:[ ]?(?:&|-|–)[ ]?|,?[ ](?:and|or|to)[ ])"
+    rf"(?:{_PLACE}[ ])?#?\d{{1,4}}|[,;][ ]?{_PLACE}[ ]#?\d{{1,4}}"
+    r"|,[ ]?\d{1,4}(?=[ ]?(?:[,&):]|and\b|or\b)))*(?!\.?\d|[\w-])",
     re.IGNORECASE,
 )
-_IN_PARENTHESES = re.compile(rf"\([ ]?(?:(?:see|cf\.?|from|in|per)[ ])?{_NOUN}({MARK}+)[ ]?\)", re.IGNORECASE)
+_AFTERWARDS = re.compile(
+    rf"\([ ]?(?:(?:see|cf\.?|from|in|per|sources?:)[ ])?{_NOUN}(?P<held>{MARK}+)[ ]?\)"
+    rf"|(?:[ ][—–-]{{1,2}}[ ]|(?<=[.!?)])[ ]|,[ ])(?:sources?:[ ])?{_NOUN}(?P<last>{MARK}+)(?=\.?[ ]?(?:\n|\Z))",
+    re.IGNORECASE,
+)
 _N = rf"(?:(?:the[ ])?(?:{_PLACE}[ ])?|{_NOUN})(?P<marks>{MARK}+)"
 _SAID = (
     "stated|described|explained|shown|seen|noted|mentioned|outlined|specified|indicated|defined|listed|given|written"
@@ -31,15 +36,16 @@ _VERB = (
     "states?|says?|notes?|explains?|describes?|mentions?|indicates?|specif(?:y|ies)|shows?|defines?|lists?|confirms?|adds?"
     "|clarif(?:y|ies)|reports?|recommends?|requires?|gives?|provides?|suggests?|outlines?|tells?"
 )
-_START = r"(?:(?<![^\n])|(?<=[.!?:] )|(?<=[-*] )|(?<=\d\. ))"
+_START = r"(?:(?<![^\n])|(?<=\*\*)|(?<=[.!?:] )|(?<=[-*] )|(?<=\d\. ))"
 _SAYS = re.compile(
     rf"{_START}(?P<marks>(?:both[ ])?(?:{_NOUN}|(?:the[ ])?{_PLACE}[ ])?{MARK}+)[ ](?:also[ ]|clearly[ ]|further[ ])?"
     rf"(?P<verb>(?-i:{_VERB}))\b(?P<that>[ ]that\b|:|,)?[ ]",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    rf"{_START}(?:according[ ]to|based[ ]on|(?:as[ ])?(?:{_SAID})[ ](?:in|by)|(?:as[ ])?per|in|from)[ ]{_N}"
-    rf"[ ]?[,:][ ]?(?:it[ ]is[ ](?:{_SAID})[ ]that[ ])?",
+    rf"{_START}(?P<by>(?:according[ ]to|based[ ]on|(?:as[ ])?(?:{_SAID})[ ](?:in|by)|(?:as[ ])?per|in|from)[ ]"
+    rf"|as[ ](?=[^,\n]{{1,80}}[ys],))?{_N}(?:[ ](?:{_VERB})(?=,))?"
+    rf"(?(by)[ ]?[,:]|:)[ ]?(?:it[ ]is[ ](?:{_SAID})[ ]that[ ])?",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
@@ -52,11 +58,14 @@ _POINTS = re.compile(
     r"(?:[ ]for[ ][^.\n]{0,60})?(?:\.|(?=\n)|\Z)[ ]?",
     re.IGNORECASE,
 )
+_OBJECT = re.compile(rf"\b(?:in|of|from|by|under|per)[ ](?={MARK}+[ ](?!and\b|or\b|but\b|if\b|when\b|while\b)[a-z])")
 _AT_END = re.compile(rf"{MARK}+(?=\W*\Z)")
 
 
 def without_nouns(sealed: Sealed, chunks: Sequence[Chunk]) -> str:
     """The text of *sealed* with every marker that is a noun taken out of its phrase."""
+    if not re.search(MARK, sealed.text) and not _NUMBERED.search(sealed.text):
+        return sealed.text
     said = frozenset(found[0].casefold() for chunk in chunks for found in _NUMBERED.finditer(chunk.text))
 
     def numbered(found: re.Match[str]) -> str:
@@ -65,11 +74,13 @@ def without_nouns(sealed: Sealed, chunks: Sequence[Chunk]) -> str:
         return _NOUN + sealed.mark(marker) if marker and meant and found[0].casefold() not in said else found[0]
 
     text = _NUMBERED.sub(numbered, sealed.text)
-    text = re.sub(rf"({MARK})(?:,?[ ]and[ ]|,[ ])?{_NOUN}(?={MARK})", r"\1", text)
-    text = _IN_PARENTHESES.sub(r"\1", text)
+    text = re.sub(rf"({MARK})(?:,?[ ]and[ ]|[,;][ ])?{_NOUN}(?={MARK})", r"\1", text)
+    text = re.sub(rf"\*\*({_NOUN}{MARK}+:)\*\*", r"\1", text)
+    text = _AFTERWARDS.sub(lambda found: found["held"] or found["last"], text)
     text = _POINTS.sub("", text)
     text = _SAYS.sub(_according, text)
     text = _TAIL.sub(lambda found: found["marks"], _moved(text))
+    text = _OBJECT.sub(r"\g<0>the document", text)
     return re.sub(_NOUN, "the document", re.sub(_START + _NOUN, "The document", text))
 
 
@@ -90,6 +101,8 @@ def _moved(text: str) -> str:
     out: list[str] = []
     done = at = 0
     for lead in leads:
+        if lead.start() < done:
+            continue
         while at < len(ends) - 1 and ends[at] < lead.end():
             at += 1
         end = max(ends[at], lead.end()) if ends else lead.end()

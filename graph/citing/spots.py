@@ -66,7 +66,7 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
     gathered: dict[tuple[int, int], list[Marker]] = {}
     for place, marker in marks:
         sentence = _sentence_at(place, spans, text)
-        if place <= spans[sentence][0]:
+        if place <= claim_span(text, *spans[sentence])[0] and text[place : place + 1] not in (".", "!"):
             place = spans[sentence][1]
         gathered.setdefault((sentence, place), []).append(marker)
     layout = Layout(text, spans, [], code_spans(text))
