@@ -32,6 +32,9 @@ _HELD = re.compile(
     re.IGNORECASE,
 )
 _DOUBLED_STOP = re.compile(rf"\.[ ]?({MARK}+\.)(?!\.)")
+_AROUND = re.compile(rf"(?<![ \t])(?P<before>[ \t]*)(?P<marks>{MARK}+(?:[ \t]+{MARK}+)*)(?P<after>[ \t]*)")
+_CLOSING = frozenset(".,;:!?)]}»…%’”\n\r")
+_QUOTING = frozenset("\"'*_`~|")
 _ONLY_HOLDS = re.compile(r"(?:see|cf|from|sources?|chunks?|[\s,;:.&])*", re.IGNORECASE)
 _INDEXED = re.compile(r"\b(?P<name>[A-Za-z_][\w.]{0,63}+)(?:\[[ \d,:]+\])+")
 _INDEXED_NAMES = frozenset(
@@ -68,14 +71,10 @@ class Sealed:
         return self
 
     def mark(self, marker: Marker) -> str:
-        """The character for *marker*; past the last one there is, for a marker that names nothing."""
-        if marker not in self._marks:
-            if len(self._marks) > _MOST:
-                marker = next(iter(self._marks))
-            else:
-                self._marks[marker] = chr(0x100000 + len(self._marks))
-                self._markers[self._marks[marker]] = marker
-        return self._marks[marker]
+        """The character for *marker*."""
+        sign = self._marks.setdefault(marker, chr(0x100000 + min(len(self._marks), _MOST)))
+        self._markers[sign] = marker
+        return sign
 
     def marker(self, text: str) -> Marker:
         """All that the markers in *text* name."""
@@ -86,8 +85,8 @@ class Sealed:
         return _KEPT.sub(lambda found: self._kept[ord(found[0]) - 0xF0000], text)
 
     def pieces(self) -> list[str | Marker]:
-        """The text cut at its markers, empty strings left out."""
-        signs = re.split(f"({MARK})", self.text)
+        """The text cut at its markers, white space around them mended, empty strings left out."""
+        signs = re.split(f"({MARK})", _AROUND.sub(_mended, self.text))
         return [self._markers[sign] if i % 2 else self.plain(sign) for i, sign in enumerate(signs) if sign]
 
     def _keep(self, text: str) -> str:
@@ -125,3 +124,14 @@ class Sealed:
         if marker is None and inner and _ONLY_HOLDS.fullmatch(seen):
             marker = Marker()
         return found[0] if marker is None else self.mark(merged([self.marker(found["inside"]), marker]))
+
+
+def _mended(found: re.Match[str]) -> str:
+    """Markers with the white space that is left when they go: none doubled, none before punctuation, none lost."""
+    left, right = found.string[max(0, found.start() - 1) : found.start()], found.string[found.end() : found.end() + 1]
+    marks = re.sub(r"[ \t]", "", found["marks"])
+    if left in ("", "\n") or not right or right in _CLOSING:
+        return marks
+    quoting = right in _QUOTING or _KEPT.match(right)
+    spaced = found["after"] or (found["before"] and not quoting) or (left.isalnum() and right.isalnum())
+    return f"{marks} " if spaced else marks

@@ -28,8 +28,6 @@ _LED = re.compile(rf"^(?P<head>[ \t>*+-]*(?:\d{{1,3}}[.)][ ])?)(?P<line>{MARK}[^
 _LAST_LEADS = re.compile(rf"[.!?][\"”*)]*[ ]+{MARK}+(?=(?P<rest>[^{MARK[1:-1]}]*)\Z)")
 _LEADS = re.compile(rf"(?P<marks>{MARK}+)[ \t]*(?P<said>[^{MARK[1:-1]}]*[^{MARK[1:-1]}\s])")
 _DANGLING = re.compile(r"\s*(?:\[\[?|【)[^\[\]【】\n]{0,60}\Z")
-_CLOSING = frozenset(".,;:!?)]}»…%’”")
-_QUOTING = frozenset("\"'*_`~|")
 _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
 
 
@@ -51,7 +49,7 @@ def parse(text: str, chunks: Sequence[Chunk]) -> list[str | Marker]:
 def without_markers(text: str) -> str:
     """*text* of a document as an answer or a prompt may repeat it: what looks like a numbered marker is taken out."""
     pieces = _without_leftovers(Sealed(text, ()).joined().pieces())
-    return "".join(tidy([piece if isinstance(piece, str) else None for piece in pieces])).strip()
+    return "".join(piece for piece in pieces if isinstance(piece, str)).strip()
 
 
 def without_dangling(text: str) -> str:
@@ -99,11 +97,12 @@ def _split_references(sealed: Sealed, chunks: Sequence[Chunk]) -> Marker:
         first -= 1
     if not (headed or bare) or not "".join(lines[first:]).strip():
         return Marker()
-    body = "".join(lines[:first]).rstrip(" \t\r\n*_-")
-    if not body:
-        return Marker()
-    sealed.text = body
-    return merged([_cited(sealed, line, chunks) for line in lines[first:]])
+    listed = merged([_cited(sealed, line, chunks) for line in lines[first:]])
+    while first > 0 and not lines[first - 1].strip(" \t\r\n*_-"):
+        first -= 1
+    if first > 0:
+        sealed.text = "".join(lines[:first]).rstrip()
+    return listed if first > 0 else Marker()
 
 
 def _is_heading(sealed: Sealed, line: str, chunks: Sequence[Chunk]) -> bool:
@@ -126,31 +125,3 @@ def _cited(sealed: Sealed, line: str, chunks: Sequence[Chunk]) -> Marker:
         return sealed.marker(line)
     entry = _HEADING.fullmatch(line.rstrip("\r\n")) or _ENTRY.match(line)
     return (read_marker(sealed.plain(entry["rest"]), chunks) if entry else None) or Marker()
-
-
-def tidy(pieces: Sequence[str | None]) -> list[str]:
-    """The strings around dropped markers (None), mended: no space before punctuation, none doubled, none lost."""
-    out: list[str] = []
-    dropped = False
-    for piece in pieces:
-        if piece is None:
-            dropped = True
-            continue
-        if dropped and out:
-            out[-1], piece = _mended(out[-1], piece)
-        elif dropped:
-            piece = piece.lstrip(" \t")
-        out.append(piece)
-        dropped = False
-    if dropped and out:
-        out[-1] = out[-1].rstrip(" \t")
-    return out
-
-
-def _mended(left: str, right: str) -> tuple[str, str]:
-    """Two strings between which a marker stood, with the white space that belongs there at the head of the second."""
-    before, after = left.rstrip(" \t"), right.lstrip(" \t")
-    if not before or not after or before[-1] == "\n" or after[0] in "\n\r" or after[0] in _CLOSING:
-        return before, after
-    spaced = len(after) < len(right) if after[0] in _QUOTING else len(before) < len(left) or len(after) < len(right)
-    return before, f" {after}" if spaced or (before[-1].isalnum() and after[0].isalnum()) else after

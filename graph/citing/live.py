@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 
 from graph.citing.brackets import Sealed
-from graph.citing.citations import tidy
 from graph.citing.markers import Marker, names_of
 from graph.code_spans import code_spans
 from graph.state import Chunk
@@ -84,7 +83,6 @@ class LiveMarkers:
         if not _SPECIAL.search(text):
             return text.rstrip(_WHITE)
         pieces = Sealed(text, self._chunks, tick="").pieces()
-        strings = iter(tidy([piece if isinstance(piece, str) else None for piece in pieces]))
         out = ""
         numbers: dict[int, None] = {}
         for piece in pieces:
@@ -94,8 +92,8 @@ class LiveMarkers:
                 space = " " if fresh and not numbers and out and not out.endswith("\n") else ""
                 out += space + "".join(f"[{number}]" for number in fresh if number not in numbers)
                 numbers |= fresh
-            elif said := next(strings):
-                out += f" {said}" if numbers and out.endswith("]") and said[0].isalnum() else said
+            else:
+                out += f" {piece}" if numbers and out.endswith("]") and piece[0].isalnum() else piece
                 numbers = {}
         return out.rstrip(_WHITE)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
 
-from graph.citing.citations import tidy
 from graph.citing.markers import Marker, merged
 from graph.citing.wording_of_claim import claim_span, clauses, is_preamble, is_short, is_yes_or_no
 from graph.code_spans import code_spans, code_within
@@ -55,7 +54,7 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
     A marker belongs to the sentence it stands in or after, on a new line to the one it opens; that of a heading or a
     preamble to the bare sentences below.
     """
-    text, marks = flatten(pieces)
+    text, marks = _flat(pieces)
     spans = _sentences(text, [place for place, _ in marks])
     if torn and spans and not _is_finished(text, spans[-1], marks):
         text = _without_stub(text[: spans.pop()[0]].rstrip())
@@ -76,18 +75,16 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
     return layout
 
 
-def flatten(pieces: Sequence[str | Marker]) -> tuple[str, list[tuple[int, Marker]]]:
-    """The text without markers, white space around them mended, and each marker's place in it."""
-    kept = tidy([piece if isinstance(piece, str) else None for piece in pieces])
+def _flat(pieces: Sequence[str | Marker]) -> tuple[str, list[tuple[int, Marker]]]:
+    """The text without markers, and each marker's place in it."""
     marks: list[tuple[int, Marker]] = []
-    strings = iter(kept)
     place = 0
     for piece in pieces:
         if isinstance(piece, str):
-            place += len(next(strings))
+            place += len(piece)
         else:
             marks.append((place, piece))
-    return "".join(kept), marks
+    return "".join(piece for piece in pieces if isinstance(piece, str)), marks
 
 
 def unmarked(layout: Layout, groups: tuple[int, ...]) -> list[Spot]:
@@ -155,11 +152,10 @@ def _passed_on(layout: Layout, placed: Sequence[tuple[int, int, Marker]]) -> lis
     marked = {sentence for sentence, _, _ in placed}
     out: list[tuple[int, int, Marker]] = []
     for sentence, place, marker in placed:
-        below = sentence + 1
-        if below == len(layout.sentences) or not is_preamble(layout.text[slice(*layout.sentences[sentence])]):
+        if not is_preamble(layout.text[slice(*layout.sentences[sentence])]):
             out.append((sentence, place, marker))
             continue
-        while below < len(layout.sentences):
+        for below in range(sentence + 1, len(layout.sentences)):
             start, end = layout.sentences[below]
             parted = below > sentence + 1 and _GAP.search(layout.text, layout.sentences[below - 1][1], start)
             if parted or is_preamble(layout.text[start:end]):
@@ -167,7 +163,6 @@ def _passed_on(layout: Layout, placed: Sequence[tuple[int, int, Marker]]) -> lis
             if below not in marked:
                 out.append((below, end, marker))
                 marked.add(below)
-            below += 1
     return sorted(out, key=itemgetter(1))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.citing.citations import parse, tidy, without_dangling, without_markers
+from graph.citing.citations import parse, without_dangling, without_markers
 from graph.citing.markers import Marker
 from graph.code_spans import code_spans
 from graph.state import Chunk
@@ -29,7 +29,7 @@ def groups(text: str) -> list[tuple[tuple[int, ...], ...]]:
 
 
 def shown(text: str) -> str:
-    return "".join(tidy([piece if isinstance(piece, str) else None for piece in parse(text, CHUNKS)]))
+    return "".join(piece for piece in parse(text, CHUNKS) if isinstance(piece, str))
 
 
 def outside_code(text: str) -> str:
