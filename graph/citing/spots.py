@@ -18,6 +18,7 @@ _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|
 _FINISHED = (".", "!", "?", "。", "…", "！", "？")
 _STUB = re.compile(r"[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})")
 _CLOSES = re.compile(r"(?:\*{1,3}|_{1,3}|[\"”’»)\]])+(?=\s|\Z)\s*")
+_OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", re.MULTILINE)
 _GAP = re.compile(r"\n[ \t]*\n")
 
 
@@ -55,7 +56,8 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
     preamble to the bare sentences below.
     """
     text, marks = _flat(pieces)
-    spans = _sentences(text, [place for place, _ in marks])
+    code = code_spans(text)
+    spans = _sentences(text, [place for place, _ in marks], code)
     if torn and spans and not _is_finished(text, spans[-1], marks):
         text = _without_stub(text[: spans.pop()[0]].rstrip())
         spans = [(start, min(end, len(text))) for start, end in spans if start < len(text)]
@@ -68,7 +70,7 @@ def lay_out(pieces: Sequence[str | Marker], *, torn: bool) -> Layout:
         if place <= claim_span(text, *spans[sentence])[0] and text[place : place + 1] not in (".", "!"):
             place = spans[sentence][1]
         gathered.setdefault((sentence, place), []).append(marker)
-    layout = Layout(text, spans, [], code_spans(text))
+    layout = Layout(text, spans, [], code_spans(text) if torn else code)
     placed = [(sentence, place, merged(markers)) for (sentence, place), markers in sorted(gathered.items())]
     layout.spots = [Spot(_outside(place, layout.code), i, marker) for i, place, marker in _passed_on(layout, placed)]
     _claim(layout)
@@ -106,23 +108,29 @@ def states(layout: Layout, sentence: int) -> bool:
     code = code_within(layout.code, start, end)
     in_code = any(layout.text[begin] != "`" for begin, _ in code)
     in_fence = any(begin <= start and end <= stop for begin, stop in code)
-    return not (in_code or in_fence or is_preamble(text) or text.rstrip("*_ ").endswith("?") or is_short(text))
+    line = _OPENS_BLOCK.match(layout.text, start)
+    heading = line is not None and line.end() == end
+    return not (
+        in_code or in_fence or heading or is_preamble(text) or text.rstrip("*_ ").endswith("?") or is_short(text)
+    )
 
 
-def _sentences(text: str, places: Sequence[int]) -> list[Span]:
-    """Sentences of *text*: closing emphasis and quotation marks belong to the one before, and "[1]." ends one."""
-    ends = iter(sorted(place + 1 for place in places if text[place : place + 1] in (".", "!", "?")))
+def _sentences(text: str, places: Sequence[int], code: Sequence[Span]) -> list[Span]:
+    """Sentences of *text*; "[1]." or a line "…:" ends one; closing emphasis and quotation marks are its own."""
+    stops = {place + 1 for place in places if text[place : place + 1] in (".", "!", "?")}
+    stops |= {found.end() for found in _OPENS_BLOCK.finditer(text) if not code_within(code, *found.span())}
+    ends = iter([*sorted(stops), len(text)])
+    stop = next(ends)
     spans: list[Span] = []
-    stop = next(ends, len(text))
     for start, end in sentence_spans(text):
         if spans and spans[-1][1] == start and (closing := _CLOSES.match(text, start, end)):
             spans[-1] = (spans[-1][0], start + len(closing[0].rstrip()))
             start = closing.end()
         while stop < end:
-            if stop > start and text[stop : stop + 1] == " ":
+            if stop > start and text[stop].isspace():
                 spans.append((start, stop))
-                start = stop + 1
-            stop = next(ends, len(text))
+                start = next(i for i in range(stop, end) if not text[i].isspace())
+            stop = next(ends)
         if start < end:
             spans.append((start, end))
     return spans
@@ -182,7 +190,7 @@ def _claim(layout: Layout) -> None:
     def whole_of(sentence: int) -> tuple[Span, list[Span]]:
         start, end = spans[sentence]
         if is_yes_or_no(text[start:end]) and sentence + 1 < len(spans):
-            return (start, spans[sentence + 1][1]), []
+            return claim_span(text, start, spans[sentence + 1][1]), []
         whole = claim_span(text, start, end)
         return whole, clauses(text, *whole)
 
