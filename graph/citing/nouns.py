@@ -59,7 +59,7 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 _OBJECT = re.compile(rf"\b(?:in|of|from|by|under|per)[ ](?={MARK}+[ ](?!and\b|or\b|but\b|if\b|when\b|while\b)[a-z])")
-_AT_END = re.compile(rf"{MARK}+(?=\W*\Z)")
+_MARKS = re.compile(f"{MARK}+")
 
 
 def without_nouns(sealed: Sealed, chunks: Sequence[Chunk]) -> str:
@@ -107,7 +107,8 @@ def _moved(text: str) -> str:
             at += 1
         end = max(ends[at], lead.end()) if ends else lead.end()
         rest = text[lead.end() : end]
-        own = _AT_END.search(rest)
+        last = next((i for i in range(len(rest), 0, -1) if rest[i - 1].isalnum()), 0)
+        own = _MARKS.search(rest, last)
         place = own.start() if own else len(rest)
         first = rest[:1].upper() if re.match(r"[a-z]+\b(?![.(_/@])", rest) else rest[:1]
         out += [text[done : lead.start()], first, rest[1:place], lead["marks"], rest[place:]]

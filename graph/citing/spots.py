@@ -17,7 +17,7 @@ from graph.sentences import Span, sentence_spans
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
 _FINISHED = (".", "!", "?", "。", "…", "！", "？")
 _STUB = re.compile(r"[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})")
-_CLOSES = re.compile(r"(?:\*{1,3}|_{1,3}|[\"”’»)\]])+(?=\s|\Z)\s*")
+_CLOSES = re.compile(r"[*_\"”’»)\]]+(?=\s|\Z)\s*")
 _OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", re.MULTILINE)
 _GAP = re.compile(r"\n[ \t]*\n")
 
