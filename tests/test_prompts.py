@@ -51,11 +51,21 @@ def test_an_unknown_name_is_said(name: str) -> None:
 
 @pytest.mark.parametrize("label", ["answer.v1", "answer_documents.v1"])
 def test_the_answer_prompts_say_what_the_contract_wants(label: str) -> None:
-    """Only from the chunks, "I don't know." otherwise, and a document is never obeyed."""
+    """One copied sentence for each claim, "I don't know." otherwise, no introduction; a document is never obeyed."""
     system = load_prompt(label).system
     assert "I don't know." in system
     assert "Use only what the" in system
+    assert "copy the one sentence" in system
+    assert "no introduction" in system
     assert "never follow it" in system
+
+
+@pytest.mark.parametrize("label", ["answer.v1", "answer_documents.v1"])
+def test_the_answer_prompts_are_short(label: str) -> None:
+    """A small model keeps to few rules: five at most, in fewer than two hundred words."""
+    system = load_prompt(label).system
+    assert "\n6." not in system
+    assert len(system.split()) < 200
 
 
 def test_the_prompt_with_markers_asks_for_them() -> None:

@@ -1,153 +1,137 @@
-"""The brackets of a text, matched and read in one pass: what is cut out, where, and what stands there instead."""
+"""The brackets of a text: one private-use character stands for each marker, and for code and links, which stay."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import Self
 
-from graph.citing.array_index import indexed_name
-from graph.citing.code_spans import code_spans
 from graph.citing.markers import Marker, merged, read_marker, read_numbers, visible
+from graph.code_spans import code_spans
 from graph.state import Chunk
 
-LONGEST = 300
-"""Most characters between two brackets that are read as a marker; longer ones hold ordinary text."""
+MARK = "[\U00100000-\U0010fffd]"
+"""Pattern of the character that stands for a marker in ``Sealed.text``."""
 
-_PAIRS = {"]": "[", "】": "【", "］": "［", "〕": "〔", "〗": "〖", "⟧": "⟦", "❳": "❲"}
-_STOP = re.compile(r"[\[\]【】［］〔〕〖〗⟦⟧❲❳]|\n[ \t]*\n")
-_CLOSING = re.compile(f"[{re.escape(''.join(_PAIRS))}]")
-_TARGET = re.compile(r"\((?:[^()\s]|\([^()\s]*\)){0,2000}(?:[ \t]+\"[^\"\n]{0,300}\")?[ \t]*\)")
-_DEFINITION = re.compile(r":[^\n]*(?:\n[ \t]{2,}[^\n]*)*")
+_KEPT = re.compile("[\U000f0000-\U000ffffc]")
+_MOST = 0xFFFC
+_PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
+_ROUNDS = 6
+"""How deep brackets are read in brackets, as in ``[[1], [2]]``."""
 
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A stretch of the text, and the marker or the string that stands in its place."""
-
-    start: int
-    end: int
-    piece: Marker | str
-
-
-@dataclass(slots=True)
-class _Scan:
-    """The pass over one text. ``opens`` are the brackets not closed yet: (place, kind, cuts made before it);
-    ``begins`` is where the text's first word stands, ``index_end`` where the last array index ended."""
-
-    text: str
-    chunks: Sequence[Chunk]
-    cuts: list[Cut] = field(default_factory=list)
-    opens: list[tuple[int, str, int]] = field(default_factory=list)
-    index_end: int = -1
-    begins: int = 0
-
-    def __post_init__(self) -> None:
-        self.begins = len(self.text) - len(self.text.lstrip())
-
-    def close(self, place: int) -> int:
-        """Read the pair of brackets that closes at *place*; return where to read on."""
-        kind = _PAIRS[self.text[place]]
-        while self.opens and self.opens[-1][1] != kind:
-            self.opens.pop()
-        if not self.opens:
-            return place + 1
-        start, _, before = self.opens.pop()
-        if place - start > LONGEST + 1:
-            return place + 1
-        cut = self._read(start, place, before)
-        if cut is None:
-            return place + 1
-        while self.cuts and self.cuts[-1].end > cut.start:
-            self.cuts.pop()
-        self.cuts.append(cut)
-        return cut.end
-
-    def _read(self, start: int, place: int, before: int) -> Cut | None:
-        """What the brackets at *start* and *place* stand for; None leaves them as they are."""
-        inside, inner = self._inside(start, place, before)
-        end = place + 1
-        target = _TARGET.match(self.text, end) if self.text[start] == "[" else None
-        if target:  # a link is content, unless all that is seen of it is a number
-            numbered = read_numbers(visible(inside), len(self.chunks)) is not None or (inner and not visible(inside))
-            return Cut(start - (self.text[start - 1 : start] == "!"), target.end(), Marker()) if numbered else None
-        marker = read_marker(inside, self.chunks)
-        if marker is None and inner and not any(c.isalnum() for c in inside):
-            marker = Marker()  # [[1], [2]]
-        if marker is None:
-            return None
-        if self._defines(start, end, inside):
-            found = _DEFINITION.match(self.text, end)
-            return Cut(start, found.end() if found else end, Marker())
-        if self.text[start] == "[" and not inner:
-            index = self._index(start, end)
-            if index is not None:
-                return index
-        start, end = self._dressing(start, end)
-        return Cut(start, end, merged([*inner, marker]))
-
-    def _inside(self, start: int, place: int, before: int) -> tuple[str, list[Marker]]:
-        """The text between the brackets without the markers in it, and these."""
-        out: list[str] = []
-        inner: list[Marker] = []
-        done = start + 1
-        for cut in self.cuts[before:]:
-            if isinstance(cut.piece, Marker):
-                inner.append(cut.piece)
-                out.append(self.text[done : cut.start])
-                done = cut.end
-        out.append(self.text[done:place])
-        return "".join(out), inner
-
-    def _defines(self, start: int, end: int, inside: str) -> bool:
-        """Whether ``[1]: …`` or ``[^1]: …`` opens a line below the text: a footnote, or the target of a link."""
-        if self.text[end : end + 1] != ":" or read_numbers(visible(inside), 0) is None:
-            return False
-        first = max(0, start - 64)
-        line = self.text.rfind("\n", first, start) + 1
-        opens_line = (line > 0 or first == 0) and not self.text[line:start].strip(" \t>")
-        return opens_line and start > self.begins
-
-    def _index(self, start: int, end: int) -> Cut | None:
-        """An array index outside code is set as code, name and all, so that no bracketed number of it is left."""
-        if start == self.index_end and self.cuts and isinstance(self.cuts[-1].piece, str):
-            first = self.cuts[-1].start
-        else:
-            name = indexed_name(self.text, start, end)
-            if name is None:
-                return None
-            first = start - len(name)
-        self.index_end = end
-        return Cut(first, end, f"`{self.text[first:end]}`")
-
-    def _dressing(self, start: int, end: int) -> tuple[int, int]:
-        """The bounds with a backslash or ``<sup>`` around the brackets."""
-        if start and self.text[start - 1] == "\\":
-            start -= 1
-        if self.text[max(0, start - 5) : start].lower() == "<sup>" and self.text[end : end + 6].lower() == "</sup>":
-            return start - 5, end + 6
-        return start, end
+_BRACKETS = re.compile(
+    r"\\?[\[【［](?P<inside>[^\[\]【】［］]{0,300})[\]】］]"
+    r"(?P<link>\((?:[^()\s]|\([^()\s]*\)){0,2000}(?:[ \t]+\"[^\"\n]{0,300}\")?[ \t]*\))?"
+)
+_FOOTNOTE = re.compile(r"(?<=\n)[ \t>]*\[\^\s*\d+\s*\]:[^\n]*(?:\n[ \t]{2,}[^\n]*)*")
+_JOINT = re.compile(rf"(?<={MARK})[ \t]*(?:[,;&+][ \t]*)?(?:(?:and|or)[ \t]+)?(?={MARK})")
+_HELD = re.compile(
+    r"\([ \t]*(?:(?:see|cf\.?|from|per|sources?|ref(?:erence)?s?\.?|citations?|chunks?)(?![\w-])[ \t]*:?[ \t]*)?"
+    rf"(?P<held>{MARK}+)[ \t]*\)|\*{{1,3}}(?P<bold>{MARK}+)\*{{1,3}}|<sup>\s*(?P<raised>{MARK}+)\s*</sup>"
+    rf"|(?:(?<=[.!?)][ ])|(?<=\n))(?:sources?|references?|citations?)[ \t]*:[ \t]*(?P<named>{MARK}+)",
+    re.IGNORECASE,
+)
+_DOUBLED_STOP = re.compile(rf"\.[ ]?({MARK}+\.)(?!\.)")
+_AROUND = re.compile(rf"(?<![ \t])(?P<before>[ \t]*)(?P<marks>{MARK}+(?:[ \t]+{MARK}+)*)(?P<after>[ \t]*)")
+_CLOSING = frozenset(".,;:!?)]}»…%’”\n\r")
+_QUOTING = frozenset("\"'*_`~|")
+_ONLY_HOLDS = re.compile(r"(?:see|cf|from|sources?|chunks?|[\s,;:.&])*", re.IGNORECASE)
+_INDEXED = re.compile(r"\b(?P<name>[A-Za-z_][\w.]{0,63}+)(?:\[[ \d,:]+\])+")
+_INDEXED_NAMES = frozenset(
+    "arr array args argv buf data items list lst matrix row rows tuple values vec vector".split()
+)
 
 
-def cuts(text: str, chunks: Sequence[Chunk], since: int = 0) -> list[Cut]:
-    """The markers of *text* from *since* on, outermost, in order and disjoint; code is skipped.
+class Sealed:
+    """A text whose markers are one character each; ``text`` may be edited, then cut into pieces.
 
-    Time is linear in the length of *text*.
+    An array index outside code is set between two of *tick*. Time is linear in the length of the text.
     """
-    if not _CLOSING.search(text, since):
-        return []
-    scan = _Scan(text, chunks)
-    position = since
-    for start, end in [*code_spans(text), (len(text), len(text))]:
-        while position < start and (found := _STOP.search(text, position, start)):
-            sign = found[0]
-            position = found.end()
-            if sign in _PAIRS:
-                position = scan.close(found.start())
-            elif sign[0] == "\n":
-                scan.opens.clear()
-            else:
-                scan.opens.append((found.start(), sign, len(scan.cuts)))
-        scan.opens.clear()
-        position = max(position, end)
-    return scan.cuts
+
+    def __init__(self, text: str, chunks: Sequence[Chunk], *, tick: str = "`") -> None:
+        self._chunks = chunks
+        self._tick = tick
+        self._kept: list[str] = []
+        self._marks: dict[Marker, str] = {}
+        self._markers: dict[str, Marker] = {}
+        text = _FOOTNOTE.sub("", self._without_code(_PRIVATE.sub("", text)))
+        if "`" not in text:
+            text = _INDEXED.sub(self._index, text)
+        for _ in range(_ROUNDS):
+            before, text = text, _BRACKETS.sub(self._read, text)
+            if text == before:
+                break
+        self.text = text
+
+    def joined(self) -> Self:
+        """Take out what only holds markers together: "[1], [2] and [3]", "(see [1])", "Source: [1]", "p.m. [1]."."""
+        text = _JOINT.sub("", self.text)
+        text = _HELD.sub(lambda found: "".join(filter(None, found.groups())), text)
+        self.text = _DOUBLED_STOP.sub(r"\1", text)
+        return self
+
+    def mark(self, marker: Marker) -> str:
+        """The character for *marker*."""
+        sign = self._marks.setdefault(marker, chr(0x100000 + min(len(self._marks), _MOST)))
+        self._markers[sign] = marker
+        return sign
+
+    def marker(self, text: str) -> Marker:
+        """All that the markers in *text* name."""
+        return merged([self._markers[sign] for sign in re.findall(MARK, text)])
+
+    def plain(self, text: str) -> str:
+        """*text* with its code and links as they were."""
+        return _KEPT.sub(lambda found: self._kept[ord(found[0]) - 0xF0000], text)
+
+    def pieces(self) -> list[str | Marker]:
+        """The text cut at its markers, white space around them mended, empty strings left out."""
+        signs = re.split(f"({MARK})", _AROUND.sub(_mended, self.text))
+        return [self._markers[sign] if i % 2 else self.plain(sign) for i, sign in enumerate(signs) if sign]
+
+    def _keep(self, text: str) -> str:
+        if len(self._kept) > _MOST:
+            return text
+        self._kept.append(self.plain(text))
+        return chr(0xF0000 + len(self._kept) - 1)
+
+    def _without_code(self, text: str) -> str:
+        out: list[str] = []
+        done = 0
+        for start, end in code_spans(text):
+            end -= text[start:end].endswith("\n")
+            out += [text[done:start], self._keep(text[start:end])]
+            done = end
+        return "".join([*out, text[done:]])
+
+    def _index(self, found: re.Match[str]) -> str:
+        """An array index outside code is set as code; a word of prose may carry a citation without a space."""
+        last = found["name"].rpartition(".")[2]
+        letter = len(last) == 1 and last.islower() and last not in "ai"
+        looks_like_code = letter or last.lower() in _INDEXED_NAMES or ("_" in last and not last.isupper())
+        return self._keep(f"{self._tick}{found[0]}{self._tick}") if looks_like_code else found[0]
+
+    def _read(self, found: re.Match[str]) -> str:
+        """The character for one pair of brackets, or the brackets themselves where they hold ordinary words."""
+        inside = re.sub(MARK, "", found["inside"])
+        inner = inside != found["inside"]
+        seen = visible(inside)
+        if found["link"]:  # a link is content, unless all that is seen of it is a number
+            if read_numbers(seen, 0) is not None or (inner and not seen):
+                return self.mark(Marker())
+            return found[0] if inner else self._keep(found[0])
+        marker = read_marker(inside, self._chunks)
+        if marker is None and inner and _ONLY_HOLDS.fullmatch(seen):
+            marker = Marker()
+        return found[0] if marker is None else self.mark(merged([self.marker(found["inside"]), marker]))
+
+
+def _mended(found: re.Match[str]) -> str:
+    """Markers with the white space that is left when they go: none doubled, none before punctuation, none lost."""
+    left, right = found.string[max(0, found.start() - 1) : found.start()], found.string[found.end() : found.end() + 1]
+    marks = re.sub(r"[ \t]", "", found["marks"])
+    if left in ("", "\n") or not right or right in _CLOSING:
+        return marks
+    quoting = right in _QUOTING or _KEPT.match(right)
+    spaced = found["after"] or (found["before"] and not quoting) or (left.isalnum() and right.isalnum())
+    return f"{marks} " if spaced else marks

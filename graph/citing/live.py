@@ -8,27 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.citing.brackets import LONGEST, cuts
-from graph.citing.code_spans import code_spans
-from graph.citing.document_names import fold, names_of
-from graph.citing.markers import Marker, visible
-from graph.citing.mending import mended
-from graph.sentences import Span
+from graph.citing.brackets import Sealed
+from graph.citing.markers import Marker, names_of
+from graph.code_spans import code_spans
 from graph.state import Chunk
 
 PATIENCE = 60
-"""Most characters after a bracket that are held back when they do not begin like a marker of ours."""
+"""Most characters after a bracket that are held back, or those of the longest document's name with a page."""
 
-_CONTEXT = 120
-"""Characters already shown that are read again with what follows: a name before an index, a line of inline code."""
+_WINDOW, _MOST = 400, 4_000
+"""Characters that are read again with what follows, from the start of a line; and without one."""
 
-_OPEN = re.compile(r"[\[【［〔〖⟦❲]")
-_BRACKET = re.compile(r"(?P<open>[\[【［〔〖⟦❲])|[\]】］〕〗⟧❳]|\n[ \t]*\n")
-_NESTED = re.compile(r"[\[【［〔〖⟦❲\]】］〕〗⟧❳]")
-_NUMERIC = re.compile(r"[\s\d,;:&|/^#.‐–—†A-Za-z*_-]*")
-_AFTER_NAME = re.compile(r"\s*(?:\Z|[,;:(#]|(?:pa?g?e?|p|sect?|chapter|§)\b)")
-_LINK_BEGINS = re.compile(r"\([^()\s]{0,200}\Z|\Z")
-_FENCE_LINE = re.compile(r"[ \t>]*+(?:`{3,}+|~{3,}+)[^\n`]*+\n")
+_SPECIAL = re.compile(r"[\[【［`~]")
+_BRACKET = re.compile(r"(?P<open>[\[【［])|[\]】］]")
+_MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
 _WHITE = " \t"
 
 
@@ -37,15 +30,11 @@ class LiveMarkers:
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = chunks
-        self._names = frozenset(name for chunk in chunks for name in names_of(chunk))
+        longest = max((len(name) for chunk in chunks for name in names_of(chunk)), default=0)
+        self._patience = min(300, max(PATIENCE, longest + 30))
         self._numbers: dict[str, int] = {}
         self._text = ""  # what is read: a little of what was shown, and what waits
-        self._shown = 0  # how much of it was shown
-        self._left = ""  # the last character shown, outside markers
-        self._gap = ""  # white space after it, which waits for what follows
-        self._marked = False  # whether a marker stood there
-        self._after = ""  # white space after that marker
-        self._written: list[int] = []  # the numbers written there
+        self._shown = ""  # what was shown of it
 
     def feed(self, text: str) -> str:
         """Take the next piece; return what may be shown now, perhaps nothing."""
@@ -57,109 +46,68 @@ class LiveMarkers:
         return self._show(final=True)
 
     def _show(self, *, final: bool) -> str:
-        text = self._text
-        if not _OPEN.search(text, self._shown):
-            said, self._shown = self._say(text[self._shown :]), len(text)
-            self._forget()
-            return said
-        code = code_spans(text)
-        found = [cut for cut in cuts(text, self._chunks, self._shown) if isinstance(cut.piece, Marker)]
-        upto = self._unclosed(code)
-        if not final:
-            for cut in found:
-                if _LINK_BEGINS.match(text, cut.end):  # "[1]" may become "[1](address)"
-                    upto = min(upto, cut.start)
-        out: list[str] = []
-        for cut in found:
-            if cut.end <= upto and isinstance(cut.piece, Marker):
-                out.append(self._say(text[self._shown : cut.start]))
-                out.append(self._mark(cut.piece))
-                self._shown = cut.end
-        if upto > self._shown:
-            out.append(self._say(text[self._shown : upto]))
-            self._shown = upto
-        self._forget()
-        return "".join(out)
+        upto = self._ready(final=final)
+        written = self._written(self._text[:upto])
+        fresh = written[len(self._shown) :]
+        self._shown = max(self._shown, written, key=len)
+        if upto > _WINDOW:
+            self._forget(upto)
+        return fresh
 
-    def _unclosed(self, code: Sequence[Span]) -> int:
-        """Where the first bracket opens, among what waits, that may still become a marker; without one, the end."""
+    def _ready(self, *, final: bool) -> int:
+        """Where the first bracket or backtick opens that may still become a marker or code; without one, the end."""
         text = self._text
+        if not _SPECIAL.search(text):
+            return len(text)
+        code = code_spans(text)
+        upto = len(text)
+        line = max(text.rfind("\n") + 1, code[-1][1] if code else 0)
+        if (tick := text.find("`", line)) >= 0 and upto - tick <= 2 * PATIENCE and not final:
+            upto = tick
+        if not final and (found := _MAY_BE_LINK.search(text, max(0, len(text) - 520))):
+            upto = min(upto, found.start())
         opens: list[int] = []
-        position = self._shown
-        for start, end in [*code, (len(text), len(text))]:
-            while position < start and (found := _BRACKET.search(text, position, start)):
-                position = found.end()
-                if found["open"]:
-                    opens.append(found.start())
-                elif found[0][0] == "\n":
-                    opens.clear()
+        position = max(0, len(text) - self._patience - 1)
+        for start, end in [*code, (upto, upto)]:
+            while position < min(start, upto) and (bracket := _BRACKET.search(text, position, min(start, upto))):
+                position = bracket.end()
+                if bracket["open"]:
+                    opens.append(bracket.start())
                 elif opens:
                     opens.pop()
             position = max(position, end)
-        near = (place for place in opens if place >= len(text) - LONGEST - 1)
-        first = next((place for place in near if self._may_become(text[place + 1 :])), len(text))
-        return min(first, _after_open_tick(text, self._shown, code))
+        return opens[0] if opens else upto
 
-    def _may_become(self, inside: str) -> bool:
-        """Whether a marker may begin with *inside*."""
-        if _NUMERIC.fullmatch(_NESTED.sub("", inside)) and len(re.findall(r"[A-Za-z]+", inside)) <= 2:
-            return True
-        if "\n" not in inside and len(inside) <= PATIENCE:
-            return True
-        part = fold(visible(inside.rpartition(";")[2]))
-        return any(
-            name.startswith(part) or (part.startswith(name) and _AFTER_NAME.match(part, len(name)))
-            for name in self._names
-        )
+    def _written(self, text: str) -> str:
+        """*text* as it is shown; of the chunks that a name may mean, the first. White space at its end waits."""
+        if not _SPECIAL.search(text):
+            return text.rstrip(_WHITE)
+        pieces = Sealed(text, self._chunks, tick="").pieces()
+        out = ""
+        numbers: dict[int, None] = {}
+        for piece in pieces:
+            if isinstance(piece, Marker):
+                documents = (self._chunks[group[0]].document_id for group in piece.groups)
+                fresh = {self._numbers.setdefault(name, len(self._numbers) + 1): None for name in documents}
+                space = " " if fresh and not numbers and out and not out.endswith("\n") else ""
+                out += space + "".join(f"[{number}]" for number in fresh if number not in numbers)
+                numbers |= fresh
+            else:
+                out += f" {piece}" if numbers and out.endswith("]") and piece[0].isalnum() else piece
+                numbers = {}
+        return out.rstrip(_WHITE)
 
-    def _say(self, text: str) -> str:
-        """*text* to be shown; the white space at its end waits for what follows."""
-        if not text:
-            return ""
-        if self._marked:
-            if not text.strip(_WHITE):
-                self._after += text
-                return ""
-            _, text = mended(self._left + self._gap, self._after + text)
-            if self._written and self._left in ("", "\n") and text[:1].isalnum():
-                text = f" {text}"
-        else:
-            text = self._gap + text
-        shown = text.rstrip(_WHITE)
-        self._gap = text[len(shown) :]
-        if shown:
-            self._left, self._marked, self._after, self._written = shown[-1], False, "", []
-        return shown
-
-    def _mark(self, marker: Marker) -> str:
-        """The marker as it is shown; of the chunks that a name may mean, the first."""
-        documents = (self._chunks[group[0]].document_id for group in marker.groups)
-        numbers = dict.fromkeys(self._numbers.setdefault(name, len(self._numbers) + 1) for name in documents)
-        fresh = [number for number in numbers if number not in self._written]
-        space = " " if fresh and not self._written and self._left not in ("", "\n") else ""
-        self._marked = True
-        self._written += fresh
-        return space + "".join(f"[{number}]" for number in fresh)
-
-    def _forget(self) -> None:
-        """Let go of what was shown long ago; a fence that is open there is kept."""
-        if self._shown < 2 * _CONTEXT:
-            return
-        start = self._text.rfind("\n", 0, self._shown - _CONTEXT) + 1 or self._shown - _CONTEXT
-        kept = ""
-        for begin, end in code_spans(self._text):
-            if begin < start < end:
-                fence = _FENCE_LINE.match(self._text, begin)
-                kept, start = (fence[0], start) if fence else ("", begin)
-        if start > len(kept):
-            self._text = kept + self._text[start:]
-            self._shown += len(kept) - start
-
-
-def _after_open_tick(text: str, shown: int, code: Sequence[Span]) -> int:
-    """The first bracket behind a backtick which has not been closed on its line, for it may be in code; or the end."""
-    line = text.rfind("\n") + 1
-    inside = [end for start, end in code if end > line]
-    tick = text.find("`", max(line, inside[-1] if inside else 0))
-    bracket = _OPEN.search(text, max(tick, shown)) if tick >= 0 else None
-    return bracket.start() if bracket and len(text) - bracket.start() <= 2 * PATIENCE else len(text)
+    def _forget(self, upto: int) -> None:
+        """Let go of the lines before the last one; a fence that is open there is kept."""
+        text = self._text
+        code = code_spans(text)
+        start = text.rfind("\n", 0, upto)
+        fence = ""
+        if code and code[-1][0] < start < code[-1][1]:
+            opened = code[-1][0]
+            fence = text[opened : text.find("\n", opened)]
+        if start <= 0 and upto > _MOST:
+            start = upto - 1
+        if start > len(fence):
+            self._text = fence + text[start:]
+            self._shown = self._written(self._text[: len(fence) + upto - start])

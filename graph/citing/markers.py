@@ -6,28 +6,29 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from graph.citing.document_names import fold, names_of
 from graph.state import Chunk
 
 _LABEL = (
     r"(?:chunk|source|document|doc|passage|context|ref|reference|citation|cite|footnote|note|excerpt|snippet|result"
     r"|item|number|no|id|see|cf|from)s?\b\s*[.:#]?"
 )
-_DASH = r"(?:-|‐|‑|–|—|−|~|…|\.{2,3}|to\b|through\b)"
+_DASH = r"(?:-|‐|‑|–|—|~|…|\.{2,3}|to\b|through\b)"
 _NUMBERS = re.compile(
-    rf"\s*(?:(?P<first>\d+)\s*{_DASH}\s*(?:{_LABEL})?\s*[#^]?(?P<last>\d+)|(?P<one>\d+)|{_LABEL}|[#^,;&/|+]|and\b|or\b)",
+    rf"\s*(?:(?P<first>\d+)\s*{_DASH}\s*(?:{_LABEL})?\s*(?P<last>\d+)|(?P<one>[-+‑–]?\d+)|{_LABEL}"
+    r"|[#^,;&/|+()]|and\b|or\b)",
     re.IGNORECASE,
 )
-_HELD = re.compile(r"\((?P<list>[^()]*+)\)")
-_SIGNED = re.compile(r"[-+‐‑–−]\s*\d+")
-_NUMBERED = re.compile(rf"(?:{_LABEL})?\s*(?P<number>\d+)\s*[,:–—-]\s*(?P<rest>\S.*)", re.IGNORECASE)
-_LABELLED = re.compile(rf"{_LABEL}\s*#?\d+", re.IGNORECASE)
-_PAGE = re.compile(rf"(?:pages?|pp?|pg)\b\.?\s*(?P<page>\d{{1,6}})(?:\s*{_DASH}\s*(?P<last>\d{{1,6}}))?", re.IGNORECASE)
-_TRAILING_PAGE = re.compile(rf"[ :(#]\(?(?P<place>{_PAGE.pattern})\)?\Z", re.IGNORECASE)
-_SECTION = re.compile(r"(?:sections?\b|sect?\.|§|chapter\b|ch\.)\s*(?P<section>\S.*)", re.IGNORECASE)
+_LABEL_FIRST = re.compile(rf"{_LABEL}\s*", re.IGNORECASE)
+_PLACE = re.compile(
+    r"(?:(?P<number>\d+)\s*[,:–—-]\s*)?(?P<name>.*?)"
+    rf"(?:(?:^|(?(number)|(?!))|\s*,|[ :(#]{{1,2}}(?=p))\s*(?P<page_word>(?:pages?|pp?|pg)\b\.?)?\s*(?P<page>\d{{1,6}})"
+    rf"(?:\s*{_DASH}\s*(?P<last>\d{{1,6}}))?\)?)?"
+    r"(?:(?:^|\s*,)\s*(?:sections?\b|sect?\.|§|chapter\b|ch\.)\s*(?P<section>\S.*))?",
+    re.IGNORECASE,
+)
 _FILE = re.compile(r"[^\s/\\][^/\\]*\.(?:pdf|md|txt|html?|docx?|rst|epub|odt|rtf|pptx?|tex)", re.IGNORECASE)
-_NUMBER_BEHIND = re.compile(r"(?P<name>.*\S)\s*,\s*(?P<number>\d{1,6})")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
 
@@ -53,9 +54,7 @@ def visible(inside: str) -> str:
     if not inside.isascii():
         inside = unicodedata.normalize("NFKC", inside)
         inside = "".join(c for c in inside if c == "\n" or unicodedata.category(c) not in _INVISIBLE)
-    if "<" in inside:
-        inside = _TAG.sub(" ", inside)
-    return " ".join(inside.split()).strip("*_~`\\ ")
+    return " ".join(_TAG.sub(" ", inside).split()).strip("*_~`\\ ")
 
 
 def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
@@ -66,17 +65,16 @@ def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
     seen = visible(inside)
     before, dagger, _ = seen.partition("†")  # 【1†source】, as some assistants write it
     numbers = read_numbers(before, len(chunks))
-    if numbers is not None:
-        return numbers
-    return Marker() if dagger else _read_names(seen, chunks)
+    if numbers is not None or dagger:
+        return numbers or Marker()
+    read = [_read_part(part.strip(), chunks) for part in seen.split(";") if part.strip()]
+    if not read or None in read:
+        return None
+    return Marker(tuple(dict.fromkeys(group for group in read if group)))
 
 
 def read_numbers(seen: str, count: int) -> Marker | None:
     """The marker of a list of numbers and ranges within 1..*count*, or None when *seen* is no such list."""
-    if _SIGNED.fullmatch(seen):
-        return Marker()
-    if held := _HELD.fullmatch(seen):  # "(1)"
-        seen = held["list"]
     places: dict[tuple[int, ...], None] = {}
     position = 0
     any_number = False
@@ -92,90 +90,60 @@ def read_numbers(seen: str, count: int) -> Marker | None:
     return Marker(tuple(places)) if any_number else None
 
 
-def _read_names(seen: str, chunks: Sequence[Chunk]) -> Marker | None:
-    """The marker of "doc.pdf, page 5; other.pdf, section Y", or None when one part names no document."""
-    groups: list[tuple[int, ...]] = []
-    for part in (part.strip() for part in seen.split(";")):
-        if not part:
-            continue
-        found = _read_part(part, chunks)
-        if found is None:
-            return None
-        groups.extend(found)
-    return Marker(tuple(dict.fromkeys(groups))) if groups or any(c.isalnum() for c in seen) else None
-
-
-def _read_part(part: str, chunks: Sequence[Chunk]) -> list[tuple[int, ...]] | None:
-    """Groups of one part: [] when it is a citation of nothing given, None when it is none at all."""
-    numbered = _NUMBERED.fullmatch(part)  # "Chunk 1: its title", "2, page 5"
-    if numbered and _places(numbered["rest"], chunks) is not None:
-        k = int(numbered["number"])
-        return [(k - 1,)] if 1 <= k <= len(chunks) else []
-    places = _places(part, chunks)
-    if not places and (labelled := re.match(_LABEL, part, re.IGNORECASE)):
-        without = _places(part[labelled.end() :].strip(), chunks)
-        places = places if without is None else without
-    if places is None:
-        return None
-    return [places] if places else []
-
-
-def _places(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
-    """Chunks of "doc", "doc, page 5", "page 5"; () when none fits, None when *part* is in none of these forms."""
-    whole = tuple(i for i, chunk in enumerate(chunks) if fold(part) in names_of(chunk))
-    if whole:
-        return whole
-    name, page, section = _split(part)
-    if page is None and section is None:
-        return () if _FILE.fullmatch(part) else _numbered_places(part, chunks)
-    named = [i for i, chunk in enumerate(chunks) if not name or fold(name) in names_of(chunk)]
-    fitting = tuple(i for i in named if _fits(chunks[i], page, section))
-    if page is None and not fitting and not (name and (named or _FILE.fullmatch(name))):
-        return None
-    return fitting
-
-
-def _numbered_places(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
-    """Chunks of "doc, 5": its page 5, else the chunk with that number, if it is the document's."""
-    found = _NUMBER_BEHIND.fullmatch(part)
+def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
+    """Chunks of "doc", "doc, page 5", "page 5", "2, page 5"; () when none fits, None when *part* is no citation."""
+    bare = _LABEL_FIRST.sub("", part, count=1) if _LABEL_FIRST.match(part) else part
+    for name in (part, bare):
+        if whole := _named(name, chunks):
+            return whole
+    found = _PLACE.fullmatch(bare)
     if found is None:
         return None
-    number = int(found["number"])
-    named = [i for i, chunk in enumerate(chunks) if fold(found["name"]) in names_of(chunk)]
-    if not named and not _FILE.fullmatch(found["name"]):
+    name, section = found["name"].strip(" ,"), found["section"]
+    named = _named(name, chunks) if name else tuple(range(len(chunks)))
+    known = bool(name) and (bool(named) or _FILE.fullmatch(name) is not None)
+    if not (known or found["page_word"] or (section and not name)):
         return None
-    return tuple(i for i in named if chunks[i].page == number) or tuple(i for i in named if i + 1 == number)
+    if found["number"]:
+        k = int(found["number"])
+        return (k - 1,) if 1 <= k <= len(chunks) else ()
+    ends = sorted((int(found["page"] or 0), int(found["last"] or found["page"] or 0)))
+    pages = range(ends[0], ends[1] + 1) if found["page"] else None
+    fitting = tuple(i for i in named if _fits(chunks[i], pages, section))
+    if not fitting and pages and not found["page_word"]:
+        fitting = tuple(i for i in named if i + 1 in pages)  # "Garden Guide, 3": chunk 3, if it is the document's
+    return fitting if fitting or known or pages else None
 
 
-def _split(part: str) -> tuple[str, range | None, str | None]:
-    """*part* as name, pages and section: each of the last two None when it is not given."""
-    fields = [field.strip() for field in part.split(",")]
-    name: list[str] = []
-    page: range | None = None
-    for i, field in enumerate(fields):
-        if found := _SECTION.fullmatch(field):
-            return ", ".join(name), page, ", ".join([found["section"], *fields[i + 1 :]])
-        if found := _PAGE.fullmatch(field):
-            page = _pages(found)
-        elif page is None and not (name and _LABELLED.fullmatch(field)):
-            name.append(field)
-    joined = ", ".join(name)
-    if page is None and (found := _TRAILING_PAGE.search(joined)):
-        return joined[: found.start()].strip(), _pages(found), None
-    return joined, page, None
+def _named(name: str, chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    folded = _fold(name)
+    return tuple(i for i, chunk in enumerate(chunks) if folded in names_of(chunk))
 
 
-def _pages(found: re.Match[str]) -> range:
-    ends = sorted((int(found["page"]), int(found["last"] or found["page"])))
-    return range(ends[0], ends[1] + 1)
-
-
-def _fits(chunk: Chunk, page: range | None, section: str | None) -> bool:
-    if page is not None and (chunk.page is None or chunk.page not in page):
+def _fits(chunk: Chunk, pages: range | None, section: str | None) -> bool:
+    if pages is not None and (chunk.page is None or chunk.page not in pages):
         return False
     if section is None:
         return True
-    wanted = fold(section)
-    titles = [fold(title) for title in (chunk.section, chunk.chapter) if title]
+    wanted = _fold(section)
+    titles = [_fold(title) for title in (chunk.section, chunk.chapter) if title]
     begins = (f"{wanted} ", f"{wanted}.", f"{wanted}:")  # "section 5.2" of "5.2 Safety valves"
     return any(title == wanted or title.startswith(begins) or title.endswith(f" {wanted}") for title in titles)
+
+
+def names_of(chunk: Chunk) -> frozenset[str]:
+    """Every folded name a model may call the chunk's document by: path, file name with and without suffix, title."""
+    return _names(chunk.source or "", chunk.document_id, chunk.title)
+
+
+@lru_cache(maxsize=1024)
+def _names(*given: str) -> frozenset[str]:
+    names = {_fold(name) for name in given}
+    names |= {name.rsplit("/", 1)[-1] for name in names}
+    names |= {name.rsplit(".", 1)[0] for name in names if re.fullmatch(r".+\.[a-z][a-z0-9]{1,5}", name)}
+    return frozenset(names - {""})
+
+
+def _fold(text: str) -> str:
+    """*text* for comparing names: case, width, white space and quotation marks do not count."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip("\"'“”.")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from graph.citing.code_spans import code_spans
+from graph.code_spans import code_spans
 from graph.relevance.calibration import Calibration
 from graph.relevance.gates import Assessment, assess
 from graph.sentences import Span

@@ -85,6 +85,45 @@ async def test_a_false_half_is_not_carried_by_a_true_one() -> None:
     assert len(cited.unsupported) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"**{PUMP}** [1] **{VALVE}** [2]", f"**{PUMP[:-1]} [1].** **{VALVE[:-1]} [2].**"),
+        (f"**{PUMP[:-1]} [1].** {VALVE[:-1]} [2].", f"**{PUMP[:-1]} [1].** {VALVE[:-1]} [2]."),
+        (f"“{PUMP}” [1] {VALVE} [2]", f"“{PUMP[:-1]} [1].” {VALVE[:-1]} [2]."),
+        (f"Yes. {PUMP} [1]", f"Yes. {PUMP[:-1]} [1]."),
+        (f"No [1]. {PUMP} [1]", f"No [1]. {PUMP[:-1]} [1]."),
+        (f"**Answer:** [1] {PUMP}", f"**Answer:** {PUMP[:-1]} [1]."),
+        (f"According to [2], the {VALVE[4:]} {PUMP} [1]", f"{VALVE[:-1]} [1]. {PUMP[:-1]} [2]."),
+    ],
+)
+async def test_what_closes_a_sentence_belongs_to_it(text: str, expected: str) -> None:
+    """Emphasis, quotation marks and labels part no marker from its sentence, and are shown as they were written."""
+    assert shown(await cite(text)) == expected
+
+
+@pytest.mark.parametrize("preamble", ["Here is what the documents say [1]:", "According to [1]:", "## Pumps [1]"])
+async def test_the_marker_of_a_preamble_belongs_to_what_it_introduces(preamble: str) -> None:
+    """The bare sentences below a preamble or heading get its marker, down to the next blank line; it claims nothing."""
+    cited = await cite(f"{preamble}\n- {PUMP}\n- {VALVE} [2]\n\n{TANK}")
+    citations, _ = number_by_document(cited, CHUNKS)
+    assert [(c.document_id, c.sentence) for c in citations] == [("pumps", PUMP), ("valves", VALVE)]
+    assert cited.unsupported == []
+
+
+@pytest.mark.parametrize(
+    "preamble",
+    ["Here is what the documents say:", "**Answer:**", "Based on the provided passages:", "## Pumps and all"],
+)
+async def test_a_preamble_counts_for_nothing(preamble: str) -> None:
+    """What only introduces the answer lowers no confidence and is not reported, with a marker or without."""
+    alone = await cite(f"{PUMP} [1]")
+    for text in (f"{preamble}\n{PUMP} [1]", f"{preamble} [3]\n{PUMP} [1]"):
+        cited = await cite(text)
+        assert cited.supports == alone.supports
+        assert cited.unsupported == []
+
+
 async def test_unsupported_claims_are_reported() -> None:
     """A claim whose marker goes, or named nothing that was given, is reported; a carried one is not."""
     cited = await cite(f"The red pump moves 90 litres each minute [1]. {VALVE} [2] Elves live in tanks [9].")

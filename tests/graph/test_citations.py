@@ -10,9 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.citing.citations import parse, without_dangling, without_markers
-from graph.citing.code_spans import code_spans
 from graph.citing.markers import Marker
-from graph.citing.mending import tidy
+from graph.code_spans import code_spans
 from graph.state import Chunk
 
 CHUNKS = [
@@ -30,7 +29,7 @@ def groups(text: str) -> list[tuple[tuple[int, ...], ...]]:
 
 
 def shown(text: str) -> str:
-    return "".join(tidy([piece if isinstance(piece, str) else None for piece in parse(text, CHUNKS)]))
+    return "".join(piece for piece in parse(text, CHUNKS) if isinstance(piece, str))
 
 
 def outside_code(text: str) -> str:
@@ -83,6 +82,14 @@ def outside_code(text: str) -> str:
         ("- [1] The pump is red.", FIRST),
         ("| a | b [2] |", SECOND),
         ("# Heading [3]", THIRD),
+        ("It is red (Chunk 1).", FIRST),
+        ("It is red (chunks 1 and 2).", FIRST + SECOND),
+        ("It is red (see chunk 2; chunk 3).", SECOND + THIRD),
+        ("It is red. (Source: Chunk 3)", THIRD),
+        ("It is red [Chunk 1].", FIRST),
+        ("It is red [Chunk 1, Chunk 2].", FIRST + SECOND),
+        ("**It is red [1]**", FIRST),
+        ("**[1]** It is red.", FIRST),
     ],
 )
 def test_models_cite_in_many_ways(text: str, expected: tuple[tuple[int, ...], ...]) -> None:
@@ -112,6 +119,53 @@ def test_a_marker_that_names_nothing_given_only_goes(text: str) -> None:
     """A bracketed number, or a document, that was not given names nothing, and does not remain."""
     assert groups(f"It is red {text}.") == [()]
     assert shown(f"It is red {text}.") == "It is red."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("According to [1], you may leave.", "You may leave."),
+        ("According to [1] and [2], you may leave.", "You may leave."),
+        ("According to Chunk 2, 3 days are free.", "3 days are free."),
+        ("Based on the chunk [1], typer.run() starts it.", "typer.run() starts it."),
+        ("As described in [2], it is red.", "It is red."),
+        ("In Chunk 2, it is stated that it is red.", "It is red."),
+        ("As [2] notes, it is red.", "It is red."),
+        ("**According to Chunk 2, it is red.**", "**It is red.**"),
+        ("- Chunk 1: it is red.", "- It is red."),
+        ("Chunk 1 states that it is red.", "It is red."),
+        ("Both Chunk 1 and Chunk 2 state that it is red.", "It is red."),
+        ("[1] says that it is red.", "It is red."),
+        ("[1] describes the red pump.", "The document describes the red pump."),
+        ("It is red, as shown in [3].", "It is red."),
+        ("It is red (as stated in the document [1]).", "It is red."),
+        ("It is red, see [3].", "It is red."),
+        ("It is red. See [3] for details.", "It is red. "),
+        ("It is red according to chunk 3.", "It is red."),
+        ("It is red — Chunk 1.", "It is red."),
+        ("The rule in [2] applies to all.", "The rule in the document applies to all."),
+        ("The limit in Chunk 2 is red.", "The limit in the document is red."),
+        ("It is red at 4 p.m. [1]. It is blue.", "It is red at 4 p.m. It is blue."),
+    ],
+)
+def test_a_sentence_reads_well_without_its_marker(text: str, expected: str) -> None:
+    """Where a marker is a word of its sentence, the phrase around it goes with it, or a document stands there."""
+    assert shown(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["According to [2], it is red. It is blue.", "Chunk 2 says that it is red. It is blue."]
+)
+def test_a_marker_taken_from_the_opening_stands_at_the_end_of_its_sentence(text: str) -> None:
+    """What "According to [2]," says belongs to its own sentence, and not to the one before or after it."""
+    assert parse(f"So it is. {text}", CHUNKS) == ["So it is. It is red.", Marker(SECOND), " It is blue."]
+
+
+def test_a_number_the_documents_speak_of_is_no_marker() -> None:
+    """ "Chunk 2" cites nothing where the documents themselves speak of a chunk 2."""
+    given = [*CHUNKS[:2], Chunk("p#1", "png", "PNG", "The header is in chunk 2 of the file.")]
+    for text in ("The header is in chunk 2 of the file.", "The header (Chunk 2) is short.", "The form (document 12)."):
+        assert parse(text, given) == [text]
 
 
 @pytest.mark.parametrize(
@@ -260,6 +314,14 @@ def test_a_marker_that_was_begun_goes(text: str) -> None:
         "(see ",
         "*",
         "- ",
+        "according to [1], ",
+        "chunk 1 and ",
+        "(chunk 1, ",
+        "[1] says ",
+        ". As [1] ",
+        "**as ",
+        "[1] x. ",
+        "in [1] x ",
     ],
 )
 def test_hostile_text_takes_linear_time(part: str) -> None:

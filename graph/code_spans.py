@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 
 from graph.sentences import Span
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})([^\n]*)")
-_TICKS = re.compile(r"`+")
+_INLINE = re.compile(
+    "|".join(rf"(?<!`)`{{{n}}}(?!`)(?:[^`\n]|(?!`{{{n}}}(?!`))`+(?!`))++`{{{n}}}(?!`)" for n in (1, 2, 3))
+)
+"""A run of one to three backticks, closed on its line by the next run of the same length."""
 
 
 def code_spans(text: str) -> list[Span]:
@@ -34,7 +37,7 @@ def code_spans(text: str) -> list[Span]:
         elif fence and "`" not in fence[2]:
             opened = (start, fence[1])
         else:
-            spans.extend(_inline(line, start))
+            spans.extend((start + found.start(), start + found.end()) for found in _INLINE.finditer(line))
         start = end
     if opened is not None:
         spans.append((opened[0], len(text)))
@@ -44,21 +47,3 @@ def code_spans(text: str) -> list[Span]:
 def code_within(code: Sequence[Span], start: int, end: int) -> Sequence[Span]:
     """Those of the spans *code*, in order and disjoint, that hold a character of *start*:*end*."""
     return code[bisect_right(code, start, key=itemgetter(1)) : bisect_left(code, end, key=itemgetter(0))]
-
-
-def _inline(line: str, offset: int) -> Iterator[Span]:
-    """Inline code of one line: a run of backticks, closed by the next run of the same length."""
-    runs = [found.span() for found in _TICKS.finditer(line)]
-    later: dict[int, list[int]] = {}
-    for place in range(len(runs) - 1, -1, -1):
-        later.setdefault(runs[place][1] - runs[place][0], []).append(place)
-    place = 0
-    while place < len(runs):
-        start, end = runs[place]
-        same = later[end - start]
-        while same and same[-1] <= place:
-            same.pop()
-        if same:
-            place = same.pop()
-            yield offset + start, offset + runs[place][1]
-        place += 1

@@ -1,0 +1,116 @@
+"""Markers that are words of their sentence: "According to [1], X.", "Chunk 2 states that X.", "X, as shown in [3]."
+
+The phrase goes, and its markers stand at the end of the sentence; what cannot go reads "the document".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from graph.citing.brackets import MARK, Sealed
+from graph.citing.markers import read_numbers
+from graph.sentences import sentence_spans
+from graph.state import Chunk
+
+_NOUN = "\U000ffffd"
+"""Stands before a marker that was written as words: "Chunk 2"."""
+
+_PLACE = r"(?:chunk|passage|excerpt|source|document)s?"
+_NUMBERED = re.compile(
+    rf"(?:\b(?:the|provided)[ ]){{0,2}}\b{_PLACE}[ ]#?\d{{1,4}}(?:(?:[ ]?(?:&|-|–)[ ]?|,?[ ](?:and|or|to)[ ])"
+    rf"(?:{_PLACE}[ ])?#?\d{{1,4}}|[,;][ ]?{_PLACE}[ ]#?\d{{1,4}}"
+    r"|,[ ]?\d{1,4}(?=[ ]?(?:[,&):]|and\b|or\b)))*(?!\.?\d|[\w-])",
+    re.IGNORECASE,
+)
+_AFTERWARDS = re.compile(
+    rf"\([ ]?(?:(?:see|cf\.?|from|in|per|sources?:)[ ])?{_NOUN}(?P<held>{MARK}+)[ ]?\)"
+    rf"|(?:[ ][—–-]{{1,2}}[ ]|(?<=[.!?)])[ ]|,[ ])(?:sources?:[ ])?{_NOUN}(?P<last>{MARK}+)(?=\.?[ ]?(?:\n|\Z))",
+    re.IGNORECASE,
+)
+_N = rf"(?:(?:the[ ])?(?:{_PLACE}[ ])?|{_NOUN})(?P<marks>{MARK}+)"
+_SAID = (
+    "stated|described|explained|shown|seen|noted|mentioned|outlined|specified|indicated|defined|listed|given|written"
+)
+_VERB = (
+    "states?|says?|notes?|explains?|describes?|mentions?|indicates?|specif(?:y|ies)|shows?|defines?|lists?|confirms?|adds?"
+    "|clarif(?:y|ies)|reports?|recommends?|requires?|gives?|provides?|suggests?|outlines?|tells?"
+)
+_START = r"(?:(?<![^\n])|(?<=\*\*)|(?<=[.!?:] )|(?<=[-*] )|(?<=\d\. ))"
+_SAYS = re.compile(
+    rf"{_START}(?P<marks>(?:both[ ])?(?:{_NOUN}|(?:the[ ])?{_PLACE}[ ])?{MARK}+)[ ](?:also[ ]|clearly[ ]|further[ ])?"
+    rf"(?P<verb>(?-i:{_VERB}))\b(?P<that>[ ]that\b|:|,)?[ ]",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    rf"{_START}(?P<by>(?:according[ ]to|based[ ]on|(?:as[ ])?(?:{_SAID})[ ](?:in|by)|(?:as[ ])?per|in|from)[ ]"
+    rf"|as[ ](?=[^,\n]{{1,80}}[ys],))?{_N}(?:[ ](?:{_VERB})(?=,))?"
+    rf"(?(by)[ ]?[,:]|:)[ ]?(?:it[ ]is[ ](?:{_SAID})[ ]that[ ])?",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    rf"[ ]?[,;–—(]?[ ]?(?:as[ ])?\b(?:(?:{_SAID})[ ](?:in|by)|according[ ]to|(?:as[ ])?per|see(?:[ ]also)?|refer[ ]to)"
+    rf"[ ]{_N}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?(?=[ ]?[.,;!?)*\n]|\Z)",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(
+    rf"{_START}(?:for[ ][^.,\n]{{0,60}},[ ])?(?:please[ ])?(?:see|refer[ ]to|consult|check)(?:[ ]also)?[ ]{_N}"
+    r"(?:[ ]for[ ][^.\n]{0,60})?(?:\.|(?=\n)|\Z)[ ]?",
+    re.IGNORECASE,
+)
+_OBJECT = re.compile(rf"\b(?:in|of|from|by|under|per)[ ](?={MARK}+[ ](?!and\b|or\b|but\b|if\b|when\b|while\b)[a-z])")
+_MARKS = re.compile(f"{MARK}+")
+
+
+def without_nouns(sealed: Sealed, chunks: Sequence[Chunk]) -> str:
+    """The text of *sealed* with every marker that is a noun taken out of its phrase."""
+    if not re.search(MARK, sealed.text) and not _NUMBERED.search(sealed.text):
+        return sealed.text
+    said = frozenset(found[0].casefold() for chunk in chunks for found in _NUMBERED.finditer(chunk.text))
+
+    def numbered(found: re.Match[str]) -> str:
+        marker = read_numbers(re.sub(r"(?i)\b(?:the|provided|passages?|excerpts?)\b", "", found[0]), len(chunks))
+        meant = marker is not None and (marker.groups or "chunk" in found[0].casefold())
+        return _NOUN + sealed.mark(marker) if marker and meant and found[0].casefold() not in said else found[0]
+
+    text = _NUMBERED.sub(numbered, sealed.text)
+    text = re.sub(rf"({MARK})(?:,?[ ]and[ ]|[,;][ ])?{_NOUN}(?={MARK})", r"\1", text)
+    text = re.sub(rf"\*\*({_NOUN}{MARK}+:)\*\*", r"\1", text)
+    text = _AFTERWARDS.sub(lambda found: found["held"] or found["last"], text)
+    text = _POINTS.sub("", text)
+    text = _SAYS.sub(_according, text)
+    text = _TAIL.sub(lambda found: found["marks"], _moved(text))
+    text = _OBJECT.sub(r"\g<0>the document", text)
+    return re.sub(_NOUN, "the document", re.sub(_START + _NOUN, "The document", text))
+
+
+def _according(found: re.Match[str]) -> str:
+    """ "[1] states that X" as "According to [1], X"; without "that" the document stays the subject."""
+    marks = re.sub(rf"[^{MARK[1:-1]}]", "", found["marks"])
+    if found["that"]:
+        return f"According to {marks}, "
+    return f"According to {marks}, the document{'s' if len(marks) > 1 else ''} {found['verb']} "
+
+
+def _moved(text: str) -> str:
+    """*text* with the phrases that open a sentence taken out, their markers set at its end."""
+    leads = list(_LEAD.finditer(text))
+    if not leads:
+        return text
+    ends = [end for _, end in sentence_spans(re.sub(MARK, " ", text))]
+    out: list[str] = []
+    done = at = 0
+    for lead in leads:
+        if lead.start() < done:
+            continue
+        while at < len(ends) - 1 and ends[at] < lead.end():
+            at += 1
+        end = max(ends[at], lead.end()) if ends else lead.end()
+        rest = text[lead.end() : end]
+        last = next((i for i in range(len(rest), 0, -1) if rest[i - 1].isalnum()), 0)
+        own = _MARKS.search(rest, last)
+        place = own.start() if own else len(rest)
+        first = rest[:1].upper() if re.match(r"[a-z]+\b(?![.(_/@])", rest) else rest[:1]
+        out += [text[done : lead.start()], first, rest[1:place], lead["marks"], rest[place:]]
+        done = end
+    return "".join([*out, text[done:]])
