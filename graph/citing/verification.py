@@ -74,8 +74,8 @@ class _Check:
 
     @property
     def contradicted(self) -> bool:
-        """Whether a quote was found that says something else."""
-        return any(quote.against for group in self.options for quote in group)
+        """Whether it is a near copy of a quote that says something else; what a quote lacks another may have."""
+        return any(quote.against not in (None, "amount", "name") for group in self.options for quote in group)
 
 
 async def verify(

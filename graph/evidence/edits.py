@@ -19,8 +19,6 @@ Edit = Literal["name", "denial", "opposite", "strength", "condition", "added", "
 
 NEAR_COPY = 0.6
 """Share of a sentence's words that stand in its quote in the same order, from which it is laid on it word by word."""
-WHOLE_COPY, LEAST_WORDS = 0.8, 4
-"""Or so much of the quote, and so many words of it, that stand in the sentence."""
 _MOST_WORDS = 120
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -60,8 +58,7 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     left, right = [word.lower() for word in own], [word.lower() for word in other]
     matcher = SequenceMatcher(None, [*map(stem, left)], [*map(stem, right)], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
-    shared = sum(block.size for block in blocks)
-    if shared < min(NEAR_COPY * len(left), max(WHOLE_COPY * len(right), LEAST_WORDS)):
+    if not blocks or sum(block.size for block in blocks) < NEAR_COPY * len(left):
         return None
     first, last = blocks[0].b, blocks[-1].b + blocks[-1].size
     if _denials(left) % 2 != _denials(right[first:last]) % 2:

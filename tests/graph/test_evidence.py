@@ -148,7 +148,11 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
         ("It causes bad headaches at night.", "It may causes bad headaches at night.", "strength"),
         ("Members may always vote.", "Members may vote.", "strength"),
         ("The alarm sounds.", "If the tank is full, the alarm sounds.", "condition"),
-        ("The red alarm sounds after approval by the director.", "The red alarm sounds.", "added"),
+        (
+            "The red alarm sounds at nine each day by order of the director.",
+            "The red alarm sounds at nine each day.",
+            "added",
+        ),
         ("The pump, which is red, is quick.", "The pump, which is red, is not only quick.", None),
         ("The pump is red.", "The pump is red.", None),
     ],
