@@ -23,7 +23,7 @@ _ENOUGH = 0.75
 _JOINED = 0.05
 """How much better two neighbouring sentences must be than one of them."""
 
-_RELATIVE = frozenset("what when where which who whom whose whi how".split())
+_RELATIVE = frozenset("what when where which who whom whose whi how while wherea although though".split())
 """Stems of words that join clauses; they are no more than that in a statement."""
 
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
