@@ -66,6 +66,8 @@ class Amount:
     value: float | str
     unit: str = ""
     written: float | None = None
+    counts: bool = False
+    """Whether it is a bare number in words."""
 
     def matches(self, other: Amount) -> bool:
         """Whether *other* states the same; where one of the two names no unit, the numbers as written must agree."""
@@ -101,12 +103,20 @@ def amounts_of(text: str) -> tuple[tuple[Amount, ...], ...]:
 
 
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
-    """Whether *claim* states an amount that none of the texts *evidence* states."""
+    """Whether *claim* states an amount that none of the texts *evidence* states.
+
+    A count in words ("two charts") may be the reader's own where these texts count nothing.
+    """
     wanted = amounts_of(claim)
     if not wanted:
         return False
     there = [one for text in evidence for readings in amounts_of(text) for one in readings]
-    return any(not any(mine.matches(other) for mine in readings for other in there) for readings in wanted)
+    counts = any(not other.unit for other in there)
+    return any(
+        not any(mine.matches(other) for mine in readings for other in there)
+        for readings in wanted
+        if counts or not readings[0].counts
+    )
 
 
 def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount, ...]]:
@@ -134,7 +144,7 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     if unit is None and tokens[at - 1][0] == "sign" and at:
         unit = _UNITS.get(before)
     if unit is None:
-        return used, () if kind == "word" and value == 1 else (Amount(value),)
+        return used, () if kind == "word" and value == 1 else (Amount(value, counts=kind == "word"),)
     return used, (Amount(value * unit[1], unit[0], value),)
 
 

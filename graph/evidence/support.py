@@ -32,7 +32,7 @@ CLEAR_SUPPORT = 0.8
 CONTRADICTED = 0.2
 """Most support of a sentence that states another amount or name than its quote, or turns a word of it."""
 
-SCALE, BIAS = 0.76, 0.46
+SCALE, BIAS = 0.93, 0.35
 """Support of what is read: Platt's scaling of the reader's logit."""
 WORDING_BAR, WORDING_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the share of words at which it is one half, and how fast it rises there."""
