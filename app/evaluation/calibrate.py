@@ -1,4 +1,4 @@
-"""``garden calibrate``: fit relevance for your own garden, embedding model and questions.
+"""``garden calibrate``: fit relevance for your own garden, embedding model, reranker and questions.
 
 The result goes to ``DATA_DIR/relevance_model.json``, which the next start reads; remove the file to go back.
 """
@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,16 @@ from rich.console import Console
 from app.bootstrap import build_garden
 from app.evaluation.crossvalidate import cross_validate, rates
 from app.evaluation.fit import ANSWERS, LOST_ANSWER_WEIGHT, LOST_CHUNK_WEIGHT, READ, RELEVANCE, fit
+from app.evaluation.fit_reranker import fit_scale
 from app.evaluation.measures import folded, is_gold
 from app.evaluation.questions import EvalQuestion, read_questions
 from app.evaluation.samples import Samples, collect
 from app.garden import Garden
+from app.makers import make_rerank_grader
 from app.progress import progress
 from app.providers.reader import OnnxReader
-from app.settings import load_settings
+from app.rerank_grading import AS_IT_IS, ScoreScale
+from app.settings import Settings, load_settings
 from graph.errors import InvalidInput
 from graph.policy import MIN_CONFIDENCE
 from graph.state import Question
@@ -41,8 +45,8 @@ def run_calibrate(paths: list[Path], *, as_json: bool = False) -> int:
     if len(questions) < LEAST_QUESTIONS:
         raise InvalidInput(f"At least {LEAST_QUESTIONS} questions are needed, not {len(questions)}.", "questions")
     settings = load_settings()
-    samples, model = asyncio.run(_samples(questions))
     try:
+        samples, model, scale = asyncio.run(_samples(settings, questions))
         entry = fit([samples])
     except ValueError as error:
         raise InvalidInput("The questions do not tell right chunks from wrong ones.", "questions") from error
@@ -50,6 +54,8 @@ def run_calibrate(paths: list[Path], *, as_json: bool = False) -> int:
     path = settings.data_dir / "relevance_model.json"
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
     known["models"][model] = entry
+    if scale:
+        known.setdefault("rerankers", {})[settings.reranking] = asdict(scale)
     path.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
     found = rates(samples, *held_out, MIN_CONFIDENCE)
     if as_json:
@@ -62,8 +68,11 @@ def run_calibrate(paths: list[Path], *, as_json: bool = False) -> int:
     return 0
 
 
-async def _samples(questions: list[EvalQuestion]) -> tuple[Samples, str]:
-    garden = build_garden()
+async def _samples(settings: Settings, questions: list[EvalQuestion]) -> tuple[Samples, str, ScoreScale | None]:
+    """The samples, the embedding model's name, and the scale of the reranker's scores, where there is one."""
+    named = settings.reranking not in ("local", "none")
+    grader = make_rerank_grader(settings, AS_IT_IS) if named else None
+    garden = build_garden(settings, grader=grader)
     try:
         rows = []
         with progress("asking", "questions") as show:
@@ -73,7 +82,8 @@ async def _samples(questions: list[EvalQuestion]) -> tuple[Samples, str]:
         known = [row for row in rows if row["gold_chunk"] or not row["answerable"]]
         if len(known) < LEAST_QUESTIONS:
             raise InvalidInput("The garden holds the right chunks of too few of these questions.", "questions")
-        return await collect(garden.retriever, known, OnnxReader()), garden.embedding.name
+        scale = await fit_scale(grader, garden.retriever, known) if grader else None
+        return await collect(garden.retriever, known, OnnxReader()), garden.embedding.name, scale
     finally:
         await garden.aclose()
 
