@@ -51,8 +51,9 @@ def load_scale(path: Path, reranker: str) -> ScoreScale:
     """
     try:
         known = json.loads(path.read_text(encoding="utf-8")).get("rerankers", {}) if path.is_file() else {}
-        return ScoreScale(**known[reranker]) if reranker in known else DEFAULT_SCALE
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+        entry = known.get(reranker)
+        return ScoreScale(float(entry["bias"]), float(entry["weight"])) if entry else DEFAULT_SCALE
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
 
 
