@@ -58,15 +58,14 @@ class CrossEncoder:
             self._inputs = {one.name: one.type for one in self._session.get_inputs()}
             self._output = next(one.name for one in self._session.get_outputs())
             wrong = [name for name, kind in self._inputs.items() if name not in INPUTS or kind not in _TYPES]
-            size = 0 if wrong else self._run("a question", ["a text"]).size
+            size = 0 if wrong else self._run("a question", ["a text", "a longer text"]).size
         except Exception as error:  # ONNX Runtime's own classes share no root
             raise ConfigurationError(f"{file} cannot be run by ONNX Runtime here.") from error
         if wrong:
             raise ConfigurationError(f"{file} is no cross-encoder: it asks for {', '.join(wrong)}.")
-        if size != 1:
-            raise ConfigurationError(
-                f"{file} is no reranker: it gives {size} numbers for a pair of texts, not one score."
-            )
+        if size != 2:
+            each = f"{size / 2:g} numbers for a pair of texts, not one score"
+            raise ConfigurationError(f"{file} is no reranker: it gives {each}.")
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
         """One score per text, any number, from one pass padded to the longest; at least one text."""
