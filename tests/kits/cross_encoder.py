@@ -24,6 +24,7 @@ def write_cross_encoder(
     scores: int = 1,
     type_ids: bool = True,
     extra_input: str | None = None,
+    batch: str | int = "batch",
     most_tokens: int = 512,
 ) -> Path:
     """Write the folder and return it. The logit is ``2 · shared - 3``, over the words of *texts*; *scores* of them.
@@ -36,7 +37,7 @@ def write_cross_encoder(
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "config.json").write_text(json.dumps({"pad_token_id": PAD, "max_position_embeddings": 514}))
     (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": most_tokens}))
-    onnx.save(_model(tokenizer.get_vocab_size(), scores, type_ids, extra_input), str(target))
+    onnx.save(_model(tokenizer.get_vocab_size(), scores, type_ids, extra_input, batch), str(target))
     return folder
 
 
@@ -62,7 +63,7 @@ def _tokenizer(texts: Sequence[str]) -> Tokenizer:
     return tokenizer
 
 
-def _model(vocabulary: int, scores: int, type_ids: bool, extra_input: str | None) -> onnx.ModelProto:
+def _model(vocabulary: int, scores: int, type_ids: bool, extra_input: str | None, batch: str | int) -> onnx.ModelProto:
     counts = np.ones(vocabulary, np.float32)
     counts[[0, 2, 3]] = 0.0
     constants = {
@@ -104,8 +105,8 @@ def _model(vocabulary: int, scores: int, type_ids: bool, extra_input: str | None
     graph = helper.make_graph(
         nodes,
         "cross-encoder",
-        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "sequence"]) for name in names],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", scores])],
+        [helper.make_tensor_value_info(name, TensorProto.INT64, [batch, "sequence"]) for name in names],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [batch, scores])],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)

@@ -103,10 +103,11 @@ def test_of_several_files_the_plain_one(tmp_path: Path) -> None:
         ({"scores": 2}, "2 numbers for a pair"),
         ({"scores": 3}, "3 numbers for a pair"),
         ({"extra_input": "position_ids"}, "position_ids"),
+        ({"batch": 1}, "cannot be run"),
     ],
 )
 def test_what_is_no_reranker_is_refused(tmp_path: Path, made: dict[str, object], said: str) -> None:
-    """Classes instead of one score, and inputs no tokenizer gives, stop the start with one line."""
+    """Classes, inputs no tokenizer gives, and a graph for one pair at a time stop the start with one line."""
     with pytest.raises(ConfigurationError, match=said) as caught:
         CrossEncoder(write_cross_encoder(tmp_path, TEXTS, **made))  # type: ignore[arg-type]
     assert "\n" not in caught.value.message
