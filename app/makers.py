@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from app.grading import CosineGrader, LocalGrader
 from app.providers.reader import OnnxReader
@@ -11,6 +12,9 @@ from app.synthesis.extractive import ExtractiveSynthesizer
 from graph.errors import ConfigurationError
 from graph.ports import Grader, Synthesizer
 from graph.relevance.calibration import Calibration
+
+if TYPE_CHECKING:
+    from app.rerank_grading import RerankGrader, ScoreScale
 
 EXTRACTIVE = "extractive"
 
@@ -23,10 +27,19 @@ def make_grader(settings: Settings, calibration: Calibration) -> Grader:
         return CosineGrader(calibration)
     if settings.reranking == "local":
         return LocalGrader(calibration)
-    from app.providers.rerankers import make_reranker
-    from app.rerank_grading import RerankGrader, load_scale
+    from app.rerank_grading import load_scale
 
-    return RerankGrader(make_reranker(settings), load_scale(settings.reranking.partition(":")[0]))
+    return make_rerank_grader(settings, load_scale(settings.data_dir / "relevance_model.json", settings.reranking))
+
+
+def make_rerank_grader(settings: Settings, scale: ScoreScale) -> RerankGrader:
+    """The grader over the reranker that ``RERANKER`` names. Raises ``ConfigurationError``."""
+    from app.providers.rerankers import RERANK_SECONDS, make_reranker
+    from app.rerank_grading import RerankGrader
+
+    # A machine of one's own may need long; Cohere does not.
+    seconds = RERANK_SECONDS if settings.reranking.startswith("cohere:") else settings.request_timeout_seconds
+    return RerankGrader(make_reranker(settings), scale, seconds=seconds)
 
 
 def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:

@@ -13,6 +13,7 @@ from prometheus_client.metrics_core import Metric
 
 from app.garden import Garden
 from app.metrics import Metrics, circuit_states, gauge, model_tokens
+from app.providers.rerankers import reranker_label
 from graph.errors import GardenError
 
 FRESH_SECONDS = 5.0
@@ -30,7 +31,7 @@ def metrics_of(garden: Garden) -> Metrics:
         "store": settings.vector_store,
         "embedding": garden.embedding.name,
         "chat": settings.chat,
-        "reranker": settings.reranking,
+        "reranker": reranker_label(settings),
     }
     metrics = Metrics(info=info, places=settings.places)
     garden.service.observers.append(metrics.question)

@@ -1,10 +1,9 @@
-"""Gate one by a vendor's reranker: any LangChain ``BaseDocumentCompressor`` that scores, brought onto our scale."""
+"""Gate one by a reranker: any LangChain ``BaseDocumentCompressor`` that scores, brought onto our scale."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +13,14 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 
 from app.circuit import Circuit
 from app.faults import fault_of, rerank_error
-from app.providers.rerankers import RERANK_SECONDS, SCORE
+from app.providers.rerank_scores import SCORE, log_odds_of, sigmoid, valid_unicode
+from app.providers.rerankers import RERANK_SECONDS
 from app.readings import best_first
 from app.resilience import Retry
-from graph.errors import RerankFailed
+from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Retrieved
 from graph.state import Chunk, Question, Reading
 
-_EDGE = 1e-6
 _PLACE = "garden_place"
 
 
@@ -34,27 +33,37 @@ class ScoreScale:
 
     def relevance(self, score: float) -> float:
         """The probability in [0, 1] that a *score* in [0, 1] stands for."""
-        inside = min(1.0 - _EDGE, max(_EDGE, score))
-        return 1.0 / (1.0 + math.exp(-(self.bias + self.weight * math.log(inside / (1.0 - inside)))))
+        return sigmoid(self.bias + self.weight * log_odds_of(score))
 
 
-def load_scale(provider: str, path: Path | None = None) -> ScoreScale:
-    """The scale of *provider*'s scores from the file at *path*, or from the one in the package.
+AS_IT_IS = ScoreScale(0.0, 1.0)
+"""Leaves scores alone."""
 
-    Raises ``OSError`` or ``KeyError`` when the file, or the provider in it, is missing.
+DEFAULT_SCALE = ScoreScale(2.2336, 1.0)
+"""Not fitted, for that takes the user's questions (``garden calibrate``): 0.3, the default bar of retrieval validation,
+becomes 0.8, that of gate one; with the slope left at 1, 0.05 becomes 0.33 and 0.9 becomes 0.99."""
+
+
+def load_scale(path: Path, reranker: str) -> ScoreScale:
+    """The scale that ``garden calibrate`` fitted to *reranker* and kept in the file at *path*, or the default one.
+
+    Raises ``ConfigurationError`` when the file cannot be read.
     """
-    source = path or Path(__file__).with_name("providers") / "rerank_calibration.json"
-    entry = json.loads(source.read_text(encoding="utf-8"))["rerankers"][provider]
-    return ScoreScale(float(entry["bias"]), float(entry["weight"]))
+    try:
+        known = json.loads(path.read_text(encoding="utf-8")).get("rerankers", {}) if path.is_file() else {}
+        entry = known.get(reranker)
+        return ScoreScale(float(entry["bias"]), float(entry["weight"])) if entry else DEFAULT_SCALE
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
 
 
 class RerankGrader:
-    """``RERANKER=provider:model``: one call per part of the question, all within the deadline."""
+    """A reranker of ``RERANKER``: one call per part of the question, all within *seconds* and the deadline."""
 
     def __init__(
         self,
         reranker: BaseDocumentCompressor,
-        scale: ScoreScale,
+        scale: ScoreScale = DEFAULT_SCALE,
         *,
         retry: Retry | None = None,
         circuit: Circuit | None = None,
@@ -87,13 +96,13 @@ class RerankGrader:
 
     async def _rerank(self, reading: Reading, until: float) -> list[Chunk]:
         documents = [
-            Document(f"{chunk.title}\n{chunk.text}".strip(), metadata={_PLACE: place})
+            Document(valid_unicode(f"{chunk.title}\n{chunk.text}".strip()), metadata={_PLACE: place})
             for place, chunk in enumerate(reading.chunks)
         ]
 
         async def ask() -> Sequence[Document]:
             try:
-                return await self._reranker.acompress_documents(documents, reading.question)
+                return await self._reranker.acompress_documents(documents, valid_unicode(reading.question))
             except Exception as error:
                 raise rerank_error(error) from error
 

@@ -36,7 +36,12 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         "all-MiniLM-L6-v2", description="embedded model, a folder with one, or `provider:model`"
     )
-    reranker: str = Field("", description="unset: `local` (calibrated); or `cohere:rerank-v3.5`, `none`")
+    reranker: str = Field(
+        "",
+        description="unset: `local` (calibrated); or a folder with an ONNX cross-encoder, `cohere:rerank-v3.5`, "
+        "`tei:URL`, `rerank:MODEL@URL`, `none`",
+    )
+    reranker_api_key: SecretStr = Field(SecretStr(""), description="key of the server in `tei:` or `rerank:`, if any")
     vector_store: Literal["embedded", "qdrant", "chroma"] = Field("embedded", description="where the chunks are")
     data_dir: Path = Field(Path(".garden"), description="folder of the embedded store")
 
@@ -123,13 +128,6 @@ class Settings(BaseSettings):
     def _finite(cls, value: float) -> float:
         if value != value or value == float("inf"):
             raise ValueError("a finite number of seconds")
-        return value
-
-    @field_validator("reranker")
-    @classmethod
-    def _reranker(cls, value: str) -> str:
-        if value not in ("", "local", "none") and not value.startswith("cohere:"):
-            raise ValueError("local, none or cohere:MODEL")
         return value
 
     @property

@@ -31,8 +31,8 @@ from graph.state import Question, Reading
 from graph.validation_rules import MOST_CHUNKS, check_arguments
 
 if TYPE_CHECKING:
+    from app.providers.cohere_reranker import CohereReranker
     from app.providers.embeddings import EmbeddingModel
-    from app.providers.rerankers import CohereReranker
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""

@@ -15,7 +15,7 @@ from app.providers.vectors import unit
 from app.settings import load_settings
 from graph.sentences import sentence_spans
 from tests.failures import Case
-from tests.peers import CoherePeer, Fault, HttpPeer, OllamaPeer
+from tests.peers import CoherePeer, Fault, HttpPeer, OllamaPeer, RerankPeer
 from tests.peers.chroma_server import ChromaServer
 from tests.peers.qdrant_peer import QdrantPeer
 from tests.peers.reading import vector
@@ -28,6 +28,8 @@ PATHS = {
     "Ollama embeddings": "/api/embed",
     "Cohere embeddings": "/v2/embed",
     "Cohere rerank": "/v2/rerank",
+    "TEI rerank": "/rerank",
+    "/v1/rerank server": "/v1/rerank",
     "Ollama chat": "/api/chat",
     "Cohere chat": "/v2/chat",
 }
@@ -91,6 +93,9 @@ def world(case: Case | None, steady: QdrantPeer, chroma: ChromaServer) -> Iterat
         if provider == "Cohere rerank":
             settings["EMBEDDING_MODEL"] = "nomic-embed-text"
         peer: HttpPeer = ollama if provider.startswith("Ollama") else cohere
+        if provider in ("TEI rerank", "/v1/rerank server"):
+            peer = stack.enter_context(RerankPeer())
+            settings["RERANKER"] = f"tei:{peer.url}" if provider == "TEI rerank" else f"rerank:m@{peer.url}/v1"
         if provider == "Qdrant":
             peer = stack.enter_context(QdrantPeer())
             settings["QDRANT_URL"] = peer.url

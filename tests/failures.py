@@ -86,6 +86,8 @@ CASES = [
     *_retrieval("Ollama embeddings"),
     *_retrieval("Cohere embeddings"),
     *_retrieval("Cohere rerank"),
+    *_retrieval("TEI rerank"),
+    *_retrieval("/v1/rerank server"),
     *_chat("Ollama chat"),
     *_chat("Cohere chat"),
 ]

@@ -1,5 +1,6 @@
 """``garden calibrate``: fit relevance for your own garden and embedding model, from questions or from its headings.
 
+Questions also fit the scale of a reranker's scores, where ``RERANKER`` names one.
 The result goes to ``DATA_DIR/relevance_model.json``, which the next start reads; remove the file to go back.
 """
 
@@ -22,14 +23,17 @@ from rich.table import Table
 from app.bootstrap import build_garden, calibrations_of
 from app.evaluation.crossvalidate import cross_validate, probabilities, rates
 from app.evaluation.fit import fit, rescale
+from app.evaluation.fit_reranker import fit_scale
 from app.evaluation.headings import heading_rows, heading_samples
 from app.evaluation.measures import folded, is_gold
 from app.evaluation.questions import EvalQuestion, read_questions
 from app.evaluation.samples import Samples, collect
 from app.garden import Garden
+from app.makers import make_rerank_grader
 from app.progress import Show, progress
 from app.providers.payloads import chunk_from_payload
 from app.providers.reader import OnnxReader
+from app.rerank_grading import AS_IT_IS, RerankGrader, ScoreScale
 from app.settings import Settings, load_settings
 from graph.errors import InvalidInput
 from graph.policy import MIN_CONFIDENCE
@@ -57,6 +61,7 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
     """Fit to the questions of *paths*, or without any to the garden's headings; print what it gains.
 
     The new calibration is kept where its held-out outcome is not worse than that of the one in use, or with *keep*.
+    A reranker's scale, which these measures do not show, is kept always; headings leave it as it is.
     Raises ``InvalidInput`` when there are too few questions or headings, or too few whose right chunk the garden holds.
     """
     settings = load_settings()
@@ -64,7 +69,7 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
     questions = [question for path in paths for question in read_questions(path)]
     if paths and len(questions) < LEAST_QUESTIONS:
         raise InvalidInput(f"At least {LEAST_QUESTIONS} questions are needed, not {len(questions)}.", "questions")
-    samples, model = asyncio.run(_samples(settings, questions))
+    samples, model, scale = asyncio.run(_samples(settings, questions))
     calibrations = calibrations_of(settings)
     in_use = asdict(calibration_for(model, calibrations))
     # Headings find their own words: fitted freely, these would count for more than they do of a question.
@@ -77,29 +82,27 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
         advice = "" if paths else ": give a file of questions"
         raise InvalidInput(f"The {asked} do not tell right chunks from wrong ones{advice}.", "questions") from error
     before, after = (rates(samples, *one, MIN_CONFIDENCE) for one in (probabilities(samples, in_use), held_out))
-    kept = keep or after[OUTCOME] >= before[OUTCOME]
     path = settings.data_dir / "relevance_model.json"
-    if kept:
+    kept = path if keep or after[OUTCOME] >= before[OUTCOME] else None
+    if kept or scale:
         stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
-        stored["models"][model] = entry
+        if kept:
+            stored["models"][model] = entry
+        if scale:
+            stored.setdefault("rerankers", {})[settings.reranking] = asdict(scale)
         path.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
     measures = {
         shown: {"before": _value(before[name]), "after": _value(after[name])} for name, shown in MEASURES.items()
     }
     if as_json:
-        result = {
-            "from": asked,
-            "questions": len(samples.fold),
-            "measures": measures,
-            "kept": str(path) if kept else None,
-        }
+        result = {"from": asked, "questions": len(samples.fold), "measures": measures}
+        result |= {"kept": str(kept) if kept else None, "reranker": asdict(scale) if scale else None}
         sys.stdout.write(json.dumps(result, indent=2) + "\n")
     else:
-        _print(
-            f"{len(samples.fold)} questions{'' if paths else ' made of headings'}, held out",
-            measures,
-            path if kept else None,
-        )
+        title = f"{len(samples.fold)} questions{'' if paths else ' made of headings'}, held out"
+        _print(title, measures, kept)
+        if scale:
+            sys.stdout.write(f"the scale of {settings.reranking} is kept in {path}\n")
     return 0
 
 
@@ -119,18 +122,24 @@ def _print(title: str, measures: Mapping[str, Mapping[str, float | None]], kept:
         out.print("not kept: the outcome would be worse; --keep keeps it all the same")
 
 
-async def _samples(settings: Settings, questions: list[EvalQuestion]) -> tuple[Samples, str]:
-    """The samples of *questions*, or of the headings where there are none, and the name of the embedding model."""
-    garden = build_garden(settings)
+async def _samples(settings: Settings, questions: list[EvalQuestion]) -> tuple[Samples, str, ScoreScale | None]:
+    """Samples of *questions*, or else of headings; the embedding model's name; with questions, a reranker's scale."""
+    named = questions and settings.reranking not in ("local", "none")
+    grader = make_rerank_grader(settings, AS_IT_IS) if named else None
+    garden = build_garden(settings, grader=grader)
     try:
         with progress("asking", "questions") as show:
-            asking = _asked(garden, questions, show) if questions else _headings(garden, show)
-            return await asking, garden.embedding.name
+            if not questions:
+                return await _headings(garden, show), garden.embedding.name, None
+            samples, scale = await _asked(garden, questions, grader, show)
+            return samples, garden.embedding.name, scale
     finally:
         await garden.aclose()
 
 
-async def _asked(garden: Garden, questions: list[EvalQuestion], show: Show) -> Samples:
+async def _asked(
+    garden: Garden, questions: list[EvalQuestion], grader: RerankGrader | None, show: Show
+) -> tuple[Samples, ScoreScale | None]:
     rows = []
     for done, question in enumerate(questions, 1):
         rows.append(await _row(garden, question))
@@ -138,9 +147,11 @@ async def _asked(garden: Garden, questions: list[EvalQuestion], show: Show) -> S
     known = [row for row in rows if row["gold_chunks"] or not row["answerable"]]
     if len(known) < LEAST_QUESTIONS:
         raise InvalidInput("The garden holds the right chunks of too few of these questions.", "questions")
-    return await collect(
+    scale = await fit_scale(grader, garden.retriever, known) if grader else None
+    samples = await collect(
         garden.retriever, known, OnnxReader(), lambda done: show(len(questions) + done, len(questions) + len(known), "")
     )
+    return samples, scale
 
 
 async def _headings(garden: Garden, show: Show) -> Samples:

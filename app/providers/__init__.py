@@ -2,6 +2,6 @@
 
 embeddings.py      minilm*.py, weights.py, encoder_queue.py: the embedded model on ONNX Runtime
 vector_stores.py   edge_*.py: the embedded engine; layout.py, payloads.py: what a collection looks like in every store
-rerankers.py       Cohere's reranker
+rerankers.py       *_reranker.py: Cohere's, a cross-encoder in a folder, a server of the user's own
 chat_models.py     Ollama, Cohere, and any LangChain ``provider:model``
 """

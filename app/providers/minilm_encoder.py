@@ -83,12 +83,12 @@ def open_session(folder: Path, precision: Precision, threads: int) -> InferenceS
     """
     from onnxruntime import InferenceSession
 
-    options = session_options(folder, threads)
+    options = session_options(threads, folder)
     return InferenceSession(encoder_graph(folder, precision), options, providers=["CPUExecutionProvider"])
 
 
-def session_options(folder: Path, threads: int) -> SessionOptions:
-    """Options of a session that maps external weights from the model file in *folder*."""
+def session_options(threads: int, folder: Path | None = None) -> SessionOptions:
+    """Options of a session; with *folder*, of one that maps external weights from the model file there."""
     from onnxruntime import SessionOptions
 
     options = SessionOptions()
@@ -96,6 +96,7 @@ def session_options(folder: Path, threads: int) -> SessionOptions:
     options.inter_op_num_threads = 1
     options.enable_mem_pattern = False  # a plan of memory kept for each shape helps only where shapes repeat
     options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
-    weights = (folder / "model.safetensors").resolve()
-    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
+    if folder:
+        weights = (folder / "model.safetensors").resolve()
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
     return options

@@ -104,7 +104,7 @@ class _Model:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._cls, self._sep = self._tokenizer.encode("").ids
-        options = session_options(folder, threads=1)
+        options = session_options(1, folder)
         self._session = InferenceSession(reader_graph(folder, layers), options, providers=["CPUExecutionProvider"])
 
     def read(self, question: str, passage: Passage) -> ReadPassage:

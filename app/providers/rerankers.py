@@ -1,99 +1,88 @@
 """Rerankers by name: one function and one table line each. What comes out is LangChain's ``BaseDocumentCompressor``.
 
-``local`` and ``none`` are no vendor's and have none: see ``app/grading.py``.
+``local`` and ``none`` need none: see ``app/grading.py``.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from langchain_core.callbacks import Callbacks
-from langchain_core.documents import BaseDocumentCompressor, Document
-from pydantic import ConfigDict
-
-from app.providers.cohere_client import NO_RETRIES, CohereConnection, connect
+from app.addresses import is_address
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
-RERANK_SECONDS = 5.0
-"""Total time of reranking one question's candidates, retries included."""
+if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
 
-SCORE = "relevance_score"
-"""The key of ``Document.metadata`` that holds the vendor's score, as LangChain's own rerankers name it."""
+RERANK_SECONDS = 5.0
+"""Total time of Cohere's reranking of one question's candidates, retries included."""
 
 
 def make_reranker(settings: Settings) -> BaseDocumentCompressor:
-    """The reranker that ``RERANKER=provider:model`` names. It is not contacted. Raises ``ConfigurationError``."""
-    provider, _, model = settings.reranking.partition(":")
+    """The reranker that ``RERANKER`` names; a server is not contacted. Raises ``ConfigurationError``."""
+    wanted = settings.reranking
+    provider, _, model = wanted.partition(":")
+    if Path(wanted).expanduser().is_dir():
+        provider, model = "onnx", wanted
     if provider not in MAKERS or not model.strip():
-        raise ConfigurationError(f"RERANKER={settings.reranking!r} is not allowed: local, none or cohere:MODEL")
+        raise _refused(settings)
     return MAKERS[provider](settings, model)
 
 
-class CohereReranker(BaseDocumentCompressor):
-    """Cohere's ``/v2/rerank``. One call is one request; raises what the SDK raises, for the caller to read."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    connection: CohereConnection
-    model: str
-
-    def compress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Every document with Cohere's score in its metadata, best first; an empty list makes no call."""
-        if not documents:
-            return []
-        return _scored(documents, self.connection.client.rerank(**self._request(documents, query)))
-
-    async def acompress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """``compress_documents`` on the event loop; cancelling it ends the request."""
-        if not documents:
-            return []
-        return _scored(documents, await self.connection.aclient.rerank(**self._request(documents, query)))
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self.connection.aclose()
-
-    def _request(self, documents: Sequence[Document], query: str) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "query": query,
-            "documents": [document.page_content for document in documents],
-            "top_n": len(documents),
-            "request_options": NO_RETRIES,
-        }
-
-
-def _scored(documents: Sequence[Document], response: Any) -> list[Document]:
-    """The documents with their scores. Raises ``ValueError`` when the response does not score each of them."""
-    scores: dict[int, float] = {}
-    for result in response.results or ():
-        score = float(result.relevance_score)
-        if not math.isfinite(score):
-            raise ValueError("a score is not a number")
-        scores[int(result.index)] = min(1.0, max(0.0, score))
-    if scores.keys() != set(range(len(documents))):
-        raise ValueError("the scores are not those of the documents")
-    scored = [
-        Document(page_content=document.page_content, metadata={**document.metadata, SCORE: scores[i]}, id=document.id)
-        for i, document in enumerate(documents)
-    ]
-    return sorted(scored, key=lambda document: -document.metadata[SCORE])
+def reranker_label(settings: Settings) -> str:
+    """``RERANKER`` for figures anybody may read: without the server's address, and of a folder its name."""
+    wanted = re.sub(r"[:@]https?://.*", "", settings.reranking)
+    return Path(wanted).name if Path(wanted.removeprefix("onnx:")).expanduser().is_dir() else wanted
 
 
 def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
+    from app.providers.cohere_client import connect
+    from app.providers.cohere_reranker import CohereReranker
+
     connection = connect(settings, "RERANKER", RERANK_SECONDS)
     _ = connection.aclient  # now, rather than in the first question's time: the SDK takes seconds to import
     return CohereReranker(connection=connection, model=model)
 
 
+def _onnx(_: Settings, folder: str) -> BaseDocumentCompressor:
+    from app.providers.onnx_reranker import CrossEncoder, OnnxReranker
+
+    return OnnxReranker(model=CrossEncoder(Path(folder).expanduser()))
+
+
+def _tei(settings: Settings, url: str) -> BaseDocumentCompressor:
+    return _served(settings, url, None)
+
+
+def _rerank(settings: Settings, name: str) -> BaseDocumentCompressor:
+    model, _, url = name.partition("@http")
+    return _served(settings, f"http{url}", model)
+
+
+def _served(settings: Settings, url: str, model: str | None) -> BaseDocumentCompressor:
+    from app.providers.http_reranker import HttpReranker
+
+    if not is_address(url) or "@" in url or model == "":
+        raise _refused(settings)
+    seconds = settings.request_timeout_seconds
+    return HttpReranker(url=url.rstrip("/"), key=settings.reranker_api_key, seconds=seconds, model=model)
+
+
+def _refused(settings: Settings) -> ConfigurationError:
+    shown = re.sub(r"//[^/@]*@", "//(hidden)@", repr(settings.reranking))
+    return ConfigurationError(
+        f"RERANKER={shown} is not allowed: local, none, a folder with an ONNX cross-encoder, cohere:MODEL, "
+        "tei:http://HOST:PORT or rerank:MODEL@http://HOST:PORT/v1"
+    )
+
+
 MAKERS: dict[str, Callable[[Settings, str], BaseDocumentCompressor]] = {
     "cohere": _cohere,
+    "onnx": _onnx,
+    "tei": _tei,
+    "rerank": _rerank,
 }
 """Provider -> maker."""

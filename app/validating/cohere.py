@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from langchain_core.documents import Document
 
 from app.faults import Fault, fault_of
-from app.providers.rerankers import SCORE, CohereReranker, make_reranker
+from app.providers.cohere_reranker import CohereReranker
+from app.providers.rerank_scores import SCORE, valid_unicode
+from app.providers.rerankers import make_reranker
 from app.settings import Settings
 from graph.errors import RerankFailed
 from graph.state import Chunk
@@ -49,7 +51,7 @@ async def rerank_once(reranker: CohereReranker, query: str, chunks: Sequence[Chu
     """
     documents = [_document(place, chunk) for place, chunk in enumerate(chunks)]
     try:
-        scored = await reranker.acompress_documents(documents, _sendable(query))
+        scored = await reranker.acompress_documents(documents, valid_unicode(query))
     except Exception as error:  # noqa: BLE001 - raised anew without its cause: a traceback shows no vendor's words
         raise _error(fault_of(error)) from None
     finally:
@@ -58,12 +60,7 @@ async def rerank_once(reranker: CohereReranker, query: str, chunks: Sequence[Chu
 
 
 def _document(place: int, chunk: Chunk) -> Document:
-    return Document(_sendable(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()), metadata={"place": place})
-
-
-def _sendable(text: str) -> str:
-    """*text* as valid Unicode: half of a surrogate pair becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return Document(valid_unicode(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()), metadata={"place": place})
 
 
 def _error(fault: Fault) -> Exception:

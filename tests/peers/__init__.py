@@ -14,6 +14,7 @@ import pytest
 from tests.peers.cohere_peer import CohereAnswer, CoherePeer
 from tests.peers.http_peer import HttpPeer
 from tests.peers.ollama_peer import OllamaPeer
+from tests.peers.rerank_peer import RerankPeer
 from tests.peers.wire import Fault, Received
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "HttpPeer",
     "OllamaPeer",
     "Received",
+    "RerankPeer",
     "cohere_peer",
     "ollama_peer",
 ]

@@ -7,8 +7,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 from langchain_core.documents import BaseDocumentCompressor, Document
 
-from app.providers.rerankers import SCORE, CohereReranker, make_reranker
-from app.rerank_grading import RerankGrader, load_scale
+from app.providers.cohere_reranker import CohereReranker
+from app.providers.rerank_scores import SCORE
+from app.providers.rerankers import make_reranker
+from app.rerank_grading import RerankGrader
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Grader
@@ -35,7 +37,7 @@ async def impatient(settings: Settings) -> AsyncIterator[Callable[[float], Reran
     made: list[RerankGrader] = []
 
     def make(seconds: float) -> RerankGrader:
-        made.append(RerankGrader(make_reranker(settings), load_scale("cohere"), seconds=seconds))
+        made.append(RerankGrader(make_reranker(settings), seconds=seconds))
         return made[-1]
 
     yield make
@@ -113,17 +115,24 @@ class Pickiest(BaseDocumentCompressor):
 
 async def test_any_langchain_compressor_that_scores() -> None:
     """What it leaves out comes last, with a relevance near 0."""
-    grader: Grader = RerankGrader(Pickiest(), load_scale("cohere"))
+    grader: Grader = RerankGrader(Pickiest())
     graded = await grader.grade(ASKED, pool())
     assert graded[0].chunk_id == "c2"
     assert [one.relevance for one in graded[1:]] == [pytest.approx(0.0, abs=0.001)] * (len(POOL) - 1)
 
 
-@pytest.mark.parametrize("name", ["local", "none", "cohere:", "cohere: "])
-def test_names_without_a_vendors_reranker(name: str) -> None:
-    """Only ``provider:model`` has one."""
-    with pytest.raises(ConfigurationError, match="RERANKER"):
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("local", "none", "magic", "/no/such/folder", "cohere:", "cohere: ", "onnx:", "tei:", "tei:host:8080"),
+        *("tei:http://", "tei:http://user:secret@host", "rerank:http://host", "rerank:@http://host", "rerank:m@host"),
+    ],
+)
+def test_names_without_a_reranker(name: str) -> None:
+    """Only a folder, ``provider:model`` and an address have one; what is allowed is said, a password is not."""
+    with pytest.raises(ConfigurationError, match="RERANKER") as caught:
         make_reranker(load_settings(reranker=name, cohere_api_key="k"))
+    assert "secret" not in caught.value.message
 
 
 def test_a_missing_key_is_said_at_the_start() -> None:
