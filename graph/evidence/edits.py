@@ -19,6 +19,8 @@ Edit = Literal["name", "denial", "opposite", "strength", "condition", "added", "
 
 NEAR_COPY = 0.6
 """Share of a sentence's words that stand in its quote in the same order, from which it is laid on it word by word."""
+EXACT_COPY = 0.85
+"""From this share on, no word with a meaning may be there that stands neither in the quote nor about it."""
 _MOST_WORDS = 120
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -58,7 +60,8 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     left, right = [word.lower() for word in own], [word.lower() for word in other]
     matcher = SequenceMatcher(None, [*map(stem, left)], [*map(stem, right)], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
-    if not blocks or sum(block.size for block in blocks) < NEAR_COPY * len(left):
+    shared = sum(block.size for block in blocks)
+    if not blocks or shared < NEAR_COPY * len(left):
         return None
     first, last = blocks[0].b, blocks[-1].b + blocks[-1].size
     if _denials(left) % 2 != _denials(right[first:last]) % 2:
@@ -66,6 +69,9 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     if _lost_condition(left, right, blocks, given):
         return "condition"
     known = {stem(word) for word in right} | set(around) | set(given)
+    copy = shared >= EXACT_COPY * len(left)
+    if copy and any(is_content(word) and stem(word) not in known for word in left if not word[0].isdigit()):
+        return "added"
     added: list[str] = []
     for (i, i_end), (j, j_end) in _gaps(blocks, len(left), len(right)):
         new, old = left[i:i_end], right[j:j_end]
@@ -91,6 +97,13 @@ def is_ordered(claim: str, quote: str) -> bool:
             if 2 * len(wanted & said) > len(wanted):
                 return True
     return False
+
+
+def is_copy(claim: str, quote: str) -> bool:
+    """Whether nearly all words of *claim* stand in *quote*, in the same order."""
+    own, other = ([stem(word.lower()) for word in _words(text)] for text in (claim, quote))
+    blocks = SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) >= EXACT_COPY * max(1, len(own))
 
 
 @lru_cache(maxsize=1024)

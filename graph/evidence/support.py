@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graph.evidence.amounts import unmatched
-from graph.evidence.edits import Edit, edit_of, is_ordered
+from graph.evidence.edits import Edit, edit_of, is_copy, is_ordered
 from graph.evidence.verbatim import verbatim_spans
 from graph.evidence.wording import stretches, title_of, words_of
 from graph.ports import Passage
@@ -34,6 +34,8 @@ CONTRADICTED = 0.2
 
 SCALE, BIAS = 0.93, 0.35
 """Support of what is read: Platt's scaling of the reader's logit."""
+COPY = 1.5
+"""What is added for a near copy in which nothing was changed: models that copy seldom err in what they copy."""
 WORDING_BAR, WORDING_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the share of words at which it is one half, and how fast it rises there."""
 
@@ -62,6 +64,7 @@ class Quote:
     wording: float
     against: Literal["amount"] | Edit | None = None
     verbatim: bool = False
+    copy: bool = False
     support: float = 0.0
     passage: Passage | None = None
     spans: tuple[Span, ...] = ()
@@ -117,7 +120,8 @@ def _quote(
         against = "name"
     names = " > ".join(dict.fromkeys(name for name in (chunk.title, chunk.section) if name))
     passage = Passage(names, tuple(chunk.text[begin:stop] for begin, stop in near))
-    return Quote(chunk.chunk_id, start, end, text, wording, against, passage=passage, spans=tuple(near))
+    copy = against is None and is_copy(sentence, text)
+    return Quote(chunk.chunk_id, start, end, text, wording, against, copy=copy, passage=passage, spans=tuple(near))
 
 
 def _against(sentence: str, text: str, about: Collection[str], given: Collection[str]) -> Edit | None:
@@ -130,7 +134,9 @@ def supported(quote: Quote, read: ReadPassage | None) -> float:
         return 1.0
     if quote.against is not None:
         return min(quote.wording, CONTRADICTED)
-    logit = SCALE * read.supported + BIAS if read else WORDING_STEEPNESS * (quote.wording - WORDING_BAR)
+    logit = (
+        SCALE * read.supported + BIAS + COPY * quote.copy if read else WORDING_STEEPNESS * (quote.wording - WORDING_BAR)
+    )
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
