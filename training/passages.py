@@ -45,11 +45,14 @@ def main() -> None:
     parser.add_argument("--repositories", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True, help="questions with their passages")
     parser.add_argument("--claims", type=Path, required=True, help="claims with their passages")
+    parser.add_argument("--without", action="append", default=[], help="repository that is left out, to measure on")
     given = parser.parse_args()
     by_repository: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for name in ("questions.jsonl", "claims.jsonl"):
         for line in (HERE / name).read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
+            if row["repository"] in given.without:
+                continue
             by_repository[row["repository"], row["commit"]].append(row)
     encoder = MiniLMEncoder(find_weights(None), threads=os.cpu_count() or 1)
     with given.out.open("w", encoding="utf-8") as questions, given.claims.open("w", encoding="utf-8") as claims:
