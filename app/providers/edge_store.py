@@ -24,7 +24,7 @@ from app.providers.edge_chunks import EdgeChunks
 from app.providers.edge_queries import Hit, Where
 from app.providers.edge_shard import Shard
 from app.providers.layout import DENSE, point_id
-from app.providers.start_check import in_start_time, known_size, made_size, may_block, run_apart
+from app.providers.stores.start_check import in_start_time, known_size, made_size, may_block, run_apart
 from app.providers.vectors import adocument_vectors, aquestion_vectors, document_vectors, question_vector
 from graph.errors import ConfigurationError, GardenError, StoreUnavailable
 

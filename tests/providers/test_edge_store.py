@@ -18,7 +18,7 @@ from langchain_core.vectorstores import VectorStore
 from app.providers.edge_store import EdgeVectorStore
 from app.providers.embeddings import make_embeddings
 from app.providers.layout import ChunkStore, Point, indexed_text, point_id
-from app.providers.vector_stores import make_store
+from app.providers.stores.make import make_store
 from app.settings import load_settings
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable
 from graph.sentences import sentence_spans

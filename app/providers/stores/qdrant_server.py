@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.providers.guarded_calls import GuardedCalls
-from app.providers.qdrant_connection import QdrantConnection
-from app.providers.qdrant_points import Layout, collection_config, indexed_paths, layout_of
+from app.providers.stores.qdrant_connection import QdrantConnection
+from app.providers.stores.qdrant_points import Layout, collection_config, indexed_paths, layout_of
 from graph.errors import CollectionMissing, StoreUnavailable
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.providers.chroma_http import ChromaHTTP
-from app.providers.chroma_rows import chroma_where, flat, own_id, payload
+from app.providers.stores.chroma_http import ChromaHTTP
+from app.providers.stores.chroma_rows import chroma_where, flat, own_id, payload
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import Point, point_of
 from app.providers.payloads import chunk_from_payload
-from app.providers.remote_chunks import Near, Where
-from app.providers.remote_store import RemoteStore
+from app.providers.stores.langchain_store import Near, Where
+from app.providers.stores.remote import RemoteStore
 from app.providers.vectors import Vectors, unit
 from app.providers.where import conditions
 from app.resilience import Retry
@@ -60,7 +60,7 @@ class ChromaStore(RemoteStore):
         self._http = ChromaHTTP(url, collection, seconds, self._calls)
 
     async def ahybrid(
-        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
+        self, queries: Sequence[HybridQuery], limit: int, where: Where = None
     ) -> HybridHits:
         """See ``HybridStore``; there is one channel, and no ``idf``."""
         self._say_once("no_sparse_vectors", effect="keywords do not count, sentences are embedded when needed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,6 @@ from uuid import UUID
 import numpy as np
 
 from app.providers.bm25 import document_weights
-from app.providers.edge_filter import metadata_path
 from app.providers.hybrid import Candidate
 from app.providers.layout import (
     DENSE,
@@ -32,6 +32,9 @@ from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from qdrant_client import models
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,7 @@ def _any(condition: Condition, ours: bool) -> Any:
     fields = condition.fields[:1] if ours else condition.fields
     if any('"' in name for name in fields):
         raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=fields[0])
-    paths = [path for name in fields for path in ((metadata_path(name),) if ours else (metadata_path(name), name))]
+    paths = [path for name in fields for path in ((_path(name),) if ours else (_path(name), name))]
     by_type = [[value for value in condition.values if isinstance(value, kind)] for kind in (str, int)]
     each: list[Any] = [_one(path, values) for values in by_type if values for path in paths]
     if None in condition.values:
@@ -202,3 +205,8 @@ def names_a_point(chunk_id: str) -> bool:
         return str(UUID(chunk_id)) == chunk_id
     except ValueError:
         return False
+
+
+def _path(name: str) -> str:
+    """The path to a metadata field, quoted where its name asks for it."""
+    return f"{METADATA}.{name}" if _PLAIN.fullmatch(name) else f'{METADATA}."{name}"'

@@ -25,9 +25,10 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel, *
 
 
 def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
-    from app.providers.edge_store import EdgeVectorStore
+    from app.providers.stores.embedded import EmbeddedStore
 
-    store = EdgeVectorStore(embedding.embeddings, settings.data_dir, collection, embedding.dimension)
+    wait = settings.request_timeout_seconds
+    store = EmbeddedStore(embedding.embeddings, settings.data_dir, collection, embedding.dimension, wait=wait)
     try:
         store.open()
     except StoreDamaged as error:  # no reason not to start: readiness says it, and a rebuilt collection is opened
@@ -36,7 +37,7 @@ def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) ->
 
 
 def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
-    from app.providers.chroma_store import ChromaStore
+    from app.providers.stores.chroma import ChromaStore
 
     store = ChromaStore(
         embedding.embeddings,
@@ -50,8 +51,8 @@ def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel, **op
 
 
 def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
-    from app.providers.qdrant_connection import connect
-    from app.providers.qdrant_store import QdrantStore
+    from app.providers.stores.qdrant_connection import connect
+    from app.providers.stores.qdrant import QdrantStore
 
     store = QdrantStore(
         embedding.embeddings,

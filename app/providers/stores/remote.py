@@ -8,49 +8,36 @@ collection, and ``StoreUnavailable`` for everything else that goes wrong.
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
 from app.circuit import Circuit
 from app.faults import store_error
 from app.providers.guarded_calls import GuardedCalls
-from app.providers.layout import Point
 from app.providers.payloads import document_hashes, metadata_of
-from app.providers.start_check import in_start_time, known_size, made_size, may_block, run_apart
+from app.providers.stores.langchain_store import LangChainStore, Where
+from app.providers.stores.start_check import in_start_time, made_size, may_block
 from app.resilience import Retry
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
 TRIES = 3
 """Tries of one call (contract, Door L)."""
 
-T = TypeVar("T")
-Where = Mapping[str, Any] | None
 log = logging.getLogger("garden.store")
 
 
-class Near(NamedTuple):
-    """A stored chunk near to a vector: the store's own id, its payload, and the cosine."""
-
-    id: str
-    payload: dict[str, Any]
-    cosine: float
-
-
-class RemoteChunks(ABC):
+class RemoteStore(LangChainStore):
     """One collection of a server. ``size`` is the dimension of the embedding model, None until that has told it."""
 
     def __init__(
         self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float, retry: Retry | None = None
     ) -> None:
         """*seconds* is the time of one try of one call."""
-        self.collection = collection
+        super().__init__(embedding, collection, size)
         self.circuit = Circuit("vector_store")
-        self._embedding = embedding
-        self._given_size = size
         self._told: set[str] = set()
         self._calls = GuardedCalls(
             self.circuit,
@@ -66,40 +53,16 @@ class RemoteChunks(ABC):
         """The size of the stored vectors as the server says it now; None where it holds none yet."""
 
     @abstractmethod
-    async def _near(self, vector: NDArray[Any], k: int, where: Where) -> list[Near]:
-        """The ``k`` chunks nearest to a unit vector, highest cosine first."""
-
-    @abstractmethod
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[str, dict[str, Any]]]:
         """Every matching chunk's own id and at least these metadata fields."""
-
-    @abstractmethod
-    async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Chunk id -> payload of those that are there."""
 
     @abstractmethod
     async def _remove(self, ids: Sequence[str]) -> None:
         """Delete by the store's own ids."""
 
     @abstractmethod
-    async def _remove_all(self) -> None:
-        """Delete every chunk."""
-
-    @abstractmethod
     def _own_id(self, chunk_id: str) -> str:
         """The store's id of one of our chunks."""
-
-    @abstractmethod
-    async def aupsert(self, points: Sequence[Point]) -> None:
-        """See ``ChunkStore``; the first call makes the collection."""
-
-    @abstractmethod
-    async def acount(self) -> int:
-        """See ``ChunkStore``."""
-
-    @abstractmethod
-    async def _close_here(self) -> None:
-        """Close the connections of the running loop."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -164,16 +127,6 @@ class RemoteChunks(ABC):
         """Close the connections."""
         await self._close_here()
 
-    def _known_size(self) -> int | None:
-        return self._given_size or known_size(self._embedding)
-
-    def _fits(self, stored: int | None, made: int | None, error: Callable[[str], Exception]) -> None:
-        if stored and made and stored != made:
-            raise error(
-                f"The collection {self.collection!r} holds vectors of {stored} dimensions, but the embedding model "
-                f"makes {made}: name another collection, or the model it was filled with."
-            )
-
     def _say_once(self, event: str, **facts: Any) -> None:
         if event not in self._told:
             self._told.add(event)
@@ -192,15 +145,6 @@ class RemoteChunks(ABC):
             return [metadata for _, metadata in await self._metadata(fields, where)]
         except CollectionMissing:
             return []
-
-    def _blocking(self, work: Coroutine[Any, Any, T]) -> T:
-        async def run() -> T:
-            try:
-                return await work
-            finally:
-                await self._close_here()
-
-        return run_apart(run())
 
 
 def _resting() -> StoreUnavailable:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
-from app.providers.qdrant_connection import QdrantConnection
-from app.providers.qdrant_points import dense_of, names_a_point, point_struct, qdrant_filter, stored_point
-from app.providers.qdrant_requests import (
+from app.providers.stores.qdrant_connection import QdrantConnection
+from app.providers.stores.qdrant_points import dense_of, names_a_point, point_struct, qdrant_filter, stored_point
+from app.providers.stores.qdrant_requests import (
     candidates_of,
     heaviest_request,
     idf_of,
@@ -26,10 +26,10 @@ from app.providers.qdrant_requests import (
     wire_id,
     without_vectors,
 )
-from app.providers.qdrant_server import QdrantServer
-from app.providers.qdrant_statistics import Statistics, idf_nowhere
-from app.providers.remote_chunks import Near, Where
-from app.providers.remote_store import RemoteStore
+from app.providers.stores.qdrant_server import QdrantServer
+from app.providers.stores.qdrant_statistics import Statistics, idf_nowhere
+from app.providers.stores.langchain_store import Near, Where
+from app.providers.stores.remote import RemoteStore
 from app.providers.where import conditions
 from app.resilience import Retry
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
@@ -76,7 +76,7 @@ class QdrantStore(RemoteStore):
         )
 
     async def ahybrid(
-        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
+        self, queries: Sequence[HybridQuery], limit: int, where: Where = None
     ) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
         known = await self._server.known()

@@ -1,0 +1,224 @@
+"""One embedded collection as a SQLite database in WAL mode, which any number of processes may have open.
+
+::
+
+    <DATA_DIR>/<collection>/garden.sqlite3    all that is stored; beside it SQLite's own -wal and -shm
+    <DATA_DIR>/<collection>/segment-*         what is searched, made of it (``app.providers.stores.segments``)
+
+A reader sees one state of the collection and never waits for a writer. Writers take turns. A chunk that is written
+anew gets a new id, higher than every one before, so an id names one state of a chunk. ``removed`` lists the ids that
+are gone since a segment was made.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from urllib.parse import quote
+
+from app.providers.layout import COLLECTION_NAME
+from graph.errors import ConfigurationError, GardenError, StoreDamaged, StoreUnavailable
+
+FILE = "garden.sqlite3"
+VERSION = 1
+SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
+INSERT INTO meta VALUES ('size', NULL), ('writes', 0), ('layout', 0);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT UNIQUE NOT NULL, document_id TEXT NOT NULL,
+    position INTEGER NOT NULL, content_hash TEXT NOT NULL, source TEXT, checksum INTEGER NOT NULL,
+    words BLOB NOT NULL, dense BLOB NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL, sentences BLOB NOT NULL);
+CREATE INDEX by_document ON chunks (document_id, position, content_hash, chunk_id);
+CREATE INDEX by_source ON chunks (source);
+CREATE INDEX by_status ON chunks (json_extract(metadata, '$."status"'));
+CREATE INDEX by_priority ON chunks (json_extract(metadata, '$."priority"'));
+CREATE TABLE removed (id INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+CREATE TABLE segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows INTEGER, at INTEGER);
+"""
+_NO_LOCKS = ("SQLITE_PROTOCOL", "SQLITE_NOLFS", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM")
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+
+class _Connection(sqlite3.Connection):
+    """A connection, and which file it has open."""
+
+    file: tuple[int, int] = (0, 0)
+
+
+class Database:
+    """The database file of one collection; safe for threads. ``wait``: seconds a writer waits for another one."""
+
+    def __init__(self, data_dir: Path, collection: str, wait: float) -> None:
+        if not COLLECTION_NAME.fullmatch(collection):
+            raise ConfigurationError(f"The collection name {collection!r} is not allowed: letters, digits, '_', '-', '.'")
+        self.collection, self.folder, self.path = collection, data_dir / collection, data_dir / collection / FILE
+        self._wait = wait
+        self._guard = Lock()
+        self._idle: list[_Connection] = []
+        self._closed = False
+
+    def make(self) -> None:
+        """Make the folder and the database unless they are there.
+
+        Raises ``ConfigurationError`` for a folder that cannot be used, ``StoreDamaged``, ``StoreUnavailable``.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unusable(error.strerror or "it cannot be made") from error
+        with self._errors():
+            connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)
+            try:
+                if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                    connection.execute("PRAGMA page_size = 8192")
+                    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+                        raise self._unusable("its file system has not the locks that SQLite needs")
+                    connection.execute("BEGIN IMMEDIATE")
+                    if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                        for statement in SCHEMA.split(";\n"):
+                            connection.execute(statement)
+                        connection.execute(f"PRAGMA user_version = {VERSION}")
+                    connection.execute("COMMIT")
+            finally:
+                connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection | None]:
+        """One state of the collection, whatever is written meanwhile; None where nothing was ever stored.
+
+        Raises ``StoreUnavailable``, or ``StoreDamaged``.
+        """
+        with self._errors():
+            connection = self._take()
+            if connection is None:
+                yield None
+                return
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                self._give(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One write, done wholly or not at all; on disk when it is left.
+
+        Raises what ``make`` does, and ``StoreUnavailable`` when another process writes for all of the time to wait.
+        """
+        with self._errors():
+            while True:
+                connection = self._take()
+                if connection is None:
+                    self.make()
+                    continue
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                    if self._stands() != connection.file:  # set aside while we waited
+                        continue
+                    yield connection
+                    connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'writes'")
+                    connection.execute("COMMIT")
+                    return
+                finally:
+                    self._give(connection)
+
+    def close(self) -> None:
+        """Close every connection; from now on every call raises ``StoreUnavailable``."""
+        with self._guard:
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+
+    def damaged(self, what: str) -> StoreDamaged:
+        """The error for a collection that is not as it was written."""
+        return StoreDamaged(
+            f'The collection "{self.collection}" is damaged: {what}. '
+            f"Mend it with: garden check --repair --collection {self.collection}",
+            collection=self.collection,
+        )
+
+    def _stands(self) -> tuple[int, int] | None:
+        """What the file is now: another one when the collection was removed, or made anew."""
+        try:
+            status = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return status.st_dev, status.st_ino
+
+    def _take(self) -> _Connection | None:
+        """A connection outside of any transaction; None where there is no database."""
+        with self._guard:
+            if self._closed:
+                raise StoreUnavailable(f'The collection "{self.collection}" is closed.')
+            file = self._stands()
+            while self._idle:
+                if (connection := self._idle.pop()).file == file:
+                    return connection
+                connection.close()
+            if file is None:
+                return None
+        mode = "mode=rw" if os.access(self.folder, os.W_OK) else "mode=ro&immutable=1"
+        connection = sqlite3.connect(
+            f"file:{quote(str(self.path))}?{mode}",
+            uri=True,
+            timeout=self._wait,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Connection,
+        )
+        connection.file = file
+        try:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            connection.execute("PRAGMA synchronous = FULL")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        if version == VERSION:
+            return connection
+        connection.close()
+        if version == 0:  # nothing but the file is made
+            return None
+        raise StoreUnavailable(f'The collection "{self.collection}" was made by a later version of Knowledge Garden.')
+
+    def _give(self, connection: _Connection) -> None:
+        if connection.in_transaction:
+            connection.rollback()
+        with self._guard:
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+    def _unusable(self, why: str) -> ConfigurationError:
+        return ConfigurationError(
+            f'The collection "{self.collection}" cannot be kept in DATA_DIR={str(self.folder.parent)!r}: {why}'
+        )
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """SQLite's errors in our words; others pass."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+
+    def _told(self, error: sqlite3.Error) -> GardenError:
+        code = getattr(error, "sqlite_errorname", "") or "SQLITE_ERROR"
+        name = f'The collection "{self.collection}"'
+        if code.startswith("SQLITE_BUSY"):
+            return StoreUnavailable(
+                f"{name} is being written by another process, and was not free within {self._wait:g} s: try again."
+            )
+        if code == "SQLITE_FULL":
+            return StoreUnavailable(f"{name} cannot grow: its disk is full. Make room; what is stored is safe.")
+        if code.startswith(_DAMAGED):
+            return self.damaged(f"{FILE}: {error}")
+        if code.startswith(_NO_LOCKS):
+            return self._unusable("its file system has not the locks that SQLite needs")
+        if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+            return self._unusable("its files cannot be written")
+        return StoreUnavailable(f"{name} answered with an error: {error}.")
