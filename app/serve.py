@@ -47,7 +47,6 @@ def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool
         reload=lambda: reload_keys(keyring, lambda: load_settings(**given).keys),
     )
     base = address_of(settings.host, listening.getsockname()[1])
-    garden.announce(base)
     greet(base, as_json=as_json)
     settle()
     server.run(sockets=[listening])

@@ -15,7 +15,7 @@ from app.bootstrap import Garden
 from app.providers.bm25 import dimension
 from app.providers.edge_queries import Where
 from app.providers.edge_shard import Shard
-from app.providers.edge_store import EdgeVectorStore
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.hybrid import HybridQuery
 from app.providers.vectors import Vectors
 from app.retrieval import POOL
@@ -95,7 +95,7 @@ async def measure_questions(garden: Garden, beside: Garden, corpus: Corpus) -> d
     return found
 
 
-async def measure_recall(store: EdgeVectorStore, vectors: Sequence[Vectors], where: Where | None) -> float:
+async def measure_recall(store: EmbeddedStore, vectors: Sequence[Vectors], where: Where | None) -> float:
     """The share of the ten nearest chunks of those that pass *where* that the index finds; 1 while there is none."""
 
     def nearest(exact: bool) -> Callable[[Shard], list[set[Any]]]:

@@ -31,7 +31,7 @@ INSERT INTO meta VALUES ('size', NULL), ('writes', 0), ('layout', 0);
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT UNIQUE NOT NULL, document_id TEXT NOT NULL,
     position INTEGER NOT NULL, content_hash TEXT NOT NULL, source TEXT, checksum INTEGER NOT NULL,
-    words BLOB NOT NULL, dense BLOB NOT NULL, text TEXT NOT NULL, metadata TEXT NOT NULL, sentences BLOB NOT NULL);
+    metadata TEXT NOT NULL, words BLOB NOT NULL, dense BLOB NOT NULL, text TEXT NOT NULL, sentences BLOB NOT NULL);
 CREATE INDEX by_document ON chunks (document_id, position, content_hash, chunk_id);
 CREATE INDEX by_source ON chunks (source);
 CREATE INDEX by_status ON chunks (json_extract(metadata, '$."status"'));

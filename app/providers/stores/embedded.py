@@ -51,9 +51,12 @@ PAGE = 256
 REMEMBERED_BYTES = 48 << 20
 """Some 6,000 candidates of 384 dimensions and six sentences."""
 
+ABOUT_ONE = 1e-4
+"""What rounding may have made of a length of 1: such a vector stays what it is."""
+
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
-COLUMNS = "id, chunk_id, checksum, words, dense, text, metadata, sentences"
+COLUMNS = "id, chunk_id, checksum, metadata, words, dense, text, sentences"
 
 
 class EmbeddedStore(LangChainStore):
@@ -160,7 +163,7 @@ class EmbeddedStore(LangChainStore):
         """Every stored chunk with its vectors, page by page, as they all were at the first page."""
         with ExitStack() as held:
             connection = held.enter_context(self.database.reading())
-            last = 0
+            last = ""
             while connection is not None:
                 points, last = await self._run(self._readers, lambda: self._page(connection, last))  # noqa: B023
                 if not points:
@@ -199,7 +202,7 @@ class EmbeddedStore(LangChainStore):
         """``k`` of the ``fetch_k`` nearest documents, near to the query and unlike each other."""
         (vector,) = await aquestion_vectors(self._embedding, [query])
         found = await self._asearch(vector, fetch_k, kwargs.get("filter"))
-        rows = [np.frombuffer(dense, "<f4") for _, _, dense in found]
+        rows = [np.frombuffer(dense, "<f4") for _, dense in found]
         chosen = maximal_marginal_relevance(vector, rows, lambda_mult, k)
         return [document_from_payload(found[at][0].id, found[at][0].payload) for at in chosen]
 
@@ -217,7 +220,7 @@ class EmbeddedStore(LangChainStore):
             cosines = dict(view.near(vector, k, _allowed(connection, wanted)))
             rows = {row[0]: row for row in self._rows(connection, cosines)}
             return [
-                (Near(rows[own][1], _payload(rows[own]), cosine), rows[own][4])
+                (Near(rows[own][1], _payload(rows[own]), cosine), rows[own][5])
                 for own, cosine in cosines.items()
                 if own in rows
             ]
@@ -246,22 +249,24 @@ class EmbeddedStore(LangChainStore):
 
     def _rows(self, connection: sqlite3.Connection, ids: Iterable[int]) -> list[tuple[Any, ...]]:
         """The stored rows with these ids. Raises ``StoreDamaged`` when one is not as it was written."""
-        found = connection.execute(f"SELECT {COLUMNS} FROM chunks WHERE {_in('id')}", (orjson.dumps(list(ids)),))
+        found = connection.execute(f"SELECT {COLUMNS} FROM chunks WHERE {_in('id')}", (_json(ids),))
         rows = found.fetchall()
         for row in rows:
             if checksum(*row[3:]) != row[2]:
                 raise self.database.damaged(f"chunk {row[1]!r} is not as it was written")
         return rows
 
-    def _page(self, connection: sqlite3.Connection, last: int) -> tuple[list[Point], int]:
-        newer = connection.execute("SELECT id FROM chunks WHERE id > ? ORDER BY id LIMIT ?", (last, PAGE)).fetchall()
-        rows = sorted(self._rows(connection, [own for (own,) in newer]))
-        return [_point(row) for row in rows], rows[-1][0] if rows else last
+    def _page(self, connection: sqlite3.Connection, last: str) -> tuple[list[Point], str]:
+        after = "SELECT id FROM chunks WHERE chunk_id > ? ORDER BY chunk_id LIMIT ?"
+        points = [_point(row) for row in self._rows(connection, [own for (own,) in connection.execute(after, (last, PAGE))])]
+        points.sort(key=lambda one: one.chunk_id)
+        return points, points[-1].chunk_id if points else last
 
     def _upsert(self, points: Sequence[Point]) -> None:
         rows, size = [_row(point) for point in points], len(points[0].dense)
         with self.database.writing() as connection:
             for point in points:
+                self._fits(len(point.dense), self._known_size(), ConfigurationError)
                 self._fits(_size(connection) or size, len(point.dense), ConfigurationError)
             connection.execute("UPDATE meta SET value = ? WHERE name = 'size'", (size,))
             _remove(connection, "chunk_id", [point.chunk_id for point in points])
@@ -285,7 +290,7 @@ class EmbeddedStore(LangChainStore):
             log.warning("segments_not_built", extra={"collection": self.collection, "reason": str(error)})
 
     async def _arows(self, query: str, values: Sequence[str] | None = None) -> list[tuple[Any, ...]]:
-        given = () if values is None else (orjson.dumps(list(values)),)
+        given = () if values is None else (_json(values),)
         return await self._aread(lambda connection: connection.execute(query, given).fetchall(), [])
 
     async def _aread(self, job: Callable[[sqlite3.Connection], T], nothing: T) -> T:
@@ -318,14 +323,14 @@ def checksum(*values: Any) -> int:
 def _row(point: Point) -> tuple[Any, ...]:
     """The columns of a chunk but its id. Raises ``ValueError`` for a vector that is not of finite numbers."""
     weights = document_weights(indexed_text_of(point.metadata, point.text)) if point.sparse is None else point.sparse
-    dense = unit(point.dense)
+    dense = point.dense if abs(float(np.linalg.norm(point.dense)) - 1.0) < ABOUT_ONE else unit(point.dense)
     if not np.isfinite(dense).all():
         raise ValueError(NOT_FINITE)
     stored = (
+        orjson.dumps(point.metadata).decode(),
         np.array(list(weights.items()), WORD).tobytes(),
         dense.astype("<f4").tobytes(),
         point.text,
-        orjson.dumps(point.metadata).decode(),
         packed_rows(point.sentences),
     )
     document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
@@ -334,13 +339,13 @@ def _row(point: Point) -> tuple[Any, ...]:
 
 
 def _payload(row: Sequence[Any]) -> dict[str, Any]:
-    return {CONTENT: row[5], METADATA: orjson.loads(row[6])}
+    return {CONTENT: row[6], METADATA: orjson.loads(row[3])}
 
 
 def _point(row: Sequence[Any]) -> Point:
-    words, dense = np.frombuffer(row[3], WORD), np.frombuffer(row[4], "<f4")
+    words, dense = np.frombuffer(row[4], WORD), np.frombuffer(row[5], "<f4")
     sparse = dict(zip(words["term"].tolist(), words["weight"].tolist(), strict=True))
-    return Point(row[1], row[5], orjson.loads(row[6]), dense, unpacked_rows(row[7], len(dense)), sparse)
+    return Point(row[1], row[6], orjson.loads(row[3]), dense, unpacked_rows(row[7], len(dense)), sparse)
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:
@@ -364,11 +369,15 @@ def _size(connection: sqlite3.Connection | None) -> int | None:
 
 def _remove(connection: sqlite3.Connection, column: str | None, values: Sequence[str]) -> int:
     """Delete the chunks with these values, all of them without a column; return how many."""
-    where, given = ("", ()) if column is None else (f"WHERE {_in(column)}", (orjson.dumps(list(values)),))
+    where, given = ("", ()) if column is None else (f"WHERE {_in(column)}", (_json(values),))
     connection.execute(
         f"INSERT INTO removed SELECT id, (SELECT value + 1 FROM meta WHERE name = 'writes') FROM chunks {where}", given
     )
     return connection.execute(f"DELETE FROM chunks {where}", given).rowcount
+
+
+def _json(values: Iterable[Any]) -> str:
+    return orjson.dumps(list(values)).decode()
 
 
 def _in(column: str) -> str:
@@ -391,6 +400,6 @@ def _allowed(connection: sqlite3.Connection, wanted: Sequence[Condition]) -> Ids
         if any(isinstance(value, int) for value in values) and column != "source":  # SQLite has 1 for true
             clause += f" AND json_type(metadata, {path}) NOT IN ('true', 'false')"
         clauses.append(f"({clause}{f' OR {column} IS NULL' if None in condition.values else ''})")
-        given.append(orjson.dumps([str(value) for value in values] if column == "source" else values))
+        given.append(_json(map(str, values) if column == "source" else values))
     found = connection.execute(f"SELECT id FROM chunks WHERE {' AND '.join(clauses)} ORDER BY id", given)
     return np.fromiter((own for (own,) in found), np.int64)

@@ -109,10 +109,10 @@ class Segment:
                 return found
         rows = None if mask is None else np.flatnonzero(mask)
         if rows is None or share > 0.5:
-            cosines = self.dense @ query
+            cosines = np.vecdot(self.dense, query)
             best = top(cosines if mask is None else np.where(mask, cosines, -2.0), limit)
             return best if mask is None else best[mask[best]]
-        return rows[top(self.dense[rows] @ query, limit)]
+        return rows[top(np.vecdot(self.dense[rows], query), limit)]
 
     def _by_graph(self, query: Vectors, limit: int, mask: Mask | None, share: float) -> NDArray[np.intp] | None:
         """The same through the graph; None when that finds too few in the mask."""
@@ -122,7 +122,7 @@ class Segment:
             rows = rows[mask[rows]]
             if len(rows) < min(limit, np.count_nonzero(mask)):
                 return None
-        return rows[top(self.dense[rows] @ query, limit)]
+        return rows[top(np.vecdot(self.dense[rows], query), limit)]
 
 
 def top(scores: Vectors, limit: int) -> NDArray[np.intp]:

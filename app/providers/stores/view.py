@@ -40,7 +40,7 @@ class View:
         found: list[tuple[int, float]] = []
         for segment, mask in zip(self.segments, self._passing(allowed), strict=True):
             rows = segment.nearest(vector, limit, mask)
-            found += zip(segment.ids[rows].tolist(), (segment.dense[rows] @ vector).tolist(), strict=True)
+            found += zip(segment.ids[rows].tolist(), (np.vecdot(segment.dense[rows], vector)).tolist(), strict=True)
         return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
 
     def hybrid(
@@ -73,7 +73,7 @@ class View:
             if len(worded) == limit:  # of the other segments only what is above these counts
                 least = float(words[worded].min())
             rows = np.union1d(worded, segment.nearest(query.dense, limit, mask))
-            cosines = np.minimum(segment.dense[rows] @ query.dense, 1.0)
+            cosines = np.minimum(np.vecdot(segment.dense[rows], query.dense), 1.0)
             scores = SIMILARITY_SHARE * cosines + (1 - SIMILARITY_SHARE) / most * words[rows]
             found += zip((-scores).tolist(), segment.ids[rows].tolist(), strict=True)
         return [own for _, own in sorted(found)]

@@ -1,23 +1,21 @@
-"""The embedded engine as a LangChain vector store, and as the store that ingest writes to."""
+"""The embedded store as a LangChain vector store, and as the store that ingest writes to."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import qdrant_edge
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import VectorStore
 
-from app.providers.edge_store import EdgeVectorStore
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.embeddings import make_embeddings
-from app.providers.layout import ChunkStore, Point, indexed_text, point_id
+from app.providers.layout import ChunkStore, Point, indexed_text
 from app.providers.stores.make import make_store
 from app.settings import load_settings
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable
@@ -30,9 +28,9 @@ FRUIT = ["Apples are red.", "Pears are green. They are sweet.", "Plums are blue.
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[EdgeVectorStore]:
+async def store(tmp_path: Path) -> AsyncIterator[EmbeddedStore]:
     """An empty collection."""
-    made = EdgeVectorStore(EMBEDDING, tmp_path, "garden")
+    made = EmbeddedStore(EMBEDDING, tmp_path, "garden")
     yield made
     await made.aclose()
 
@@ -55,17 +53,17 @@ def cosines(query: str, texts: list[str]) -> list[float]:
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
     """A data folder whose collection holds vectors of ``SIZE``."""
-    store = EdgeVectorStore(EMBEDDING, tmp_path, "garden")
+    store = EmbeddedStore(EMBEDDING, tmp_path, "garden")
     store.add_documents(documents())
     store.close()
     return tmp_path
 
 
-def over_a_wire(data_dir: Path, peer: OllamaPeer) -> EdgeVectorStore:
+def over_a_wire(data_dir: Path, peer: OllamaPeer) -> EmbeddedStore:
     """The store as it is made at the start, with a model of 64 dimensions."""
     settings = load_settings(data_dir=data_dir, embedding_model="nomic-embed-text", ollama_host=peer.url)
     made = make_store(settings, "garden", make_embeddings(settings))
-    assert isinstance(made, EdgeVectorStore)
+    assert isinstance(made, EmbeddedStore)
     return made
 
 
@@ -73,7 +71,7 @@ def test_a_model_over_a_wire_that_does_not_fit_stops_the_start(filled: Path) -> 
     """It is asked for the size of its vectors; the collection is free again."""
     with OllamaPeer() as peer, pytest.raises(ConfigurationError, match=rf"{SIZE} dimensions.* makes 64"):
         over_a_wire(filled, peer)
-    again = EdgeVectorStore(EMBEDDING, filled, "garden")
+    again = EmbeddedStore(EMBEDDING, filled, "garden")
     again.open()
     again.close()
 
@@ -92,14 +90,14 @@ async def test_one_that_answers_later_is_told_of_by_probe_and_search(filled: Pat
         await store.aclose()
 
 
-async def test_documents_come_back_as_they_were_given(store: EdgeVectorStore) -> None:
+async def test_documents_come_back_as_they_were_given(store: EmbeddedStore) -> None:
     given = documents()
     assert await store.aadd_documents(given) == [document.id for document in given]
     assert await store.aget_by_ids(["f3", "nobody", "f1"]) == [given[3], given[1]]
     assert await store.asimilarity_search(given[2].page_content, k=1) == [given[2]]
 
 
-def test_the_synchronous_methods_do_the_same(store: EdgeVectorStore) -> None:
+def test_the_synchronous_methods_do_the_same(store: EmbeddedStore) -> None:
     given = documents()
     assert store.add_documents(given) == [document.id for document in given]
     assert store.get_by_ids(["f3", "nobody", "f1"]) == [given[3], given[1]]
@@ -108,7 +106,7 @@ def test_the_synchronous_methods_do_the_same(store: EdgeVectorStore) -> None:
     assert store.get_by_ids(["f2"]) == []
 
 
-async def test_every_search_has_an_asynchronous_twin_with_the_same_answer(store: EdgeVectorStore) -> None:
+async def test_every_search_has_an_asynchronous_twin_with_the_same_answer(store: EmbeddedStore) -> None:
     await store.aadd_documents(documents())
     vector = EMBEDDING.embed_query("pears")
     assert store.similarity_search("pears", 3) == await store.asimilarity_search("pears", 3)
@@ -119,7 +117,7 @@ async def test_every_search_has_an_asynchronous_twin_with_the_same_answer(store:
     assert {document.metadata["kind"] for document in diverse} == {0}
 
 
-async def test_scores_are_cosines_as_measured_highest_first(store: EdgeVectorStore) -> None:
+async def test_scores_are_cosines_as_measured_highest_first(store: EmbeddedStore) -> None:
     given = documents()
     await store.aadd_documents(given)
     expected = dict(
@@ -133,14 +131,14 @@ async def test_scores_are_cosines_as_measured_highest_first(store: EdgeVectorSto
     assert [score for _, score in clipped] == [max(0.0, score) for _, score in found]
 
 
-async def test_adding_under_the_same_id_replaces(store: EdgeVectorStore) -> None:
+async def test_adding_under_the_same_id_replaces(store: EmbeddedStore) -> None:
     await store.aadd_texts(["old"], ids=["one"])
     await store.aadd_texts(["new"], ids=["one"])
     assert await store.aget_by_ids(["one"]) == [Document(id="one", page_content="new")]
     assert await store.acount() == 1
 
 
-async def test_texts_without_ids_get_new_ones(store: EdgeVectorStore) -> None:
+async def test_texts_without_ids_get_new_ones(store: EmbeddedStore) -> None:
     first, second = await store.aadd_texts(["a", "a"])
     assert first != second
     assert await store.acount() == 2
@@ -148,15 +146,15 @@ async def test_texts_without_ids_get_new_ones(store: EdgeVectorStore) -> None:
         await store.aadd_documents(documents(2), ids=["one"])
 
 
-async def test_delete_without_ids_deletes_everything(store: EdgeVectorStore) -> None:
+async def test_delete_without_ids_deletes_everything(store: EmbeddedStore) -> None:
     await store.aadd_documents(documents())
     assert await store.adelete() is True
     assert await store.acount() == 0
 
 
 async def test_from_texts_makes_and_fills_a_collection(tmp_path: Path) -> None:
-    made = EdgeVectorStore.from_texts(FRUIT, EMBEDDING, ids=list("abcde"), data_dir=tmp_path, collection="one")
-    other = await EdgeVectorStore.afrom_texts(FRUIT, EMBEDDING, data_dir=tmp_path, collection="two")
+    made = EmbeddedStore.from_texts(FRUIT, EMBEDDING, ids=list("abcde"), data_dir=tmp_path, collection="one")
+    other = await EmbeddedStore.afrom_texts(FRUIT, EMBEDDING, data_dir=tmp_path, collection="two")
     assert isinstance(made, VectorStore)
     assert made.embeddings is EMBEDDING
     assert made.get_by_ids(["b"])[0].page_content == FRUIT[1]
@@ -184,7 +182,7 @@ async def test_from_texts_makes_and_fills_a_collection(tmp_path: Path) -> None:
     ],
 )
 async def test_filters_run_inside_the_engine_so_n_come_back_when_n_match(
-    store: EdgeVectorStore, where: dict[str, Any], expected: set[int]
+    store: EmbeddedStore, where: dict[str, Any], expected: set[int]
 ) -> None:
     given = documents(60)
     for document in given:
@@ -198,7 +196,7 @@ async def test_filters_run_inside_the_engine_so_n_come_back_when_n_match(
 
 @pytest.mark.parametrize("where", [{"weight": 1.5}, {"weight": True}, {"weight": {"gt": 1}}, {"weight": ["a", 2.5]}])
 async def test_a_filter_the_engine_cannot_compare_is_refused_by_name(
-    store: EdgeVectorStore, where: dict[str, Any]
+    store: EmbeddedStore, where: dict[str, Any]
 ) -> None:
     await store.aadd_documents(documents())
     with pytest.raises(InvalidInput) as told:
@@ -221,7 +219,7 @@ def chunk(document: str, at: int, content_hash: str, text: str = "It is so. It s
     return Point(f"{document}/{at}", text, metadata, rows[0], rows[1:])
 
 
-async def test_ingest_can_tell_what_is_stored_and_delete_by_document_or_chunk(store: EdgeVectorStore) -> None:
+async def test_ingest_can_tell_what_is_stored_and_delete_by_document_or_chunk(store: EmbeddedStore) -> None:
     chunks: ChunkStore = store
     await chunks.aupsert([chunk(document, at, f"h{document}{at}") for document in "abc" for at in (2, 0, 1)])
     assert await chunks.adocuments() == {"a": "ha0", "b": "hb0", "c": "hc0"}
@@ -237,28 +235,9 @@ async def test_ingest_can_tell_what_is_stored_and_delete_by_document_or_chunk(st
     await chunks.aprobe()
 
 
-async def test_many_documents_are_listed_and_deleted_completely(store: EdgeVectorStore) -> None:
+async def test_many_documents_are_listed_and_deleted_completely(store: EmbeddedStore) -> None:
     """More than the engine hands out in one page."""
     await store.aupsert([chunk(f"d{number // 2}", number % 2, "h") for number in range(1300)])
     assert len(await store.adocuments()) == 650
     assert await store.adelete_documents([f"d{number}" for number in range(600)]) == 1200
     assert await store.acount() == 100
-
-
-async def test_the_collection_has_the_layout_of_langchain_qdrant_and_can_be_read_without_us(
-    store: EdgeVectorStore, tmp_path: Path
-) -> None:
-    await store.aupsert([chunk("a", 0, "h")])
-    await store.aclose()
-    shard = qdrant_edge.EdgeShard.load(str(tmp_path / "garden" / "shard-1"))
-    (record,) = shard.retrieve([point_id("a/0")], True, True)
-    indexed = set(shard.info().payload_schema)
-    shard.close()
-    assert record.payload is not None
-    assert record.payload["page_content"] == "It is so. It stays so."
-    assert record.payload["metadata"]["document_id"] == "a"
-    assert set(record.payload) == {"page_content", "metadata", "vectors"}
-    assert set(record.vector or {}) == {"dense", "bm25"}
-    assert indexed == {"metadata.document_id", "metadata.source", "metadata.status", "metadata.priority"}
-    config = json.loads((tmp_path / "garden" / "shard-1" / "edge_config.json").read_text())
-    assert config["sparse_vectors"]["bm25"]["modifier"] == "idf"
