@@ -27,7 +27,7 @@ FILE = "garden.sqlite3"
 VERSION = 1
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
-INSERT INTO meta VALUES ('size', NULL), ('writes', 0), ('layout', 0);
+INSERT INTO meta VALUES ('size', NULL), ('writes', 0);
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT UNIQUE NOT NULL, document_id TEXT NOT NULL,
     position INTEGER NOT NULL, content_hash TEXT NOT NULL, source TEXT, checksum INTEGER NOT NULL,
@@ -125,6 +125,14 @@ class Database:
                     return
                 finally:
                     self._give(connection)
+
+    def set_aside(self) -> Path:
+        """Move a damaged database into a folder of its own, and return that; others then begin a new one."""
+        aside = self.folder / f"damaged-{1 + len(list(self.folder.glob('damaged-*')))}"
+        aside.mkdir()
+        for path in self.folder.glob(f"{FILE}*"):
+            path.rename(aside / path.name)
+        return aside
 
     def close(self) -> None:
         """Close every connection; from now on every call raises ``StoreUnavailable``."""

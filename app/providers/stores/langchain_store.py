@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, Self, TypeVar
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from numpy.typing import NDArray
 
 from app.providers.documents import Unembedded, document_from_payload
-from app.providers.layout import Point
+from app.providers.layout import Point, indexed_text_of
 from app.providers.stores.start_check import known_size, run_apart
 from app.providers.vectors import adocument_vectors, aquestion_vectors, unit
 
@@ -165,6 +166,22 @@ class LangChainStore(VectorStore, ABC):
         """The ``k`` documents nearest to a vector."""
         found = await self._near(unit(embedding), k, kwargs.get("filter"))
         return [document_from_payload(one.id, one.payload) for one in found]
+
+    def max_marginal_relevance_search(
+        self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
+    ) -> list[Document]:
+        """``amax_marginal_relevance_search`` for code that blocks."""
+        return self._blocking(self.amax_marginal_relevance_search(query, k, fetch_k, lambda_mult, **kwargs))
+
+    async def amax_marginal_relevance_search(
+        self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
+    ) -> list[Document]:
+        """``k`` of the ``fetch_k`` nearest documents, near to the query and unlike each other; they are embedded."""
+        found = await self.asimilarity_search(query, fetch_k, **kwargs)
+        (vector,) = await aquestion_vectors(self._embedding, [query])
+        texts = [indexed_text_of(one.metadata, one.page_content) for one in found]
+        rows = list(await adocument_vectors(self._embedding, texts))
+        return [found[at] for at in maximal_marginal_relevance(vector, rows, lambda_mult, k)]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         """LangChain's relevance in [0, 1]: the cosine cut off below 0. The calibrated one is in ``graph.relevance``."""

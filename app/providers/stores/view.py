@@ -23,14 +23,13 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One state of a collection: after so many ``writes``, with that ``layout`` of its saved segments.
+    """One state of a collection: after so many ``writes``.
 
     ``masks`` say which chunks of each segment still stand. The first segments are the saved ones, of these ``names``;
     the last one is in memory and holds the chunks that are newer.
     """
 
     writes: int
-    layout: int
     names: tuple[str, ...]
     segments: tuple[Segment, ...]
     masks: tuple[Mask, ...]
@@ -107,21 +106,21 @@ def current(connection: sqlite3.Connection, folder: Path, known: View | None) ->
     if known is not None and known.writes == meta["writes"]:
         return known
     had = dict(zip(known.names, zip(known.segments, known.masks, strict=False), strict=False)) if known else {}
-    since = known.writes if known and known.layout == meta["layout"] else -1
     names, segments, masks, last = [], [], [], 0
     for name, low, high, at in connection.execute("SELECT name, low, high, at FROM segments ORDER BY low").fetchall():
-        segment, mask = had.get(name) or (_opened(connection, folder / name, meta["size"], low, high), None)
-        if mask is None:
+        if known is not None and name in had:
+            (segment, mask), since = had[name], known.writes
+        else:
+            segment, since = _opened(connection, folder / name, meta["size"], low, high), at
             mask = np.ones(len(segment), bool)
-        between = (max(at, since), low, high)
-        gone = connection.execute("SELECT id FROM removed WHERE at > ? AND id > ? AND id <= ? ORDER BY id", between)
+        gone = "SELECT id FROM removed WHERE at > ? AND id > ? AND id <= ? ORDER BY id"
+        ids = np.fromiter((own for (own,) in connection.execute(gone, (since, low, high))), np.int64)
         names.append(name)
         segments.append(segment)
-        masks.append(mask & ~_among(segment, np.fromiter((own for (own,) in gone), np.int64)))
+        masks.append(mask & ~_among(segment, ids))
         last = high
     tail = Segment.read(connection, meta["size"], last)
-    masks.append(np.ones(len(tail), bool))
-    return View(meta["writes"], meta["layout"], tuple(names), (*segments, tail), tuple(masks))
+    return View(meta["writes"], tuple(names), (*segments, tail), (*masks, np.ones(len(tail), bool)))
 
 
 def _opened(connection: sqlite3.Connection, folder: Path, size: int, low: int, high: int) -> Segment:
