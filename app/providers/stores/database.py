@@ -221,8 +221,8 @@ class Database:
             return StoreUnavailable(
                 f"{name} is being written by another process, and was not free within {self._wait:g} s: try again."
             )
-        if code == "SQLITE_FULL":
-            return StoreUnavailable(f"{name} cannot grow: its disk is full. Make room; what is stored is safe.")
+        if code in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"):
+            return StoreUnavailable(f"{name} cannot grow: its disk is full, or takes no more. Make room; what is stored is safe.")
         if code.startswith(_DAMAGED):
             return self.damaged(f"{FILE}: {error}")
         if code.startswith(_NO_LOCKS):
