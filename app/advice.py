@@ -23,7 +23,7 @@ def advice_of(settings: Settings) -> Mapping[str, str]:
     chat = OLLAMA if settings.chat.startswith("ollama:") else REMOTE.format(setting="CHAT_MODEL")
     return {
         "StoreUnavailable": STORES[settings.vector_store],
-        "StoreDamaged": "run the command that the message names (garden check --repair); docs/backup.md says what comes back",
+        "StoreDamaged": "run the command that the message names; docs/backup.md says what comes back",
         "CollectionMissing": "fill it (garden ingest), or name the one that is meant in VECTOR_STORE_COLLECTION",
         "ConfigurationError": "mend the setting it names, and restart",
         "EmbeddingUnavailable": REMOTE.format(setting="EMBEDDING_MODEL"),

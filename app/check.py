@@ -52,9 +52,7 @@ class CheckReport(BaseModel):
         return not left if self.repaired else not found
 
 
-def run_check(
-    *, collection: str | None, repair: bool, as_json: bool, embedding: EmbeddingModel | None = None
-) -> int:
+def run_check(*, collection: str | None, repair: bool, as_json: bool, embedding: EmbeddingModel | None = None) -> int:
     """Check *collection* (default: the documents'). Returns 1 when something is damaged, or has not come back."""
     settings = load_settings()
     if settings.vector_store != "embedded":

@@ -20,9 +20,9 @@ from pathlib import Path
 import aiohttp
 
 from app.providers.bm25 import dimension
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.hybrid import HybridQuery
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.weights import find_weights
 from app.retrieval import POOL
 from app.settings import load_settings

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.layout import Point
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import Vectors
 
 NEAR, FAR = 0.4, 0.9

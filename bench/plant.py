@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from app.ingest.pipeline import ingest
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.layout import indexed_text_of
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import Vectors
 from app.providers.weights import find_weights
 from app.settings import load_settings

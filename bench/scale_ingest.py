@@ -11,9 +11,9 @@ from pathlib import Path
 from statistics import median
 
 from app.ingest.pipeline import ingest
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.layout import Point
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import Vectors
 from app.providers.weights import find_weights
 from app.settings import load_settings

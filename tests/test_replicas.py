@@ -16,9 +16,9 @@ from typing import Any
 
 import httpx
 import pytest
+from app.ingest.remote import remote_sink
 
 from app.ingest.pipeline import ingest_into
-from app.ingest.remote import remote_sink
 from tests.peers.chroma_server import ChromaServer
 
 PLACES = ["quay", "pier", "lock", "weir", "mole", "dock"]

@@ -16,11 +16,11 @@ from langchain_core.documents import Document
 from numpy.typing import NDArray
 
 from app.providers.bm25 import AVERAGE_STEMS, K1, B
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import indexed_text
 from app.providers.minilm import MiniLMEmbeddings
 from app.providers.sentence_vectors import MOST_SENTENCES
+from app.providers.stores.embedded import EmbeddedStore
 from app.retrieval import POOL, HybridRetriever
 from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retrieved

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from graph.state import Chunk
 
-
 SIMILARITY_SHARE = 0.7
 """Weight of the cosine in the order of the candidates; the rest is BM25's."""
 

@@ -11,7 +11,7 @@ from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import Vectors
 from bench.grown import FAR, HALF, NEAR, grow, noisy
 from bench.scale_questions import measure_recall
-from tests.providers.test_edge_engine import SIZE, point
+from tests.providers.embedded_points import SIZE, point
 
 
 def cosines(rows: Vectors, others: Vectors) -> Vectors:

@@ -14,13 +14,13 @@ import httpx
 import pytest
 
 from app.bootstrap import build_garden
+from app.check import run_check
 from app.ingest.pipeline import ingest_into
 from app.ingest.sources import note_sources, read_sources
 from app.moving.archive import write_archive
 from app.moving.command import run_export, run_import, run_push
 from app.moving.read_archive import Archive
 from app.providers.embeddings import EmbeddingModel
-from app.check import run_check
 from app.settings import load_settings
 from graph.errors import ConfigurationError, StoreUnavailable
 from tests.peers import Fault

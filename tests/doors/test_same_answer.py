@@ -105,9 +105,7 @@ def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGSer
     assert len(outcomes) > 1
 
 
-def test_the_command_line_tells_the_same(
-    http: httpx.Client, planted: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_line_tells_the_same(http: httpx.Client, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``garden ask --json`` prints what /query tells, beside the server over the same collection."""
     monkeypatch.setenv("DATA_DIR", str(planted))
     for question in [sample_questions()[place] for place in (0, 7, -1)]:
@@ -117,9 +115,7 @@ def test_the_command_line_tells_the_same(
         assert of_body(json.loads(asked.stdout)) == expected
 
 
-def test_the_command_line_takes_a_source(
-    address: str, planted: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_line_takes_a_source(address: str, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``garden ask --source`` beside a running server answers from that document alone."""
     monkeypatch.setenv("DATA_DIR", str(planted))
     for source, answered in (("safety_manual.pdf", True), ("hr_policy.pdf", False)):

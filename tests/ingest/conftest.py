@@ -14,8 +14,8 @@ from app.ingest.load import load_file
 from app.ingest.pipeline import ingest
 from app.ingest.planted import Planted
 from app.ingest.split import split_document
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 
 MODEL = "all-MiniLM-L6-v2"
 

@@ -14,8 +14,8 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from app.ingest.pipeline import ingest
 from app.ingest.run import Progress
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import EmbeddingUnavailable, InvalidInput
 from tests.ingest.conftest import MODEL, pdf
 
@@ -135,9 +135,7 @@ async def test_prune_leaves_what_other_paths_brought(
     assert (await plant(first, prune=True)).removed == 0
 
 
-async def test_a_file_that_goes_before_a_prune_is_remembered(
-    garden: Path, store: EmbeddedStore, plant: Plant
-) -> None:
+async def test_a_file_that_goes_before_a_prune_is_remembered(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A run without pruning, and one from another path, do not make a later one forget what to remove."""
     await plant(garden)
     (garden / "carts.md").unlink()

@@ -9,8 +9,8 @@ import pytest
 from app.ingest.pipeline import ingest_documents
 from app.ingest.sink import Sink
 from app.ingest.tasks import Task, read_tasks, task_documents
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import InvalidInput
 from tests.ingest.conftest import MODEL
 

@@ -17,13 +17,13 @@ import pytest
 from app.moving.archive import GROUP, GROUP_BYTES, Head, write_archive
 from app.moving.copying import copy
 from app.moving.read_archive import Archive
-from app.providers.stores.chroma import ChromaStore
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.embeddings import EmbeddingModel
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point
-from app.providers.stores.qdrant_connection import connect
+from app.providers.stores.chroma import ChromaStore
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.qdrant import QdrantStore
+from app.providers.stores.qdrant_connection import connect
 from app.providers.vectors import question_vector
 from app.settings import load_settings
 from graph.errors import ConfigurationError, InvalidInput

@@ -41,7 +41,12 @@ def started(code: str, *arguments: object) -> subprocess.Popen[str]:
     """Another process that runs *code*."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True, cwd=Path(__file__).parent, env={"PYTHONPATH": str(ROOT)}
+        command,
+        stdout=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parent,
+        env={"PYTHONPATH": str(ROOT)},
     )
 
 
@@ -278,7 +283,7 @@ async def test_damage_is_a_clear_error_and_never_an_empty_collection(
     file = tmp_path / "garden" / "garden.sqlite3"
     content = file.read_bytes()
     file.write_bytes(content.replace(b"Chunk 1 is here", b"Chunk 7 is here"))
-    with pytest.raises(StoreDamaged, match="chunk 'c1'.*garden check --repair --collection garden"):
+    with pytest.raises(StoreDamaged, match=r"chunk 'c1'.*garden check --repair --collection garden"):
         await found(opened(), 1)
     file.write_bytes(b"\0" * len(content))
     with pytest.raises(StoreDamaged, match="garden check --repair"):

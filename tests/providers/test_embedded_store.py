@@ -13,9 +13,9 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import VectorStore
 
-from app.providers.stores.embedded import EmbeddedStore
 from app.providers.embeddings import make_embeddings
 from app.providers.layout import ChunkStore, Point, indexed_text
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.make import make_store
 from app.settings import load_settings
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable

@@ -7,18 +7,18 @@ are right whatever space (cosine, l2, ip) the collection was made with.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.providers.stores.chroma_http import ChromaHTTP
-from app.providers.stores.chroma_rows import chroma_where, flat, own_id, payload
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import Point, point_of
 from app.providers.payloads import chunk_from_payload
+from app.providers.stores.chroma_http import ChromaHTTP
+from app.providers.stores.chroma_rows import chroma_where, flat, own_id, payload
 from app.providers.stores.langchain_store import Near, Where
 from app.providers.stores.remote import RemoteStore
 from app.providers.vectors import Vectors, unit
@@ -59,9 +59,7 @@ class ChromaStore(RemoteStore):
         super().__init__(embedding, collection, size, seconds=seconds, retry=retry)
         self._http = ChromaHTTP(url, collection, seconds, self._calls)
 
-    async def ahybrid(
-        self, queries: Sequence[HybridQuery], limit: int, where: Where = None
-    ) -> HybridHits:
+    async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; there is one channel, and no ``idf``."""
         self._say_once("no_sparse_vectors", effect="keywords do not count, sentences are embedded when needed")
         found = await self._query(np.stack([query.dense for query in queries]), limit, where)

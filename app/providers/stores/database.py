@@ -5,9 +5,7 @@
     <DATA_DIR>/<collection>/garden.sqlite3    all that is stored; beside it SQLite's own -wal and -shm
     <DATA_DIR>/<collection>/segment-*         what is searched, made of it (``app.providers.stores.segments``)
 
-A reader sees one state of the collection and never waits for a writer. Writers take turns. A chunk that is written
-anew gets a new id, higher than every one before, so an id names one state of a chunk. ``removed`` lists the ids that
-are gone since a segment was made.
+A reader sees one state of the collection and never waits for a writer. Writers take turns.
 """
 
 from __future__ import annotations
@@ -21,26 +19,22 @@ from threading import Lock
 from urllib.parse import quote
 
 from app.providers.layout import COLLECTION_NAME
+from app.providers.stores.schema import SCHEMA, VERSION
 from graph.errors import ConfigurationError, GardenError, StoreDamaged, StoreUnavailable
 
 FILE = "garden.sqlite3"
-VERSION = 1
-SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
-INSERT INTO meta VALUES ('size', NULL), ('writes', 0);
-CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT UNIQUE NOT NULL, document_id TEXT NOT NULL,
-    position INTEGER NOT NULL, content_hash TEXT NOT NULL, source TEXT, checksum INTEGER NOT NULL,
-    metadata TEXT NOT NULL, words BLOB NOT NULL, dense BLOB NOT NULL, text TEXT NOT NULL, sentences BLOB NOT NULL);
-CREATE INDEX by_document ON chunks (document_id, position, content_hash, chunk_id);
-CREATE INDEX by_source ON chunks (source);
-CREATE INDEX by_status ON chunks (json_extract(metadata, '$."status"'));
-CREATE INDEX by_priority ON chunks (json_extract(metadata, '$."priority"'));
-CREATE TABLE removed (id INTEGER PRIMARY KEY, at INTEGER NOT NULL);
-CREATE TABLE segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows INTEGER, at INTEGER);
-"""
-_NO_LOCKS = ("SQLITE_PROTOCOL", "SQLITE_NOLFS", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM")
+NO_LOCKS = "its file system has not the locks that SQLite needs"
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_UNUSABLE = {
+    ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM"): NO_LOCKS,
+    ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"): "its files cannot be written",
+}
+_TOLD = {
+    ("SQLITE_BUSY",): "is being written by another process, and was not free within {wait:g} s: try again.",
+    ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"): (
+        "cannot grow: its disk is full, or takes no more. Make room; what is stored is safe."
+    ),
+}
 
 
 class _Connection(sqlite3.Connection):
@@ -50,11 +44,14 @@ class _Connection(sqlite3.Connection):
 
 
 class Database:
-    """The database file of one collection; safe for threads. ``wait``: seconds a writer waits for another one."""
+    """The database file of one collection; safe for threads. ``wait``: seconds a writer waits for another one.
+
+    What goes wrong is ``StoreUnavailable``, ``StoreDamaged``, or ``ConfigurationError`` where the folder is at fault.
+    """
 
     def __init__(self, data_dir: Path, collection: str, wait: float) -> None:
         if not COLLECTION_NAME.fullmatch(collection):
-            raise ConfigurationError(f"The collection name {collection!r} is not allowed: letters, digits, '_', '-', '.'")
+            raise ConfigurationError(f"The collection {collection!r} is not allowed: letters, digits, '_', '-', '.'")
         self.collection, self.folder, self.path = collection, data_dir / collection, data_dir / collection / FILE
         self._wait = wait
         self._guard = Lock()
@@ -62,10 +59,7 @@ class Database:
         self._closed = False
 
     def make(self) -> None:
-        """Make the folder and the database unless they are there.
-
-        Raises ``ConfigurationError`` for a folder that cannot be used, ``StoreDamaged``, ``StoreUnavailable``.
-        """
+        """Make folder and database unless they are there. Raises ``ConfigurationError`` where that cannot be."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -76,7 +70,7 @@ class Database:
                 if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
                     connection.execute("PRAGMA page_size = 8192")
                     if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-                        raise self._unusable("its file system has not the locks that SQLite needs")
+                        raise self._unusable(NO_LOCKS)
                     connection.execute("BEGIN IMMEDIATE")
                     if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
                         for statement in SCHEMA.split(";\n"):
@@ -88,10 +82,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """One state of the collection, whatever is written meanwhile; None where nothing was ever stored.
-
-        Raises ``StoreUnavailable``, or ``StoreDamaged``.
-        """
+        """One state of the collection, whatever is written meanwhile; None where nothing was ever stored."""
         with self._errors():
             connection = self._take()
             if connection is None:
@@ -105,10 +96,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One write, done wholly or not at all; on disk when it is left.
-
-        Raises what ``make`` does, and ``StoreUnavailable`` when another process writes for all of the time to wait.
-        """
+        """One write, done wholly or not at all; on disk when it is left."""
         with self._errors():
             while True:
                 connection = self._take()
@@ -169,9 +157,11 @@ class Database:
                 connection.close()
             if file is None:
                 return None
-        mode = "mode=rw" if os.access(self.folder, os.W_OK) else "mode=ro&immutable=1"
+        mode = "rw" if os.access(self.folder, os.W_OK) else "ro"
+        if mode == "ro" and not self.path.with_name(f"{FILE}-wal").exists():
+            mode = "ro&immutable=1"  # on a medium that nobody can write to, SQLite needs no lock
         connection = sqlite3.connect(
-            f"file:{quote(str(self.path))}?{mode}",
+            f"file:{quote(str(self.path))}?mode={mode}",
             uri=True,
             timeout=self._wait,
             isolation_level=None,
@@ -215,18 +205,13 @@ class Database:
             raise self._told(error) from error
 
     def _told(self, error: sqlite3.Error) -> GardenError:
-        code = getattr(error, "sqlite_errorname", "") or "SQLITE_ERROR"
-        name = f'The collection "{self.collection}"'
-        if code.startswith("SQLITE_BUSY"):
-            return StoreUnavailable(
-                f"{name} is being written by another process, and was not free within {self._wait:g} s: try again."
-            )
-        if code in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"):
-            return StoreUnavailable(f"{name} cannot grow: its disk is full, or takes no more. Make room; what is stored is safe.")
+        code = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
         if code.startswith(_DAMAGED):
             return self.damaged(f"{FILE}: {error}")
-        if code.startswith(_NO_LOCKS):
-            return self._unusable("its file system has not the locks that SQLite needs")
-        if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-            return self._unusable("its files cannot be written")
-        return StoreUnavailable(f"{name} answered with an error: {error}.")
+        reason = next((reason for codes, reason in _UNUSABLE.items() if code.startswith(codes)), None)
+        if reason:
+            return self._unusable(reason)
+        told = next(
+            (told for codes, told in _TOLD.items() if code.startswith(codes)), f"answered with an error: {error}."
+        )
+        return StoreUnavailable(f'The collection "{self.collection}" {told.format(wait=self._wait)}')

@@ -69,7 +69,7 @@ class LangChainStore(VectorStore, ABC):
     async def acount(self) -> int:
         """See ``ChunkStore``."""
 
-    async def _close_here(self) -> None:  # noqa: B027  # whole as it is
+    async def _close_here(self) -> None:  # whole as it is
         """Close what belongs to the running loop."""
 
     @classmethod

@@ -51,8 +51,8 @@ def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel, **op
 
 
 def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> Any:
-    from app.providers.stores.qdrant_connection import connect
     from app.providers.stores.qdrant import QdrantStore
+    from app.providers.stores.qdrant_connection import connect
 
     store = QdrantStore(
         embedding.embeddings,

@@ -5,7 +5,7 @@ One request brings both channels with payloads, vectors and the collection's sta
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.layout import METADATA, Point, point_id
 from app.providers.payloads import metadata_of
+from app.providers.stores.langchain_store import Near, Where
 from app.providers.stores.qdrant_connection import QdrantConnection
 from app.providers.stores.qdrant_points import dense_of, names_a_point, point_struct, qdrant_filter, stored_point
 from app.providers.stores.qdrant_requests import (
@@ -28,7 +29,6 @@ from app.providers.stores.qdrant_requests import (
 )
 from app.providers.stores.qdrant_server import QdrantServer
 from app.providers.stores.qdrant_statistics import Statistics, idf_nowhere
-from app.providers.stores.langchain_store import Near, Where
 from app.providers.stores.remote import RemoteStore
 from app.providers.where import conditions
 from app.resilience import Retry
@@ -75,9 +75,7 @@ class QdrantStore(RemoteStore):
             validate_collection_config=False,
         )
 
-    async def ahybrid(
-        self, queries: Sequence[HybridQuery], limit: int, where: Where = None
-    ) -> HybridHits:
+    async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
         known = await self._server.known()
         for query in queries:

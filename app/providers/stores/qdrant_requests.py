@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from app.providers.hybrid import Candidate, HybridQuery
 from app.providers.packed_vectors import VECTORS
-from app.providers.stores.qdrant_points import Layout, came_with, candidate, qdrant_filter, vectors_of
 from app.providers.stores.langchain_store import Where
+from app.providers.stores.qdrant_points import Layout, came_with, candidate, qdrant_filter, vectors_of
 from app.providers.vectors import Vectors
 from app.providers.where import conditions
 

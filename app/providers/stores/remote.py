@@ -117,10 +117,10 @@ class RemoteStore(LangChainStore):
             return {}
         return {chunk_id: str(metadata_of(one).get("document_id") or "") for chunk_id, one in found.items()}
 
-    async def aflush(self) -> None:  # noqa: B027  # whole as it is
+    async def aflush(self) -> None:  # whole as it is
         """Nothing to do: the server has acknowledged every write."""
 
-    async def aoptimize(self) -> None:  # noqa: B027  # whole as it is
+    async def aoptimize(self) -> None:  # whole as it is
         """Nothing to do: the server builds its indexes itself."""
 
     async def aclose(self) -> None:

@@ -128,4 +128,3 @@ class Segment:
 def top(scores: Vectors, limit: int) -> NDArray[np.intp]:
     """Where the *limit* highest of these are, in no order."""
     return np.arange(len(scores)) if len(scores) <= limit else np.argpartition(scores, -limit)[-limit:]
-
