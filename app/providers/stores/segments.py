@@ -10,7 +10,9 @@ Small World graphs".
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,7 @@ OVERSAMPLING = 2
 SPARSE_SHARE = 0.1
 """Share of the chunks that pass a filter below which those are measured one by one."""
 ARRAYS = ("ids", "dense", "terms", "starts", "rows", "weights")
-GRAPH_FILE = "graph.usearch"
+GRAPH_FILE, SUMS_FILE = "graph.usearch", "sums.json"
 
 
 class Segment:
@@ -59,19 +61,24 @@ class Segment:
 
     @classmethod
     def open(cls, folder: Path) -> Segment:
-        """Map a saved one. Raises ``OSError`` or ``ValueError`` when it is not whole."""
+        """Map a saved one. Raises ``OSError`` or ``ValueError`` when it is not as it was written.
+
+        Vectors are not compared: those of what is found come from the database.
+        """
+        for name, sum_ in json.loads((folder / SUMS_FILE).read_text()).items():
+            if checksum(folder / name) != sum_:
+                raise ValueError(name)
         arrays = [np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ARRAYS]
         graph = None
         if len(arrays[0]) >= GRAPH_FROM:
             from usearch.index import Index
 
             try:
-                graph = Index.restore(folder / GRAPH_FILE, view=True)
+                graph = Index.restore(folder / GRAPH_FILE, view=True, expansion_search=SEARCH_EF)
             except RuntimeError as error:
                 raise ValueError(GRAPH_FILE) from error
             if graph is None or len(graph) != len(arrays[0]):
                 raise ValueError(GRAPH_FILE)
-            graph.expansion_search = SEARCH_EF
         return cls(arrays, graph)
 
     def save(self, folder: Path) -> None:
@@ -88,13 +95,15 @@ class Segment:
                 graph.save(folder / GRAPH_FILE)
             except RuntimeError as error:
                 raise OSError(str(error)) from error
+        sums = {path.name: checksum(path) for path in folder.iterdir() if path.stem != "dense"}
+        (folder / SUMS_FILE).write_text(json.dumps(sums))
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def postings(self, term: int) -> tuple[NDArray[np.uint32], Vectors]:
         """The rows that have a BM25 dimension, ascending, and their weights."""
-        at = int(np.searchsorted(self._terms, term))
+        at = int(np.searchsorted(self._terms, np.uint32(term)))
         if at == len(self._terms) or self._terms[at] != term:
             return self._rows[:0], self._weights[:0]
         start, end = self._starts[at : at + 2]
@@ -102,7 +111,7 @@ class Segment:
 
     def nearest(self, query: Vectors, limit: int, mask: Mask | None) -> NDArray[np.intp]:
         """The rows of the *limit* nearest to a unit vector among those in the mask (None: all), in no order."""
-        share = 1.0 if mask is None else np.count_nonzero(mask) / len(self)
+        share = 1.0 if mask is None else int(np.count_nonzero(mask)) / len(self)
         if self._graph is not None and share >= SPARSE_SHARE:
             found = self._by_graph(query, limit, mask, share)
             if found is not None:
@@ -117,12 +126,17 @@ class Segment:
     def _by_graph(self, query: Vectors, limit: int, mask: Mask | None, share: float) -> NDArray[np.intp] | None:
         """The same through the graph; None when that finds too few in the mask."""
         wanted = min(len(self), int(OVERSAMPLING * limit / share))
-        rows = self._graph.search(query, wanted).keys.astype(np.intp)
+        rows: NDArray[np.intp] = self._graph.search(query, wanted).keys.astype(np.intp)
         if mask is not None:
             rows = rows[mask[rows]]
-            if len(rows) < min(limit, np.count_nonzero(mask)):
+            if len(rows) < min(limit, int(np.count_nonzero(mask))):
                 return None
         return rows[top(np.vecdot(self.dense[rows], query), limit)]
+
+
+def checksum(file: Path) -> int:
+    """CRC-32 of a file."""
+    return zlib.crc32(np.memmap(file, np.uint8, "r"))
 
 
 def top(scores: Vectors, limit: int) -> NDArray[np.intp]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -128,6 +129,7 @@ def _opened(connection: sqlite3.Connection, folder: Path, size: int, low: int, h
         return Segment.open(folder)
     except (OSError, ValueError, EOFError) as error:
         log.warning("segment_lost", extra={"segment": folder.name, "reason": str(error)})
+        shutil.rmtree(folder, ignore_errors=True)  # so that the next saving makes it anew
         return Segment.read(connection, size, low, high)
 
 
