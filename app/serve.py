@@ -9,11 +9,13 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from ipaddress import ip_address
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings, load_settings
-from graph.errors import ConfigurationError, StoreDamaged
+from graph.errors import ConfigurationError, GardenError, StoreDamaged
 
 if TYPE_CHECKING:
     from app.bootstrap import Garden
@@ -42,9 +44,22 @@ def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool
     listening.close()
     reserved = listen(settings.model_copy(update={"port": port}), shared=True)
     set_up_logging(settings.log_level, settings.log_format)
-    status = Workers(settings, given, port).run(plant=plant, told=told)
+    status = Workers(settings.workers, partial(work, {**given, "port": port})).run(plant=plant, told=told)
     reserved.close()
     sys.exit(status)
+
+
+def work(given: dict[str, Any], plant: bool, ready: Connection) -> None:
+    """Be one of several processes that serve (``app.workers``)."""
+    from app.workers import become_worker
+
+    become_worker()
+    gc.disable()  # until all is there
+    try:
+        settings = load_settings(**given)
+        serve(settings, given, listen(settings, shared=True), plant=plant, told=partial(ready.send, None))
+    except GardenError as error:
+        ready.send(ConfigurationError(error.message))
 
 
 def serve(

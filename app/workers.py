@@ -6,7 +6,6 @@ connections out) and the stores. The first one is ready before the others start,
 
 from __future__ import annotations
 
-import gc
 import logging
 import multiprocessing
 import os
@@ -15,20 +14,20 @@ import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
 
-from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, GardenError
 
 log = logging.getLogger("garden.serve")
 
 
 class Workers:
-    """The workers of one service. ``given`` are the settings that came by argument."""
+    """So many processes that run *work*, a function of a module, which gets whether to fill an empty collection, and a
+    connection to say None through when it serves, or the error that keeps it from it.
+    """
 
-    def __init__(self, settings: Settings, given: dict[str, Any], port: int) -> None:
-        self._given = {**given, "port": port}
-        self._count = settings.workers
+    def __init__(self, count: int, work: Callable[[bool, Connection], None]) -> None:
+        self._count = count
+        self._work = work
         self._running: list[BaseProcess] = []
         self._signals = 0
 
@@ -63,7 +62,7 @@ class Workers:
         """Start a worker and wait until it serves."""
         spawn = multiprocessing.get_context("spawn")
         here, there = spawn.Pipe()
-        worker = spawn.Process(target=work, args=(self._given, plant, there))
+        worker = spawn.Process(target=self._work, args=(plant, there))
         worker.start()
         there.close()
         self._running.append(worker)
@@ -84,19 +83,11 @@ class Workers:
                 os.kill(one.pid, number)
 
 
-def work(given: dict[str, Any], plant: bool, ready: Connection) -> None:
-    """A worker: says None when it serves, else the error that keeps it from it; ends when its parent does."""
-    from app.serve import listen, serve
-
-    os.setpgid(0, 0)  # Ctrl+C goes to the parent alone, which passes it on
+def become_worker() -> None:
+    """Leave Ctrl+C to the parent, which passes it on, and end when the parent does."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it serves
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    gc.disable()  # until all is there
-    try:
-        settings = load_settings(**given)
-        listening = listen(settings, shared=True)
-        serve(settings, given, listening, plant=plant, told=lambda: ready.send(None))
-    except GardenError as error:
-        ready.send(ConfigurationError(error.message))
 
 
 def _end_with_parent() -> None:

@@ -66,11 +66,12 @@ def _document(rows: list[Row], model_name: str) -> SplitDocument | None:
     first = dict(chunks[0][1])
     stored = first.pop("content_hash", None)
     described = {name: first.pop(name, None) for name in _OF_DOCUMENT}
+    parts: Any = tuple({"text": text, **{name: its.get(name) for name in _OF_CHUNK}} for text, its in chunks)
     try:
         document = SplitDocument(
             **described,
             metadata={name: value for name, value in first.items() if name not in _OF_CHUNK},
-            chunks=tuple({"text": text, **{name: its.get(name) for name in _OF_CHUNK}} for text, its in chunks),
+            chunks=parts,
         )
     except ValidationError:
         return None

@@ -62,7 +62,8 @@ def packed_rows(rows: Vectors) -> bytes:
     if not _is_packed(rows, _step(rows) * np.rint(rows / _step(rows))):
         rows = unit(rows)
     step = _step(rows)
-    return _STEP.pack(step) + np.rint(rows / step).astype(_SENTENCES).tobytes()
+    steps: bytes = np.rint(rows / step).astype(_SENTENCES).tobytes()
+    return _STEP.pack(step) + steps
 
 
 def unpacked_rows(stored: bytes, size: int) -> Vectors:

@@ -61,7 +61,8 @@ class View:
         masks: Sequence[Mask | None],
         limit: int,
     ) -> list[int]:
-        most, least, found = highest(query.terms, idf) or 1.0, 0.0, []
+        found: list[tuple[float, int]] = []
+        most, least = highest(query.terms, idf) or 1.0, 0.0
         for at, (segment, mask) in enumerate(zip(self.segments, masks, strict=True)):
             words = np.zeros(len(segment), np.float32)
             for term in query.terms:
