@@ -11,6 +11,7 @@ Small World graphs".
 from __future__ import annotations
 
 import json
+import mmap
 import sqlite3
 import zlib
 from collections.abc import Sequence
@@ -136,7 +137,8 @@ class Segment:
 
 def checksum(file: Path) -> int:
     """CRC-32 of a file."""
-    return zlib.crc32(np.memmap(file, np.uint8, "r"))
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return zlib.crc32(content)
 
 
 def top(scores: Vectors, limit: int) -> NDArray[np.intp]:
