@@ -1,4 +1,4 @@
-"""One planted garden and one real server for all door tests: sockets, embedded engine and weights included."""
+"""One planted garden and one real server for all door tests: sockets, embedded store and weights included."""
 
 from __future__ import annotations
 

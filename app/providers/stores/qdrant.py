@@ -1,4 +1,4 @@
-"""A Qdrant server or cluster as the store, in the layout of the embedded engine, or another pipeline's as it is.
+"""A Qdrant server or cluster as the store, in our layout, or another pipeline's as it is.
 
 One request brings both channels with payloads, vectors and the collection's statistics.
 """

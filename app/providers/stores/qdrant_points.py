@@ -86,7 +86,7 @@ def layout_of(info: models.CollectionInfo) -> Layout:
 
 
 def collection_config(size: int) -> dict[str, Any]:
-    """The arguments that make a collection in our layout, the same as the embedded engine's."""
+    """The arguments that make a collection in our layout, of vectors, words and payload indexes."""
     from qdrant_client import models
 
     return {
