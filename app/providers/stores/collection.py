@@ -124,7 +124,7 @@ class Collection:
     def _build(self) -> None:
         try:
             build(self.database, self._build_from)
-        except (OSError, GardenError) as error:
+        except (OSError, sqlite3.Error, GardenError) as error:
             log.warning("segments_not_built", extra={"collection": self.database.collection, "reason": str(error)})
 
 
