@@ -56,7 +56,8 @@ class Workers:
             raise
         for one in self._running:
             one.join()
-        return max([abs(one.exitcode or 0) for one in self._running], default=0)
+        asked = (-signal.SIGTERM, -signal.SIGINT)  # of one that did not serve yet
+        return max([abs(one.exitcode or 0) for one in self._running if one.exitcode not in asked], default=0)
 
     def _start(self, *, plant: bool = False) -> None:
         """Start a worker and wait until it serves."""

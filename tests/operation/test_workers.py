@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 import httpx
 import psutil
@@ -20,8 +21,12 @@ Start = Callable[..., Service]
 
 def workers(service: Service) -> set[int]:
     """The process ids of those who serve."""
-    children = psutil.Process(service.process.pid).children()
-    return {one.pid for one in children if "spawn_main" in " ".join(one.cmdline())}
+    serving = set()
+    for child in psutil.Process(service.process.pid).children():
+        with suppress(psutil.Error):  # one that was killed may not be reaped yet
+            if "spawn_main" in " ".join(child.cmdline()):
+                serving.add(child.pid)
+    return serving
 
 
 def answered(service: Service) -> bool:
