@@ -40,7 +40,7 @@ ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage")
 WORDS = ("keyword", "coverage")
 READ = ("margin", "answerable")
 """What the reader adds, where a chunk was read."""
-LOST_CHUNK_WEIGHT, LOST_ANSWER_WEIGHT = 12.0, 2.0
+LOST_CHUNK_WEIGHT, LOST_ANSWER_WEIGHT = 12.0, 3.0
 """What a right row counts against a wrong one. Relevance would rather pass a wrong chunk than lose a right one, for
 whether it answers is decided after it."""
 

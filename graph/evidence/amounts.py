@@ -19,6 +19,8 @@ _ONES = (
 _VALUES: Mapping[str, float] = {word: value for value, word in enumerate(_ONES.split())} | {
     word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
+DIGITS = {word: f"{value:.0f}" for word, value in _VALUES.items()}
+"""Words for numbers up to ninety, and their digits."""
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
 _MONTHS = {

@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal
 
+from graph.evidence.amounts import DIGITS
 from graph.evidence.wording import plain
 from graph.terms import is_content, stem, stems
 
@@ -70,7 +71,9 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
         return "condition"
     known = {stem(word) for word in right} | set(around) | set(given)
     copy = shared >= EXACT_COPY * len(left)
-    if copy and any(is_content(word) and stem(word) not in known for word in left if not word[0].isdigit()):
+    if copy and any(
+        is_content(word) and stem(word) not in known for word in left if len(word) > 1 and not word[0].isdigit()
+    ):
         return "added"
     added: list[str] = []
     for (i, i_end), (j, j_end) in _gaps(blocks, len(left), len(right)):
@@ -100,10 +103,17 @@ def is_ordered(claim: str, quote: str) -> bool:
 
 
 def is_copy(claim: str, quote: str) -> bool:
-    """Whether nearly all words of *claim* stand in *quote*, in the same order."""
-    own, other = ([stem(word.lower()) for word in _words(text)] for text in (claim, quote))
+    """Whether nearly all words of *claim* stand in *quote* in the same order, or all that mean something in any order.
+
+    A number is the same in digits and in words; where the order is another, both deny or neither does.
+    """
+    left, right = ([word.lower() for word in _words(text)] for text in (claim, quote))
+    own, other = ([stem(DIGITS.get(word, word)) for word in words] for words in (left, right))
     blocks = SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks()
-    return sum(block.size for block in blocks) >= EXACT_COPY * max(1, len(own))
+    if sum(block.size for block in blocks) >= EXACT_COPY * max(1, len(own)):
+        return True
+    meant = {stem(DIGITS.get(word, word)) for word in left if is_content(word)}
+    return len(meant) > 2 and meant <= set(other) and _denials(left) % 2 == _denials(right) % 2
 
 
 @lru_cache(maxsize=1024)
