@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from app.providers.hybrid import HybridQuery
 from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
@@ -260,6 +261,22 @@ async def test_a_folder_that_was_removed_is_an_empty_collection(
     assert await store.acount() == 0
     await store.aupsert([point(2)])
     assert await found(store, 2) == [{"c2"}]
+
+
+async def test_a_filter_is_remembered_no_longer_than_it_is_true(opened: Callable[..., EmbeddedStore]) -> None:
+    """What another store adds, and removes, under a filter that was asked before is found, and found no more."""
+    store, other = opened(), opened()
+    await store.aupsert([point(number) for number in range(6)])
+    query = [HybridQuery(point(1).dense, (), 20)]
+
+    async def sources() -> list[str]:
+        hits = await store.ahybrid(query, 20, {"source": "s1"})
+        return sorted(one.chunk.chunk_id for one in hits.candidates[0])
+
+    assert await sources() == await sources() == ["c1", "c3", "c5"]
+    await other.aupsert([point(7)])
+    await other.adelete_chunks(["c3"])
+    assert await sources() == ["c1", "c5", "c7"]
 
 
 async def test_vectors_of_another_size_are_refused_naming_both_sizes(opened: Callable[..., EmbeddedStore]) -> None:

@@ -15,14 +15,17 @@ from app.providers.layout import Point
 from app.providers.memory_cache import MemoryCache
 from app.providers.stores.building import build
 from app.providers.stores.database import Database
-from app.providers.stores.rows import COLUMNS, among, as_json, candidate_of, checksum, row_of
-from app.providers.stores.view import View, current
+from app.providers.stores.rows import COLUMNS, allowed, among, as_json, candidate_of, checksum, row_of
+from app.providers.stores.view import Ids, View, current
+from app.providers.where import Condition
 from graph.errors import GardenError, StoreUnavailable
 
 READERS = 4
 """Threads that search; SQLite and numpy let others run meanwhile."""
 REMEMBERED_BYTES = 48 << 20
 """Some 6,000 candidates of 384 dimensions and six sentences."""
+ALLOWED_BYTES = 16 << 20
+"""Some filters, of which each takes 8 bytes for every chunk that passes."""
 
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
@@ -39,6 +42,7 @@ class Collection:
         self._view: View | None = None
         self._viewing = Lock()
         self._known: MemoryCache[Candidate] = MemoryCache(REMEMBERED_BYTES, _bytes)
+        self._allowed: MemoryCache[Ids] = MemoryCache(ALLOWED_BYTES, lambda ids: ids.nbytes + 64)
         self.readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
         self._builder = ThreadPoolExecutor(1, thread_name_prefix="store-build")
@@ -67,6 +71,15 @@ class Collection:
         with self._viewing:
             self._view = view = current(connection, self.database.folder, self._view)
         return view
+
+    def allowed(self, connection: sqlite3.Connection, view: View, wanted: Sequence[Condition]) -> Ids | None:
+        """The ids that pass a filter, ascending; None without one. Remembered until the next write."""
+        key = (view.writes, *wanted)
+        if not wanted or (known := self._allowed.find([key]).get(key)) is None:
+            known = allowed(connection, wanted)
+            if known is not None:
+                self._allowed.keep({key: known})
+        return known
 
     def candidates(self, connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, Candidate]:
         """The chunks with these ids; an id names one state of a chunk, so what was read once is remembered."""

@@ -24,7 +24,7 @@ from app.providers.stores.building import BUILD_FROM
 from app.providers.stores.collection import Collection, size_of
 from app.providers.stores.database import Database
 from app.providers.stores.langchain_store import LangChainStore, Near, Where
-from app.providers.stores.rows import allowed, among, as_json, payload, point_of
+from app.providers.stores.rows import among, as_json, payload, point_of
 from app.providers.stores.start_check import in_start_time, made_size, may_block, run_apart
 from app.providers.stores.view import View
 from app.providers.where import conditions
@@ -119,7 +119,7 @@ class EmbeddedStore(LangChainStore):
             view = self._view(connection, len(queries[0].dense))
             if view is None:
                 return nothing
-            found, idf = view.hybrid(queries, limit, allowed(connection, wanted))
+            found, idf = view.hybrid(queries, limit, self._all.allowed(connection, view, wanted))
             known = self._all.candidates(connection, {own for row in found for own in row})
             return HybridHits([[known[own] for own in row if own in known] for row in found], idf)
 
@@ -160,7 +160,7 @@ class EmbeddedStore(LangChainStore):
 
         def job(connection: sqlite3.Connection) -> list[Near]:
             view = self._view(connection, len(vector))
-            found = dict(view.near(vector, k, allowed(connection, wanted))) if view else {}
+            found = dict(view.near(vector, k, self._all.allowed(connection, view, wanted))) if view else {}
             rows = {row[0]: row for row in self._all.rows(connection, found)}
             return [Near(rows[own][1], payload(rows[own]), cosine) for own, cosine in found.items() if own in rows]
 
