@@ -122,7 +122,7 @@ $(VENV)/.installed-run: requirements/run.txt pyproject.toml | $(BIN)/python
 	@touch $@
 
 STARTING = app.cli, app.server, app.bootstrap, bs4, docutils.core, httptools, markdown_it, onnx, onnxruntime, pypdf, \
-	qdrant_edge, tokenizers, uvicorn, uvloop
+	tokenizers, usearch.index, uvicorn, uvloop
 
 $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what runs and what tests need (about 360 MB to fetch, once) ..."

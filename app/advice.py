@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from app.settings import Settings
 
 STORES = {
-    "embedded": "see that DATA_DIR can be read and written, has room left, and that no other process holds it",
+    "embedded": "see that DATA_DIR can be read and written, and has room left",
     "qdrant": "see that Qdrant runs at QDRANT_URL, can be reached from here, and accepts QDRANT_API_KEY",
     "chroma": "see that Chroma runs at VECTOR_STORE_URL and can be reached from here",
 }
@@ -23,7 +23,7 @@ def advice_of(settings: Settings) -> Mapping[str, str]:
     chat = OLLAMA if settings.chat.startswith("ollama:") else REMOTE.format(setting="CHAT_MODEL")
     return {
         "StoreUnavailable": STORES[settings.vector_store],
-        "StoreDamaged": "run the command that the message names (garden rebuild); docs/backup.md says what comes back",
+        "StoreDamaged": "run the command that the message names; docs/backup.md says what comes back",
         "CollectionMissing": "fill it (garden ingest), or name the one that is meant in VECTOR_STORE_COLLECTION",
         "ConfigurationError": "mend the setting it names, and restart",
         "EmbeddingUnavailable": REMOTE.format(setting="EMBEDDING_MODEL"),

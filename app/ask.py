@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
@@ -14,11 +16,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from app.doorway import error_of, open_doorway
-from app.search import clamped
+from app.bootstrap import Garden, build_garden
+from app.errors_http import failure_body
+from app.search import clamped, search
 from app.settings import load_settings
 from app.terminal_advice import EMPTY, HEALTH
-from graph.errors import CollectionMissing
+from app.wire import answer_body, chunk_summary
+from graph.errors import CollectionMissing, GardenError, InvalidInput, RetrievalFailed, SynthesisFailed
 
 OK, FAILED = 0, 1
 CLOSEST_CHARS = 300
@@ -40,15 +44,49 @@ def run_health(*, as_json: bool) -> int:
     return asyncio.run(_health(as_json))
 
 
+@asynccontextmanager
+async def _opened() -> AsyncGenerator[Garden]:
+    """What the settings describe, closed again at the end."""
+    garden = build_garden(load_settings())
+    await garden.start()
+    try:
+        yield garden
+    finally:
+        await garden.aclose()
+
+
+async def events_of(garden: Garden, fields: dict[str, Any]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+    """The events of ``POST /query/stream``, name and data; always ends with "answer" or "error"."""
+    async for event in garden.service.stream(fields):
+        if event.kind == "retrieval":
+            yield "retrieval", {"chunks": [chunk_summary(chunk) for chunk in event.chunks]}
+        elif event.kind == "token":
+            yield "token", {"text": event.text}
+        elif event.result is not None and event.result.failure:
+            yield "error", failure_body(event.result.failure)
+        elif event.result is not None:
+            yield "answer", answer_body(event.result, evidence=True)
+
+
+def _error_of(body: dict[str, Any]) -> GardenError:
+    """The error of the tree that an error body stands for."""
+    message = str(body.get("message", "The request failed."))
+    if body.get("error") == "VALIDATION_ERROR":
+        return InvalidInput(message, str(body.get("details", {}).get("field", "query")))
+    if body.get("error") == "SYNTHESIS_FAILED":
+        return SynthesisFailed(message)
+    return RetrievalFailed(message)
+
+
 async def _ask(fields: dict[str, Any], as_json: bool) -> int:
     out = Console(highlight=False)
     streamed = Text()
     live = Live(streamed, console=out, transient=True) if out.is_terminal and not as_json else None
     body: dict[str, Any] = {}
-    async with open_doorway(load_settings()) as garden:
+    async with _opened() as garden:
         with Console(stderr=True).status("searching the documents …") as waiting:  # shows on a terminal only
             try:
-                async for name, data in garden.ask(fields):
+                async for name, data in events_of(garden, fields):
                     waiting.stop()
                     if name == "token" and live:  # what it shows is provisional: the verified answer takes its place
                         streamed.append(data["text"])
@@ -61,7 +99,7 @@ async def _ask(fields: dict[str, Any], as_json: bool) -> int:
     if as_json:
         _print_json(body)
     if "error" in body:
-        raise error_of(body)
+        raise _error_of(body)
     if not as_json:
         _print_answer(out, body)
     return OK
@@ -94,8 +132,10 @@ def _print_answer(out: Console, body: dict[str, Any]) -> None:
 
 async def _search(query: str, k: int, as_json: bool) -> int:
     try:
-        async with open_doorway(load_settings()) as garden:
-            found = await garden.search(query, k)
+        async with _opened() as garden:
+            settings = garden.settings
+            seconds, most = settings.request_timeout_seconds, settings.max_query_chars
+            found = (await search(garden.retriever, query, k, seconds=seconds, most_chars=most)).model_dump()
     except CollectionMissing as error:
         if as_json:
             _print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
@@ -122,8 +162,8 @@ def _print_results(found: dict[str, Any]) -> None:
 
 
 async def _health(as_json: bool) -> int:
-    async with open_doorway(load_settings()) as garden:
-        found = await garden.health()
+    async with _opened() as garden:
+        found = {**await garden.health.check(), "notes": garden.health.notes()}
     if as_json:
         _print_json(found)
     else:

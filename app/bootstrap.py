@@ -19,7 +19,7 @@ from app.garden import Garden
 from app.health import Health
 from app.makers import EXTRACTIVE, make_grader, make_reader, make_synthesizer
 from app.providers.embeddings import EmbeddingModel, find_embeddings
-from app.providers.vector_stores import make_store
+from app.providers.stores.make import make_store
 from app.retrieval import HybridRetriever
 from app.service import GardenService
 from app.settings import Settings, load_settings

@@ -1,4 +1,4 @@
-"""The commands that move or mend whole collections: export, import, push, rebuild."""
+"""The commands that move or mend whole collections: export, import, push, check."""
 
 from __future__ import annotations
 
@@ -53,12 +53,13 @@ def add_commands(app: typer.Typer, errors: Callable[[], AbstractContextManager[N
             raise typer.Exit(run_push(to, collection=collection, as_json=as_json))
 
     @app.command()
-    def rebuild(
+    def check(
         collection: CollectionOption = None,
+        repair: Annotated[bool, typer.Option("--repair", help="make what is damaged anew from its documents")] = False,
         as_json: JsonFlag = False,
     ) -> None:
-        """Set a damaged embedded collection aside, and make it anew from its documents."""
+        """See whether an embedded collection is as it was written."""
         with errors():
-            from app.rebuild import run_rebuild
+            from app.check import run_check
 
-            raise typer.Exit(run_rebuild(collection=collection, as_json=as_json))
+            raise typer.Exit(run_check(collection=collection, repair=repair, as_json=as_json))

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from app.ingest.sink import LocalSink
+from app.ingest.sink import Sink
 from app.traffic import Traffic
-from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app.circuit import Circuit
@@ -65,20 +64,10 @@ class Garden:
     async def start(self) -> None:
         """Nothing is left to load; here for what wants a running loop."""
 
-    async def sink(self, collection: str | None) -> LocalSink:
-        """Where ingest puts what is for *collection* (None: the documents). Raises ``InvalidInput`` for another one."""
-        if collection == self.settings.tasks_collection:
-            return self.tasks.sink
-        if collection not in (None, self.settings.vector_store_collection):
-            raise InvalidInput("This server serves no collection of that name.", "collection")
-        return LocalSink(self.store, self.embedding.embeddings, self.embedding.name)
-
-    def announce(self, address: str) -> None:
-        """Let other processes know at which address this one serves the embedded collections it has open."""
-        for store in (self.store, self._tasks.store if self._tasks else None):
-            engine = getattr(store, "engine", None)
-            if engine is not None:
-                engine.announce(address)
+    @property
+    def sink(self) -> Sink:
+        """Where ingest puts documents."""
+        return Sink(self.store, self.embedding.embeddings, self.embedding.name)
 
     async def aclose(self) -> None:
         """Close the stores and the models; a second call does nothing."""

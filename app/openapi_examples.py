@@ -20,7 +20,6 @@ from app.openapi_samples import (
     HIT,
     INPUT,
     NOT_READ,
-    PART,
     PLANTED,
     QUESTION,
     REFUSED_CHAT,
@@ -115,28 +114,6 @@ DOORS: dict[tuple[str, str], Door] = {
             "nothing said": Example(400, REFUSED_CHAT, {"use_rag": True}),
         },
         ("OVERLOADED",),
-    ),
-    ("get", "/api/v1/ingest"): Door(
-        "List what is stored",
-        {"documents": Example(200, {"model": "all-MiniLM-L6-v2", "documents": {"notes.md": "9f2c"}})},
-        ("RETRIEVAL_FAILED",),
-    ),
-    ("post", "/api/v1/ingest"): Door(
-        "Store and remove documents",
-        {
-            "store": Example(200, {"chunks": 1, "removed": 0}, {"parts": [PART]}),
-            "remove": Example(200, {"chunks": 0, "removed": 1}, {"remove": ["notes.md"], "finish": True}),
-            "another collection": Example(
-                400,
-                {
-                    "error": "VALIDATION_ERROR",
-                    "message": "This server serves no collection of that name.",
-                    "details": {"field": "collection"},
-                },
-                {"collection": "nobodys"},
-            ),
-        },
-        ("RETRIEVAL_FAILED",),
     ),
     ("post", "/api/v1/documents"): Door(
         "Plant one document",

@@ -106,13 +106,6 @@ TASK = {
     "snippet": "Fix the login form\nIt forgets the password.",
 }
 NOTE = "The lighthouse of Larkfield stands on the northern pier."
-PART = {
-    "document": {"document_id": "notes.md", "title": "Notes", "source": "notes.md"},
-    "chunks": [{"chunk_id": "notes.md#0", "chunk_index": 0, "text": NOTE, "spans": [[0, len(NOTE)]]}],
-    "content_hash": "9f2c",
-    "last": True,
-    "replaces": False,
-}
 
 
 def events(*said: tuple[str, str]) -> str:

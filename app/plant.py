@@ -1,4 +1,4 @@
-"""``garden ingest``: plant documents with a progress bar and a summary, here or through the server in charge."""
+"""``garden ingest``: store documents, with a progress bar and a summary."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from app.ingest.documents import IngestReport
-from app.ingest.pipeline import check_paths, ingest, ingest_documents, ingest_into
+from app.ingest.pipeline import check_paths, ingest_documents, ingest_into
 from app.ingest.planted import Planted
 from app.ingest.run import Progress as Done
-from app.ingest.sink import LocalSink, Sink
+from app.ingest.sink import Sink
 from app.ingest.sources import note_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.progress import progress
 from app.settings import Settings, load_settings
-from graph.errors import InvalidInput, StoreUnavailable
+from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app.bootstrap import Garden
@@ -73,13 +73,7 @@ async def plant_if_empty(garden: Garden, folder: Path) -> None:
     paths = await asyncio.to_thread(sample_paths, folder)
     _note(garden.settings, paths)
     with planting() as on_progress:
-        report = await ingest(
-            paths,
-            store=garden.store,
-            embeddings=garden.embedding.embeddings,
-            model_name=garden.embedding.name,
-            on_progress=on_progress,
-        )
+        report = await ingest_into(garden.sink, paths, on_progress=on_progress)
     _summarise(report)
 
 
@@ -97,7 +91,7 @@ async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: st
 async def _plant_on_ray(
     settings: Settings, paths: Sequence[Path], prune: bool, address: str, on_progress: Callable[[Done], None]
 ) -> IngestReport:
-    """The workers embed; the collection must be free, or on a server of its own."""
+    """The workers embed."""
     from app.bootstrap import build_garden
     from app.ingest.ray_data import ingest_on_ray
 
@@ -146,24 +140,12 @@ def _folder(settings: Settings, *, tasks: bool = False) -> Path:
 
 @asynccontextmanager
 async def _open_sink(settings: Settings, *, tasks: bool) -> AsyncIterator[Sink]:
-    """The collection here; where a server holds the garden, the way through that server."""
+    """The collection of documents, or of tasks; closed at the end."""
     from app.bootstrap import build_garden
 
+    garden = build_garden(settings)
     try:
-        garden = build_garden(settings)
-    except StoreUnavailable as error:
-        address = error.details.get("address")
-        if not isinstance(address, str):
-            raise
-        from app.ingest.remote import remote_sink
-
-        collection = settings.tasks_collection if tasks else settings.vector_store_collection
-        async with remote_sink(address, collection, settings.keys) as sink:
-            yield sink
-        return
-    try:
-        embedding = garden.embedding
-        yield garden.tasks.sink if tasks else LocalSink(garden.store, embedding.embeddings, embedding.name)
+        yield garden.tasks.sink if tasks else garden.sink
     finally:
         await garden.aclose()
 

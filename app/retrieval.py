@@ -17,7 +17,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from app.providers.bm25 import dimension, highest
-from app.providers.hybrid import Candidate, HybridQuery, HybridStore
+from app.providers.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore
 from app.providers.sentence_vectors import Sentences, SentenceVectors
 from app.providers.vectors import Vectors, aquestion_vectors
 from app.turns import Turns
@@ -30,8 +30,6 @@ POOL = 10
 """Candidates of a reading; more when more sources are asked for."""
 CHANNEL_POOL = 50
 """Candidates that each channel brings, of which the best ``POOL`` are kept."""
-SIMILARITY_SHARE = 0.7
-"""Weight of the cosine in the order of the candidates; the rest is BM25's."""
 TWINS = 0.9
 """Cosine of two chunks above which they say the same."""
 
@@ -64,7 +62,7 @@ class HybridRetriever:
                 vectors = await aquestion_vectors(self._embeddings, question.parts)
                 await self._turns.turn()
                 queries = [
-                    HybridQuery(vector, tuple([dimension(stem) for stem in question_stems(part)]))
+                    HybridQuery(vector, tuple([dimension(stem) for stem in question_stems(part)]), pool)
                     for vector, part in zip(vectors, question.parts, strict=True)
                 ]
                 hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), where)

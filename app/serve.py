@@ -7,11 +7,15 @@ import gc
 import json
 import logging
 import socket
+import sys
+from collections.abc import Callable
+from functools import partial
 from ipaddress import ip_address
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings, load_settings
-from graph.errors import ConfigurationError, StoreDamaged
+from graph.errors import ConfigurationError, GardenError, StoreDamaged
 
 if TYPE_CHECKING:
     from app.bootstrap import Garden
@@ -26,7 +30,42 @@ def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool
     settings = load_settings(**given)  # first of all: a wrong setting is told at once
     refuse_strangers(settings)
     listening = listen(settings)
+    port = listening.getsockname()[1]
 
+    def told() -> None:
+        greet(address_of(settings.host, port), as_json=as_json)
+
+    if settings.workers == 1:
+        serve(settings, given, listening, plant=plant, told=told)
+        return
+    from app.log import set_up_logging
+    from app.workers import Workers
+
+    listening.close()
+    reserved = listen(settings.model_copy(update={"port": port}), shared=True)
+    set_up_logging(settings.log_level, settings.log_format)
+    status = Workers(settings.workers, partial(work, {**given, "port": port})).run(plant=plant, told=told)
+    reserved.close()
+    sys.exit(status)
+
+
+def work(given: dict[str, Any], plant: bool, ready: Connection) -> None:
+    """Be one of several processes that serve (``app.workers``)."""
+    from app.workers import become_worker
+
+    become_worker()
+    gc.disable()  # until all is there
+    try:
+        settings = load_settings(**given)
+        serve(settings, given, listen(settings, shared=True), plant=plant, told=partial(ready.send, None))
+    except GardenError as error:
+        ready.send(ConfigurationError(error.message))
+
+
+def serve(
+    settings: Settings, given: dict[str, Any], listening: socket.socket, *, plant: bool, told: Callable[[], None]
+) -> None:
+    """Serve in this process; *told* is called when all is made. ``given`` are the settings that came by argument."""
     from app.bootstrap import build_garden
     from app.draining import DrainingServer
     from app.keyring import Keyring, reload_keys
@@ -46,9 +85,7 @@ def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool
         seconds=settings.drain_timeout_seconds,
         reload=lambda: reload_keys(keyring, lambda: load_settings(**given).keys),
     )
-    base = address_of(settings.host, listening.getsockname()[1])
-    garden.announce(base)
-    greet(base, as_json=as_json)
+    told()
     settle()
     server.run(sockets=[listening])
 
@@ -82,14 +119,18 @@ def only_here(host: str) -> bool:
         return host == "localhost"
 
 
-def listen(settings: Settings) -> socket.socket:
+def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
     """The socket to serve on, bound already, so that a taken port is told before anything is loaded.
 
-    Raises ``ConfigurationError``.
+    *shared*: several processes may bind the port. Raises ``ConfigurationError``.
     """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        if not hasattr(socket, "SO_REUSEPORT"):
+            raise ConfigurationError(f"WORKERS={settings.workers} is not allowed: 1, since this system shares no port")
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         listening.bind((settings.host, settings.port))
     except OSError as error:

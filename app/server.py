@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,7 +17,6 @@ from app.bootstrap import Garden
 from app.chunks_api import chunk_routes
 from app.client_gone import ClientGone
 from app.health_api import health_routes
-from app.ingest_api import ingest_routes
 from app.keyring import Keyring
 from app.langserve_routes import AnswerFailed, add_rag_routes
 from app.metrics_api import metrics_of, metrics_routes
@@ -64,9 +62,7 @@ def create_app(garden: Garden, keyring: Keyring | None = None) -> FastAPI:
     app.include_router(metrics_routes(garden, metrics_of(garden)))
     app.include_router(search_routes(garden))
     app.include_router(task_routes(garden.tasks, garden.service.place))
-    writing = asyncio.Lock()
-    app.include_router(ingest_routes(garden.sink, writing))
-    app.include_router(upload_routes(garden.sink, keyring, writing))
+    app.include_router(upload_routes(garden.sink, keyring))
     app.include_router(chunk_routes(garden.store))
     app.include_router(page_routes(garden.store, samples(), keyring))
     add_rag_routes(app, garden.service, seconds=garden.settings.request_timeout_seconds)

@@ -6,6 +6,7 @@ names the setting, the value and what is allowed (contract, Settings).
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from pathlib import Path
@@ -72,6 +73,7 @@ class Settings(BaseSettings):
 
     request_timeout_seconds: float = Field(30.0, gt=0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")
+    workers: int = Field(1, ge=1, le=256, description="processes of `garden serve`; they share every store")
     api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
     api_keys_file: Path | None = Field(None, description="more keys, one a line; SIGHUP reads it anew")
     allow_anonymous: bool = Field(False, description="serve beyond this machine without a key")
@@ -147,8 +149,8 @@ class Settings(BaseSettings):
 
     @property
     def places(self) -> int:
-        """How many requests may run at once."""
-        return self.max_concurrent_requests or PLACES_PER_CORE * (os.cpu_count() or 1)
+        """How many requests may run at once in each worker."""
+        return math.ceil((self.max_concurrent_requests or PLACES_PER_CORE * (os.cpu_count() or 1)) / self.workers)
 
     @property
     def keys(self) -> tuple[str, ...]:

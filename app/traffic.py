@@ -25,7 +25,6 @@ DOORS = (
     ("/api/v1/search/semantic", "tasks"),
     ("/api/v1/chat", "tasks"),
     ("/api/v1/search", "search"),
-    ("/api/v1/ingest", "ingest"),
     ("/health", "health"),
     ("/metrics", "metrics"),
 )

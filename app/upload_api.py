@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Sized
+from collections.abc import Sized
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ from fastapi.responses import Response
 from app.errors_http import JSON, error_response
 from app.ingest.documents import IngestReport
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import LocalSink
+from app.ingest.sink import Sink
 from app.query_schemas import ErrorBody
 from app.upload_rules import PATH, check_name, may_upload
 from graph.errors import InvalidInput
@@ -35,12 +35,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 BODY = {"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}}
 
-OpenSink = Callable[[str | None], Awaitable[LocalSink]]
 
-
-def upload_routes(open_sink: OpenSink, keys: Sized, writing: asyncio.Lock) -> APIRouter:
-    """``POST /api/v1/documents``. ``writing`` is held while documents are stored; the keys were asked for before."""
+def upload_routes(sink: Sink, keys: Sized) -> APIRouter:
+    """``POST /api/v1/documents``, one at a time; the keys were asked for before."""
     router = APIRouter(tags=["ingest"])
+    writing = asyncio.Lock()
 
     @router.post(PATH, response_model=IngestReport, responses=ERRORS, openapi_extra=BODY)
     async def upload(
@@ -57,7 +56,7 @@ def upload_routes(open_sink: OpenSink, keys: Sized, writing: asyncio.Lock) -> AP
         if not content:
             raise InvalidInput("The file is empty.", "body")
         async with writing:
-            report = await _plant(await open_sink(None), name, content)
+            report = await _plant(sink, name, content)
         if report.skipped and not report.added + report.changed + report.unchanged:
             raise InvalidInput(f"{name} was not planted: {report.skipped[0].reason}.", "body")
         return JSON(report.model_dump(mode="json"))
@@ -65,7 +64,7 @@ def upload_routes(open_sink: OpenSink, keys: Sized, writing: asyncio.Lock) -> AP
     return router
 
 
-async def _plant(sink: LocalSink, name: str, content: bytes) -> IngestReport:
+async def _plant(sink: Sink, name: str, content: bytes) -> IngestReport:
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="garden-upload-")
     try:
         path = Path(folder.name, name)

@@ -20,9 +20,9 @@ from pathlib import Path
 import aiohttp
 
 from app.providers.bm25 import dimension
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.hybrid import HybridQuery
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.weights import find_weights
 from app.retrieval import POOL
 from app.settings import load_settings
@@ -52,7 +52,7 @@ class Spent:
 async def measure(data_dir: Path, model_url: str, questions: list[str], rounds: int) -> dict[str, float]:
     """Milliseconds of processor time a question, by stage; the first round is warm-up."""
     embeddings = MiniLMEmbeddings(find_weights())
-    store = EdgeVectorStore(embeddings, data_dir, load_settings().vector_store_collection, embeddings.dimension)
+    store = EmbeddedStore(embeddings, data_dir, load_settings().vector_store_collection, embeddings.dimension)
     spent = Spent()
     async with aiohttp.ClientSession(model_url) as client:
         for turn in range(rounds + 1):

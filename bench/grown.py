@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.layout import Point
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import Vectors
 
 NEAR, FAR = 0.4, 0.9
@@ -23,7 +23,7 @@ HALF = "half.md"
 answers among a thousand chunks as among a million."""
 
 
-async def grow(store: EdgeVectorStore, points: Sequence[Point], there: int, size: int) -> dict[str, float]:
+async def grow(store: EmbeddedStore, points: Sequence[Point], there: int, size: int) -> dict[str, float]:
     """Write further chunks until there are *size*, and let the store build its indexes if it wants to."""
     chance = np.random.default_rng(there)
     begun = time.perf_counter()

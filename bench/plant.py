@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from app.ingest.pipeline import ingest
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.layout import indexed_text_of
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import Vectors
 from app.providers.weights import find_weights
 from app.settings import load_settings
@@ -42,7 +42,7 @@ async def plant(corpus: Path, texts: Sequence[str], data_dir: Path) -> Vectors:
     embeddings = Remembering(find_weights())
     embeddings.keep(texts)
     collection = load_settings().vector_store_collection
-    store = EdgeVectorStore(embeddings, data_dir, collection, embeddings.dimension)
+    store = EmbeddedStore(embeddings, data_dir, collection, embeddings.dimension)
     report = await ingest([corpus], store=store, embeddings=embeddings, model_name=embeddings.model_name)
     await store.aclose()
     if report.skipped:

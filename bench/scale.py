@@ -2,7 +2,7 @@
 
 The collection begins with real chunks and their real vectors, and is then grown (``bench/grown.py``). Sizes are
 measured in one collection, in one process, from small to large; before each is measured the collection is closed and
-opened, as by a server that starts with it, and read through once, as such a server does beside its first questions.
+opened, as by a server that starts with it.
 Beside each a copy of the smallest is asked the same, in turns: minutes lie between two sizes, and machines change.
 """
 
@@ -75,10 +75,6 @@ async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
         rows[-1]["opened, s"] = time.perf_counter() - begun
         beside = build_garden(smallest)
         try:
-            for one in (garden, beside):
-                if one.store.engine.warming:
-                    await asyncio.to_thread(one.store.engine.warming.wait)
-            rows[-1]["read through, s"] = time.perf_counter() - begun
             rows[-1].update(await measure_questions(garden, beside, corpus))
         finally:
             await garden.aclose()

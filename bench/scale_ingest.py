@@ -11,9 +11,9 @@ from pathlib import Path
 from statistics import median
 
 from app.ingest.pipeline import ingest
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.layout import Point
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import Vectors
 from app.providers.weights import find_weights
 from app.settings import load_settings
@@ -33,13 +33,13 @@ class Replayed(MiniLMEmbeddings):
         return await super().aembed_array(texts)
 
 
-class Watched(EdgeVectorStore):
+class Watched(EmbeddedStore):
     """Remembers every point it stored."""
 
     stored: list[Point]
 
     async def aupsert(self, points: Sequence[Point]) -> None:
-        """``EdgeVectorStore.aupsert``, remembered."""
+        """``EmbeddedStore.aupsert``, remembered."""
         self.stored.extend(points)
         await super().aupsert(points)
 

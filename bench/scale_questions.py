@@ -13,11 +13,13 @@ import psutil
 
 from app.bootstrap import Garden
 from app.providers.bm25 import dimension
-from app.providers.edge_queries import Where
-from app.providers.edge_shard import Shard
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.hybrid import HybridQuery
+from app.providers.stores.embedded import EmbeddedStore
+from app.providers.stores.langchain_store import Where
+from app.providers.stores.rows import allowed
+from app.providers.stores.view import current
 from app.providers.vectors import Vectors
+from app.providers.where import conditions
 from app.retrieval import POOL
 from bench.corpus import Corpus
 from bench.grown import HALF
@@ -91,23 +93,28 @@ async def measure_questions(garden: Garden, beside: Garden, corpus: Corpus) -> d
         found |= {f"{way.name}, CPU over the smallest's": here.cpu / there.cpu}
     found["of the ten nearest, found"] = await measure_recall(garden.store, list(vectors), None)
     found["of the ten nearest in half, found"] = await measure_recall(garden.store, list(vectors), {"source": HALF})
-    found["memory, MB"] = psutil.Process().memory_info().rss / 2**20
+    memory = psutil.Process().memory_info()
+    found["memory, private, MB"] = (memory.rss - memory.shared) / 2**20
+    found["memory, mapped from files, MB"] = memory.shared / 2**20
     return found
 
 
-async def measure_recall(store: EdgeVectorStore, vectors: Sequence[Vectors], where: Where | None) -> float:
-    """The share of the ten nearest chunks of those that pass *where* that the index finds; 1 while there is none."""
-
-    def nearest(exact: bool) -> Callable[[Shard], list[set[Any]]]:
-        def job(shard: Shard) -> list[set[Any]]:
-            return [{hit.id for hit in hits} for hits in shard.search(vectors, [], POOL, where, exact=exact)]
-
-        return job
-
-    empty: list[set[Any]] = []
-    found = await store.engine.aread(nearest(exact=False), empty)
-    there = await store.engine.aread(nearest(exact=True), empty)
-    return float(np.mean([len(a & b) / len(b) for a, b in zip(found, there, strict=True)]))
+async def measure_recall(store: EmbeddedStore, vectors: Sequence[Vectors], where: Where) -> float:
+    """The share of the ten nearest chunks of those that pass *where* that a search finds."""
+    shares = []
+    with store.database.reading() as connection:
+        assert connection is not None
+        view = current(connection, store.database.folder, None)
+        passing = allowed(connection, conditions(where))
+    assert view is not None
+    for vector in vectors:
+        near: list[tuple[float, int]] = []
+        for segment, mask in zip(view.segments, view.masks, strict=True):
+            kept = np.flatnonzero(mask if passing is None else mask & np.isin(segment.ids, passing))
+            near += zip(np.vecdot(segment.dense[kept], vector).tolist(), segment.ids[kept].tolist(), strict=True)
+        there = {own for _, own in sorted(near, reverse=True)[:POOL]}
+        shares.append(len(there & {own for own, _ in view.near(vector, POOL, passing)}) / len(there))
+    return float(np.mean(shares))
 
 
 async def ask_in_turns(asks: Sequence[Ask], before: Sequence[str], questions: Sequence[str]) -> list[Asked]:

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.ingest.find import find_files
 from app.ingest.reading import Reader
 from app.moving.archive import Head, write_archive
-from app.providers.edge_chunks import EdgeChunks
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import unit
 from bench.corpus import ROOT
 
@@ -42,7 +43,7 @@ async def measure(count: int) -> dict[str, float]:
         documents = [one for one in reader.read_all(find_files([ROOT / "knowledge"])) if hasattr(one, "chunks")]
     chunks = [chunk for document in documents for chunk in document.chunks]  # type: ignore[union-attr]
     with tempfile.TemporaryDirectory(prefix="garden-store-") as folder:
-        store = EdgeChunks(Path(folder), "garden", SIZE)
+        store = EmbeddedStore(DeterministicFakeEmbedding(size=SIZE), Path(folder), "garden", SIZE)
         draw = np.random.default_rng(1)
         begun = time.perf_counter()
         for at in range(0, count, BATCH):

@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.providers.layout import Point, indexed_text
-from app.providers.qdrant_connection import connect
-from app.providers.qdrant_store import QdrantStore
+from app.providers.stores.qdrant import QdrantStore
+from app.providers.stores.qdrant_connection import connect
 from app.providers.vectors import unit
 from app.settings import load_settings
 from graph.sentences import sentence_spans

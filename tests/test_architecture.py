@@ -29,7 +29,7 @@ VENDORS = {
     "onnx",
     "onnxruntime",
     "qdrant_client",
-    "qdrant_edge",
+    "usearch",
     "tokenizers",
 }
 FRAMEWORKS = {"fastapi", "langchain", "langchain_core", "langgraph", "langserve", "uvicorn"}

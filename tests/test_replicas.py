@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -10,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,6 @@ from typing import Any
 import httpx
 import pytest
 
-from app.ingest.pipeline import ingest_into
-from app.ingest.remote import remote_sink
 from tests.peers.chroma_server import ChromaServer
 
 PLACES = ["quay", "pier", "lock", "weir", "mole", "dock"]
@@ -26,10 +24,10 @@ ROUNDS = 5
 
 
 class Replica:
-    """``garden serve`` over a Chroma server, in a process of its own."""
+    """``garden serve`` in a process of its own."""
 
-    def __init__(self, chroma: str, folder: Path) -> None:
-        settings = {"VECTOR_STORE": "chroma", "VECTOR_STORE_URL": chroma, "DATA_DIR": str(folder), "LOG_LEVEL": "ERROR"}
+    def __init__(self, folder: Path, **store: str) -> None:
+        settings = {**store, "DATA_DIR": str(folder), "LOG_LEVEL": "ERROR"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--json"],
             env={**os.environ, **settings},
@@ -58,11 +56,16 @@ class Replica:
             self.process.stdout.close()
 
 
-@pytest.fixture
-def replicas(tmp_path: Path) -> Iterator[list[Replica]]:
-    """Two replicas over one Chroma server."""
-    with ChromaServer(tmp_path / "chroma") as server:
-        started = [Replica(server.url, tmp_path / f"replica-{n}") for n in range(2)]
+@pytest.fixture(params=["embedded", "chroma"])
+def replicas(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[list[Replica]]:
+    """Two replicas over one embedded collection, or over one Chroma server."""
+    with ExitStack() as held:
+        if request.param == "embedded":
+            started = [Replica(tmp_path / "data") for _ in range(2)]
+        else:
+            server = held.enter_context(ChromaServer(tmp_path / "chroma"))
+            store = {"VECTOR_STORE": "chroma", "VECTOR_STORE_URL": server.url}
+            started = [Replica(tmp_path / f"replica-{n}", **store) for n in range(2)]
         try:
             for one in started:
                 one.wait()
@@ -95,20 +98,20 @@ class Balancer:
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-def test_a_replica_may_die(replicas: list[Replica], tmp_path: Path) -> None:
+def test_a_replica_may_die(replicas: list[Replica]) -> None:
     """What one ingests the other answers from; one is killed amid questions and every one is answered rightly."""
-    corpus = tmp_path / "places.jsonl"
     rows = [
         {"document_id": place, "title": f"The {place}", "text": f"The {place} of Larkfield was built in {1800 + n}."}
         for n, place in enumerate(PLACES)
     ]
-    corpus.write_text("\n".join(map(json.dumps, rows)))
-
-    async def fill(url: str) -> None:
-        async with remote_sink(url, None) as sink:
-            await ingest_into(sink, [corpus])
-
-    asyncio.run(fill(replicas[0].url))
+    stored = httpx.post(
+        f"{replicas[0].url}/api/v1/documents",
+        params={"name": "places.jsonl"},
+        content="\n".join(map(json.dumps, rows)),
+        headers={"Content-Type": "application/octet-stream"},
+        timeout=60,
+    )
+    assert stored.json()["added"] == len(PLACES)
     balancer = Balancer(replicas)
     asked = [(f"When was the {place} of Larkfield built?", str(1800 + n)) for n, place in enumerate(PLACES)] * ROUNDS
     through_other = httpx.post(f"{replicas[1].url}/query", json={"query": asked[0][0]}, timeout=30).json()

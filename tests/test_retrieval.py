@@ -16,11 +16,11 @@ from langchain_core.documents import Document
 from numpy.typing import NDArray
 
 from app.providers.bm25 import AVERAGE_STEMS, K1, B
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.layout import indexed_text
 from app.providers.minilm import MiniLMEmbeddings
 from app.providers.sentence_vectors import MOST_SENTENCES
+from app.providers.stores.embedded import EmbeddedStore
 from app.retrieval import POOL, HybridRetriever
 from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retrieved
@@ -48,9 +48,9 @@ GARDEN = {
 
 
 @pytest.fixture
-async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[EdgeVectorStore]:
+async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[EmbeddedStore]:
     """The garden above, one chunk per document."""
-    made = EdgeVectorStore(embeddings, tmp_path, "garden", embeddings.dimension)
+    made = EmbeddedStore(embeddings, tmp_path, "garden", embeddings.dimension)
     await made.aadd_documents(
         [
             Document(
@@ -101,7 +101,7 @@ def reference_bm25(question: str, name: str) -> float:
     ],
 )
 async def test_the_chunk_that_answers_comes_first(
-    store: EdgeVectorStore, embeddings: MiniLMEmbeddings, question: str, best: str
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings, question: str, best: str
 ) -> None:
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked(question))
     assert ids(retrieved)[0].removesuffix("2") == best, "of twins either may be first"
@@ -109,7 +109,7 @@ async def test_the_chunk_that_answers_comes_first(
     assert retrieved.readings[0].question == question
 
 
-async def test_every_number_agrees_with_a_plain_reference(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> None:
+async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
     """Cosines with numpy, BM25 and idf with the formula, vectors to the precision they are kept in."""
     question = "How many days of annual leave before a manager says no to frobnication?"
     retrieved = await HybridRetriever(store, embeddings, pool=12).retrieve(asked(question))
@@ -131,7 +131,7 @@ async def test_every_number_agrees_with_a_plain_reference(store: EdgeVectorStore
 
 
 async def test_chunks_that_say_the_same_name_each_other_as_twins(
-    store: EdgeVectorStore, embeddings: MiniLMEmbeddings
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked("annual leave"))
     twins = {chunk.chunk_id: chunk.twins for chunk in retrieved.readings[0].chunks}
@@ -141,7 +141,7 @@ async def test_chunks_that_say_the_same_name_each_other_as_twins(
 
 
 async def test_each_part_of_a_compound_question_is_a_reading_of_its_own(
-    store: EdgeVectorStore, embeddings: MiniLMEmbeddings
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     parts = ("How deep are beans sown?", "What is a topic?")
     retriever = HybridRetriever(store, embeddings)
@@ -152,7 +152,7 @@ async def test_each_part_of_a_compound_question_is_a_reading_of_its_own(
         assert ids(alone) == ids(together, at)
 
 
-async def test_a_source_restricts_the_search(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> None:
+async def test_a_source_restricts_the_search(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
     retriever = HybridRetriever(store, embeddings)
     limited = await retriever.retrieve(asked("annual leave", source="HR policy.md"))
     assert set(ids(limited)) == {"leave", "leave2", "sick"}
@@ -160,7 +160,7 @@ async def test_a_source_restricts_the_search(store: EdgeVectorStore, embeddings:
 
 
 async def test_an_empty_collection_is_a_reading_without_chunks(tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
-    empty = EdgeVectorStore(embeddings, tmp_path, "empty", embeddings.dimension)
+    empty = EmbeddedStore(embeddings, tmp_path, "empty", embeddings.dimension)
     assert ids(await HybridRetriever(empty, embeddings).retrieve(asked("annual leave"))) == []
     await empty.aadd_documents([Document(id="x", page_content="x")])
     await empty.adelete()
@@ -169,7 +169,7 @@ async def test_an_empty_collection_is_a_reading_without_chunks(tmp_path: Path, e
 
 
 async def test_what_changes_in_the_store_changes_the_next_answer(
-    store: EdgeVectorStore, embeddings: MiniLMEmbeddings
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     retriever = HybridRetriever(store, embeddings)
     question = asked("Which wine goes with quince?")
@@ -182,7 +182,7 @@ async def test_what_changes_in_the_store_changes_the_next_answer(
     assert "sick" not in ids(await retriever.retrieve(question))
 
 
-async def test_32_clients_ask_while_documents_are_added(store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> None:
+async def test_32_clients_ask_while_documents_are_added(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
     retriever = HybridRetriever(store, embeddings)
 
     async def client(number: int) -> None:
@@ -201,7 +201,7 @@ TOGETHER = 16
 class Watched:
     """The garden's store; notes the round of the event loop in which each search begins."""
 
-    def __init__(self, store: EdgeVectorStore) -> None:
+    def __init__(self, store: EmbeddedStore) -> None:
         self._store = store
         self.asentences = store.asentences
         self.rounds: list[int] = []
@@ -221,7 +221,7 @@ class Watched:
 
 
 async def test_questions_that_come_together_are_not_all_searched_at_once(
-    store: EdgeVectorStore, embeddings: MiniLMEmbeddings
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     """Of sixteen at once one is searched, then two, four and eight, and sockets are looked at in between."""
     question = asked("On which port does the service listen?")
@@ -234,7 +234,7 @@ async def test_questions_that_come_together_are_not_all_searched_at_once(
 
 
 async def test_a_deadline_missed_while_waiting_is_no_fault_of_the_embedding(
-    store: EdgeVectorStore, embeddings: MiniLMEmbeddings
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     """Who has its vectors and waits for the searches of others is told that the search did not end in time."""
 

@@ -114,9 +114,10 @@ class _WithoutOwn:
         self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
     ) -> HybridHits:
         """See ``HybridStore``."""
-        hits = await self._store.ahybrid(queries, WIDER * limit, where)
-        kept = [[one for one in found if one.chunk.document_id != self._left_out] for found in hits.candidates]
-        return replace(hits, candidates=kept)
+        wider = [replace(query, keep=query.keep and WIDER * query.keep) for query in queries]
+        hits = await self._store.ahybrid(wider, WIDER * limit, where)
+        left = [[one for one in found if one.chunk.document_id != self._left_out] for found in hits.candidates]
+        return replace(hits, candidates=[found[: query.keep] for query, found in zip(queries, left, strict=True)])
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """See ``HybridStore``."""

@@ -120,17 +120,15 @@ class SplitDocument(Described):
 class Part(_Data):
     """Some chunks of a document on their way into a collection; a document travels in one part or in several.
 
-    The chunk with index 0 travels in the last part. ``content_hash`` is the document's; ``replaces`` says that the
-    collection held a document of this id when its sender asked, and decides nothing; ``total`` is the number of chunks
-    of the whole document, without which it counts as whole when its last part comes.
+    The chunk with index 0 travels in the last part. ``content_hash`` is the document's; ``total`` is the number of
+    chunks of the whole document.
     """
 
     document: Described
     chunks: tuple[TextChunk, ...]
     content_hash: str = Field(min_length=1, max_length=64)
     last: bool
-    replaces: bool = False
-    total: PositiveInt | None = None
+    total: PositiveInt
 
 
 class SkippedFile(_Data):

@@ -13,7 +13,7 @@ BATCH_CHARS = 100_000
 """Characters at which a batch is full even with fewer chunks; keeps a batch far below 1 MiB of JSON."""
 
 
-def parts_of(document: SplitDocument, content_hash: str, replaces: bool) -> Iterator[Part]:
+def parts_of(document: SplitDocument, content_hash: str) -> Iterator[Part]:
     """Cut a document into parts of at most a batch; its first chunk travels in the last of them."""
     described = Described(**document.model_dump(exclude={"chunks"}))
     groups = list(_groups([*document.chunks[1:], document.chunks[0]]))
@@ -24,7 +24,6 @@ def parts_of(document: SplitDocument, content_hash: str, replaces: bool) -> Iter
             chunks=group,
             content_hash=content_hash,
             last=last,
-            replaces=replaces,
             total=len(document.chunks),
         )
 

@@ -12,7 +12,7 @@ from app.ingest.find import FoundFile, find_files
 from app.ingest.planted import Planted
 from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
-from app.ingest.sink import LocalSink, Sink
+from app.ingest.sink import Sink
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -40,7 +40,7 @@ async def ingest(
     Raises ``InvalidInput`` for a path that does not exist, ``EmbeddingUnavailable``, ``StoreUnavailable`` and
     ``ConfigurationError`` (vectors of another size). What was stored before an error stays.
     """
-    return await ingest_into(LocalSink(store, embeddings, model_name), paths, planted=planted, on_progress=on_progress)
+    return await ingest_into(Sink(store, embeddings, model_name), paths, planted=planted, on_progress=on_progress)
 
 
 async def ingest_into(

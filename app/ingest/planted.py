@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from app.ingest.sources import replace_file
+from app.ingest.sources import alone, replace_file
 
 PLANTED_FILE = "planted.json"
 VERSION = 1
@@ -48,18 +49,19 @@ class Planted:
 
         Where that cannot be written it is logged: a later run then removes less, never more.
         """
-        noted = self._read()
-        for documents in noted.values():
-            for document_id in (*met, *removed):
-                documents.pop(document_id, None)
-        for document_id, content_hash in met.items():
-            if root := self._brought.get(document_id):
-                noted.setdefault(root, {})[document_id] = content_hash
-        text = json.dumps({"version": VERSION, "paths": {root: held for root, held in noted.items() if held}}, indent=1)
         try:
-            replace_file(self._file, text)
-        except OSError as error:
-            log.warning("planted_not_noted", extra={"reason": error.strerror or "input error"})
+            with alone(self._file.parent):
+                noted = self._read()
+                for documents in noted.values():
+                    for document_id in (*met, *removed):
+                        documents.pop(document_id, None)
+                for document_id, content_hash in met.items():
+                    if root := self._brought.get(document_id):
+                        noted.setdefault(root, {})[document_id] = content_hash
+                held = {"version": VERSION, "paths": {root: some for root, some in noted.items() if some}}
+                replace_file(self._file, json.dumps(held, indent=1))
+        except (OSError, sqlite3.Error) as error:
+            log.warning("planted_not_noted", extra={"reason": str(error)})
 
     def _read(self) -> dict[str, dict[str, str]]:
         try:

@@ -23,7 +23,7 @@ from app.ingest.pipeline import find_by_root
 from app.ingest.planted import Planted
 from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
-from app.ingest.sink import LocalSink
+from app.ingest.sink import Sink
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
@@ -54,7 +54,7 @@ async def ingest_on_ray(
     ray = _ray()
     files = find_by_root(paths)
     given = GivenVectors()
-    run = IngestRun(LocalSink(store, given, model_name), files=len(files), planted=planted, on_progress=on_progress)
+    run = IngestRun(Sink(store, given, model_name), files=len(files), planted=planted, on_progress=on_progress)
     stored = await store.adocuments()
     try:
         ray.init(address=None if address == "local" else address, log_to_driver=False, logging_level="ERROR")

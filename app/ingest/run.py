@@ -130,9 +130,7 @@ class IngestRun:
             else:
                 self.counts[one.kind] += 1
                 free.append(one)
-        return chain.from_iterable(
-            parts_of(one.document, one.content_hash, replaces=one.kind == "changed") for one in free
-        )
+        return chain.from_iterable(parts_of(one.document, one.content_hash) for one in free)
 
     def _told(self) -> tuple[SkippedFile, ...]:
         """What was skipped, and in words where an earlier version of it is stored, stays and can be found."""

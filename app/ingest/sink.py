@@ -1,4 +1,4 @@
-"""Where ingest puts what it has read: a collection here, or one that a running server holds (``app.ingest.remote``)."""
+"""Where ingest puts what it has read: a collection, written so that a kill at any moment does no harm."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from app.ingest.documents import Part, TextChunk
 from app.ingest.embed import make_points
@@ -30,36 +30,8 @@ def taken(document_id: str, chunks: Sequence[TextChunk], owners: Mapping[str, st
 log = logging.getLogger("garden.ingest")
 
 
-class Sink(Protocol):
-    """A collection that documents can be put into. Every method may raise ``RetrievalFailed``."""
-
-    async def describe(self) -> tuple[str, dict[str, str]]:
-        """Return the name of the embedding model, and document id -> content hash of all that is stored."""
-        ...
-
-    async def owners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """Return chunk id -> id of the document that holds it ("" where it names none), for those that are stored."""
-        ...
-
-    async def write(self, parts: Sequence[Part]) -> None:
-        """Embed and store, in this order; it may return before the last of it is stored."""
-        ...
-
-    async def settle(self) -> None:
-        """Return when everything written is stored."""
-        ...
-
-    async def remove(self, document_ids: Sequence[str]) -> None:
-        """Delete every chunk of these documents."""
-        ...
-
-    async def finish(self) -> None:
-        """Return when all is on disk and the indexes are built."""
-        ...
-
-
-class LocalSink:
-    """A collection of this process. While one batch is stored, the next is embedded.
+class Sink:
+    """A collection to be written. While one batch is stored, the next is embedded.
 
     The order of writes makes a kill harmless at any moment. New chunks come first, marked as parts. Then the chunks of
     any other version go. Only then does the first chunk get the document's hash, without which the next run does the
@@ -131,7 +103,7 @@ def _whole(part: Part, points: Sequence[Point], known: Mapping[str, str]) -> boo
     """Whether with *points* all chunks of a document are there; they are not when somebody else stored it meanwhile."""
     own = {point.chunk_id for point in points if point.metadata["document_id"] == part.document.document_id}
     own |= {chunk_id for chunk_id, its in known.items() if its in (part.content_hash, part_hash(part.content_hash))}
-    if part.total is None or len(own) >= part.total:
+    if len(own) >= part.total:
         return True
     log.warning("document_not_whole", extra={"chunks": len(own), "of": part.total})
     return False

@@ -1,4 +1,4 @@
-"""Where the documents of an embedded collection came from: ``sources.json`` beside its shards, for ``garden rebuild``.
+"""Where the documents of an embedded collection came from: ``sources.json`` beside it, for ``garden check --repair``.
 
 ::
 
@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCES_FILE = "sources.json"
+SOURCES_FILE, LOCK_FILE = "sources.json", "notes.lock"
+LOCK_SECONDS = 30.0
 VERSION = 1
 
 
@@ -39,17 +42,26 @@ def read_sources(collection: Path) -> Sources:
 
 def note_sources(collection: Path, paths: Iterable[Path], *, tasks: bool = False) -> None:
     """Add *paths* to the note."""
-    known = read_sources(collection)
     given = tuple(path.absolute() for path in paths)
-    now = tuple(dict.fromkeys((*(known.tasks if tasks else known.paths), *given)))
-    noted = {"paths": known.paths if tasks else now, "tasks": now if tasks else known.tasks}
-    text = json.dumps({"version": VERSION, **{kind: list(map(str, found)) for kind, found in noted.items()}}, indent=1)
-    replace_file(collection / SOURCES_FILE, text)
+    with alone(collection):
+        known = read_sources(collection)
+        now = tuple(dict.fromkeys((*(known.tasks if tasks else known.paths), *given)))
+        noted = {"paths": known.paths if tasks else now, "tasks": now if tasks else known.tasks}
+        said = {"version": VERSION, **{kind: list(map(str, found)) for kind, found in noted.items()}}
+        replace_file(collection / SOURCES_FILE, json.dumps(said, indent=1))
+
+
+@contextmanager
+def alone(collection: Path) -> Iterator[None]:
+    """Change a collection's notes while no other process does; a killed one holds nobody up."""
+    collection.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(collection / LOCK_FILE, timeout=LOCK_SECONDS, isolation_level=None)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
+        yield
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write *path*, and its folder if need be, so that a crash leaves the old text or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write *path* so that a crash leaves the old text or the new one."""
     draft = path.with_name(f"{path.name}.new")
     with draft.open("w", encoding="utf-8") as file:
         file.write(text)

@@ -17,7 +17,7 @@ from app.moving.archive import Head, write_archive
 from app.moving.copying import check_model, copy
 from app.moving.read_archive import Archive
 from app.providers.embeddings import EmbeddingModel, make_embeddings
-from app.providers.vector_stores import make_store
+from app.providers.stores.make import make_store
 from app.resilience import Retry
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, GardenError, InvalidInput

@@ -11,13 +11,20 @@ from numpy.typing import NDArray
 
 from graph.state import Chunk
 
+SIMILARITY_SHARE = 0.7
+"""Weight of the cosine in the order of the candidates; the rest is BM25's."""
+
 
 @dataclass(frozen=True, slots=True)
 class HybridQuery:
-    """One question: its unit vector, float32 [d], and the BM25 dimensions of its stems."""
+    """One question: its unit vector, float32 [d], and the BM25 dimensions of its stems.
+
+    Of the candidates the asker keeps only the best ``keep`` by cosine and BM25, weighted; None: all of them.
+    """
 
     dense: NDArray[np.float32]
     terms: tuple[int, ...]
+    keep: int | None = None
 
 
 class Candidate(NamedTuple):
@@ -51,7 +58,7 @@ class HybridStore(Protocol):
     ) -> HybridHits:
         """Search ``limit`` chunks per channel and query, among those whose metadata has the values of ``where``.
 
-        A store may leave out what is not among the ``limit`` best of both by cosine and BM25 together.
+        A store may leave out what is not among the best that the query keeps.
         ``idf`` is ``ln(1 + (N - n + .5) / (n + .5))`` over the whole collection, for every term of every query.
         Raises ``CollectionMissing``, or ``ConfigurationError`` when the vectors' size is not the collection's.
         """

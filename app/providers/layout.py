@@ -1,4 +1,4 @@
-"""The one layout of a collection, the same for the embedded engine and for a Qdrant server.
+"""The parts of a stored chunk, and the layout of our collections on a Qdrant server.
 
 A point is one chunk. It has two named vectors to be searched by: ``dense`` (cosine), the vector of ``indexed_text``,
 and ``bm25`` (sparse, modifier IDF), the term weights of ``app.providers.bm25``. Its payload has the shape
@@ -28,7 +28,7 @@ SENTENCES = "sentences"
 CONTENT = "page_content"
 METADATA = "metadata"
 COLLECTION_NAME = re.compile(r"[\w-][\w.-]*")
-"""What a collection of the embedded engine may be called: the name is that of a folder."""
+"""What an embedded collection may be called: the name is that of a folder."""
 INDEXED_FIELDS = ("document_id", "source", "status", "priority")
 """Metadata fields with a keyword index: what filters and deletes ask for."""
 

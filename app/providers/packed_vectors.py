@@ -22,9 +22,10 @@ from app.providers.vectors import Vectors, unit
 
 VECTORS = "vectors"
 """The payload's field, beside langchain-qdrant's two."""
-_HEAD = Struct("<Hf")
+_SIZE, _STEP = Struct("<H"), Struct("<f")
 _CHUNK, _SENTENCES = np.dtype("<f2"), np.dtype("i1")
 _MOST_STEPS = 127
+NOT_FINITE = "a vector holds a value that is not a finite number"
 _ABOUT_ONE = 0.03
 """What rounding may have made of a length of 1."""
 
@@ -39,20 +40,36 @@ class Unpacked(NamedTuple):
 def packed(dense: Vectors, sentences: Vectors) -> str:
     """The field's value for float32 [d] and float32 [n_spans, d], of any length.
 
+    Raises ``ValueError`` for a value that is not a finite number.
+    """
+    rows = packed_rows(sentences.reshape(-1, len(dense)))
+    if not np.isfinite(dense).all():
+        raise ValueError(NOT_FINITE)
+    with np.errstate(over="ignore"):  # what is too large for float16 is not of length 1
+        chunk = dense if _is_packed(dense, dense.astype(_CHUNK)) else unit(dense)
+    parts = (_SIZE.pack(len(dense)), rows[: _STEP.size], chunk.astype(_CHUNK).tobytes(), rows[_STEP.size :])
+    return binascii.b2a_base64(b"".join(parts), newline=False).decode("ascii")
+
+
+def packed_rows(rows: Vectors) -> bytes:
+    """float32 [n, d], of any length, as a step and int8 [n, d].
+
     The step is a power of two, so that float16, as exports hold vectors of sentences, has every multiple exactly.
     Raises ``ValueError`` for a value that is not a finite number.
     """
-    if not (np.isfinite(dense).all() and np.isfinite(sentences).all()):
-        raise ValueError("a vector holds a value that is not a finite number")
-    rows = sentences.reshape(-1, len(dense))
+    if not np.isfinite(rows).all():
+        raise ValueError(NOT_FINITE)
     if not _is_packed(rows, _step(rows) * np.rint(rows / _step(rows))):
         rows = unit(rows)
-    with np.errstate(over="ignore"):  # what is too large for float16 is not of length 1
-        chunk = dense if _is_packed(dense, dense.astype(_CHUNK)) else unit(dense)
     step = _step(rows)
-    steps = np.rint(rows / step).astype(_SENTENCES)
-    parts = (_HEAD.pack(len(dense), step), chunk.astype(_CHUNK).tobytes(), steps.tobytes())
-    return binascii.b2a_base64(b"".join(parts), newline=False).decode("ascii")
+    steps: bytes = np.rint(rows / step).astype(_SENTENCES).tobytes()
+    return _STEP.pack(step) + steps
+
+
+def unpacked_rows(stored: bytes, size: int) -> Vectors:
+    """What ``packed_rows`` made, as float32 [n, size]."""
+    (step,) = _STEP.unpack_from(stored)
+    return (np.frombuffer(stored, _SENTENCES, -1, _STEP.size) * np.float32(step)).reshape(-1, size)
 
 
 def unpacked(payload: Mapping[str, Any] | None, size: int) -> Unpacked | None:
@@ -64,15 +81,15 @@ def unpacked(payload: Mapping[str, Any] | None, size: int) -> Unpacked | None:
         stored = binascii.a2b_base64(field)
     except ValueError:
         return None
-    begin = _HEAD.size + _CHUNK.itemsize * size
+    head = _SIZE.size + _STEP.size
+    begin = head + _CHUNK.itemsize * size
     if len(stored) < begin or (len(stored) - begin) % size:
         return None
-    stored_size, step = _HEAD.unpack_from(stored)
-    if stored_size != size:
+    if _SIZE.unpack_from(stored) != (size,):
         return None
     return Unpacked(
-        np.frombuffer(stored, _CHUNK, size, _HEAD.size).astype(np.float32),
-        (np.frombuffer(stored, _SENTENCES, -1, begin) * np.float32(step)).reshape(-1, size),
+        np.frombuffer(stored, _CHUNK, size, head).astype(np.float32),
+        unpacked_rows(stored[_SIZE.size : head] + stored[begin:], size),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.ingest.identify import content_hash
 from app.ingest.parts import parts_of
-from app.ingest.sink import LocalSink
+from app.ingest.sink import Sink
 from app.ingest.tasks import Priority, Status, Task, task_documents
 from app.tasks.chat import ChatPrompt, LLMService, chat_prompt, reply_of, reply_pieces
 from app.tasks.context import (
@@ -55,9 +55,9 @@ class TaskService:
         self._seconds = seconds
 
     @property
-    def sink(self) -> LocalSink:
+    def sink(self) -> Sink:
         """Where ingest puts tasks."""
-        return LocalSink(self.store, self.embedding.embeddings, self.embedding.name)
+        return Sink(self.store, self.embedding.embeddings, self.embedding.name)
 
     async def index_task(self, task: Task | Mapping[str, Any]) -> None:
         """Store *task* (``id``, ``title``, and what else there is), in place of one with its id.
@@ -66,7 +66,7 @@ class TaskService:
         """
         (document,) = task_documents([task_of(task)])
         sink = self.sink
-        await sink.write(list(parts_of(document, content_hash(document, self.embedding.name), replaces=True)))
+        await sink.write(list(parts_of(document, content_hash(document, self.embedding.name))))
         await sink.settle()
 
     async def search(

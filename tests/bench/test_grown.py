@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
-from app.providers.edge_store import EdgeVectorStore
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.vectors import Vectors
 from bench.grown import FAR, HALF, NEAR, grow, noisy
 from bench.scale_questions import measure_recall
-from tests.providers.test_edge_engine import SIZE, point
+from tests.providers.embedded_points import SIZE, point
 
 
 def cosines(rows: Vectors, others: Vectors) -> Vectors:
@@ -33,7 +33,7 @@ def test_noise_keeps_its_distance() -> None:
 
 async def test_a_collection_grows_to_its_size(tmp_path: Path) -> None:
     """No chunk takes another's place, half of all share a source, and growing on goes on where it ended."""
-    store = EdgeVectorStore(DeterministicFakeEmbedding(size=SIZE), tmp_path, "garden", SIZE)
+    store = EmbeddedStore(DeterministicFakeEmbedding(size=SIZE), tmp_path, "garden", SIZE)
     real = [point(number) for number in range(20)]
     await store.aupsert(real)
     for there, size in ((20, 60), (60, 101)):
@@ -49,7 +49,7 @@ async def test_a_collection_grows_to_its_size(tmp_path: Path) -> None:
 
 async def test_recall_is_told_against_a_search_of_everything(tmp_path: Path) -> None:
     """Without an index nothing is missed."""
-    store = EdgeVectorStore(DeterministicFakeEmbedding(size=SIZE), tmp_path, "garden", SIZE)
+    store = EmbeddedStore(DeterministicFakeEmbedding(size=SIZE), tmp_path, "garden", SIZE)
     await store.aupsert([point(number) for number in range(50)])
     assert await measure_recall(store, [point(number).dense for number in range(5)], None) == 1.0
     await store.aclose()

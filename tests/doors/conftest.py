@@ -1,4 +1,4 @@
-"""One planted garden and one real server for all door tests: sockets, embedded engine and weights included."""
+"""One planted garden and one real server for all door tests: sockets, embedded store and weights included."""
 
 from __future__ import annotations
 
@@ -83,7 +83,6 @@ def plant_samples(folder: Path, embedding: EmbeddingModel) -> None:
 def serve(garden: Garden) -> Iterator[str]:
     """A real server for *garden*; yields its address and closes the garden at the end."""
     with serve_app(create_app(garden)) as address:
-        garden.announce(address)
         yield address
 
 

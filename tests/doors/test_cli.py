@@ -141,8 +141,8 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
     assert "s3cret" not in done.stderr + done.stdout
 
 
-def test_commands_go_through_the_server_that_holds_the_garden(address: str, planted: Path) -> None:
-    """Beside a running server, ask, search and health work through it."""
+def test_commands_work_beside_a_running_server(address: str, planted: Path) -> None:
+    """On the collection that a server serves, ask, search and health work directly."""
     asked = garden("ask", CHEMICALS, "--json", data=planted)
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout)["metadata"]["answerSynthesized"] is True

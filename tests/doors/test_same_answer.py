@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
+from app.ask import events_of
+from app.bootstrap import Garden
 from app.cli import app as command
-from app.doorway import Doorway, Near
 from app.settings import load_settings
 from app.studio import forget_graph, make_graph
 from rag_service import RAGService
@@ -47,19 +47,15 @@ def of_body(body: dict[str, Any]) -> Told:
 
 
 @pytest.fixture(scope="module")
-def library(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGService]:
-    """The library over a copy of the garden that the server holds."""
-    folder = tmp_path_factory.mktemp("same") / "data"
-    shutil.copytree(planted, folder)
-    with RAGService(settings=load_settings(data_dir=folder, max_retrieval_results=10)) as made:
+def library(planted: Path) -> Iterator[RAGService]:
+    """The library over the collection that the server serves."""
+    with RAGService(settings=load_settings(data_dir=planted, max_retrieval_results=10)) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def studio(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Told]:
+def studio(planted: Path) -> list[Told]:
     """What Studio's graph, made as ``langgraph.json`` has it made, tells of the thirty questions."""
-    folder = tmp_path_factory.mktemp("studio") / "data"
-    shutil.copytree(planted, folder)
 
     async def ask_all() -> list[Told]:
         graph = await make_graph()
@@ -68,7 +64,7 @@ def studio(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Told
         return told
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DATA_DIR", str(folder))
+        patch.setenv("DATA_DIR", str(planted))
         return asyncio.run(ask_all())
 
 
@@ -77,16 +73,15 @@ def of_state(state: dict[str, Any]) -> Told:
     return state["outcome"], plain(state["answer"]) if cited else "", cited
 
 
-async def through(doorway: Doorway, fields: dict[str, Any]) -> dict[str, Any]:
+async def through(garden: Garden, fields: dict[str, Any]) -> dict[str, Any]:
     """The last event of a question, which is what ``garden ask --json`` prints."""
-    return [data async for _, data in doorway.ask(fields)][-1]
+    return [data async for _, data in events_of(garden, fields)][-1]
 
 
 def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService, studio: list[Told]) -> None:
     """/query, its stream, /rag/invoke, batch and stream, RAGService, Studio, the command line: the same of thirty."""
     questions = sample_questions()
     assert len(questions) == 30
-    near = Near(library._garden)
     asked = [{"query": question, "includeEvidence": True} for question in questions]
     batch = http.post("/rag/batch", json={"inputs": asked}).json()["output"]
     outcomes = set()
@@ -97,7 +92,7 @@ def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGSer
         assert of_body(http.post("/rag/invoke", json={"input": fields}).json()["output"]) == expected
         assert of_body(batched) == expected
         assert in_studio == expected
-        assert of_body(library._loop.run(through(near, fields))) == expected
+        assert of_body(library._loop.run(through(library._garden, fields))) == expected
         last = [
             line for line in http.post("/rag/stream", json={"input": fields}).text.splitlines() if '"answer"' in line
         ]
@@ -110,23 +105,17 @@ def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGSer
     assert len(outcomes) > 1
 
 
-def test_the_command_line_tells_the_same(
-    http: httpx.Client, address: str, planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """``garden ask --json`` prints what /query tells, over a garden of its own and beside the server that holds it."""
-    shutil.copytree(planted, tmp_path / "own")
-    questions = [sample_questions()[place] for place in (0, 7, -1)]
-    for folder, question in zip((tmp_path / "own", planted, tmp_path / "own"), questions, strict=True):
-        monkeypatch.setenv("DATA_DIR", str(folder))
+def test_the_command_line_tells_the_same(http: httpx.Client, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``garden ask --json`` prints what /query tells, beside the server over the same collection."""
+    monkeypatch.setenv("DATA_DIR", str(planted))
+    for question in [sample_questions()[place] for place in (0, 7, -1)]:
         asked = CliRunner().invoke(command, ["ask", question, "--json"])
         assert asked.exit_code == 0, asked.output
         expected = of_body(http.post("/query", json={"query": question, "includeEvidence": True}).json())
         assert of_body(json.loads(asked.stdout)) == expected
 
 
-def test_the_command_line_names_a_source_to_the_server(
-    address: str, planted: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_line_takes_a_source(address: str, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``garden ask --source`` beside a running server answers from that document alone."""
     monkeypatch.setenv("DATA_DIR", str(planted))
     for source, answered in (("safety_manual.pdf", True), ("hr_policy.pdf", False)):

@@ -720,7 +720,7 @@ def test_ingest_of_a_broken_file(tmp_path: Path, build: Build) -> None:
 
 
 def test_ingest_of_tasks_beside_a_running_server(tmp_path: Path, build: Build) -> None:
-    """Where a server holds the garden, the tasks go through it and are found there at once."""
+    """Tasks that the command stores are found at once through a server over the same collection."""
     with serve(build()) as served, httpx.Client(base_url=served, timeout=30) as http:
         report = json.loads(garden_ingest(str(TASKS), "--json", data=tmp_path).stdout)
         assert report["added"] == 26

@@ -383,7 +383,7 @@ def test_five_seconds_are_the_limit(cohere: CoherePeer) -> None:
 
 def test_importing_it_loads_no_model() -> None:
     """Importing the door reads no weights and no vendor's package; the first call does."""
-    code = "import sys, retrieval_validation; print(*{'onnxruntime', 'cohere', 'qdrant_edge'} & set(sys.modules))"
+    code = "import sys, retrieval_validation; print(*{'onnxruntime', 'cohere', 'usearch'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 

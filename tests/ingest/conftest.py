@@ -14,22 +14,22 @@ from app.ingest.load import load_file
 from app.ingest.pipeline import ingest
 from app.ingest.planted import Planted
 from app.ingest.split import split_document
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 
 MODEL = "all-MiniLM-L6-v2"
 
 
 @pytest_asyncio.fixture
-async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[EdgeVectorStore]:
+async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[EmbeddedStore]:
     """An empty embedded collection."""
-    made = EdgeVectorStore(embeddings, tmp_path / "data", "documents", embeddings.dimension)
+    made = EmbeddedStore(embeddings, tmp_path / "data", "documents", embeddings.dimension)
     yield made
     await made.aclose()
 
 
 @pytest.fixture
-def plant(store: EdgeVectorStore, embeddings: MiniLMEmbeddings, tmp_path: Path) -> Callable[..., Any]:
+def plant(store: EmbeddedStore, embeddings: MiniLMEmbeddings, tmp_path: Path) -> Callable[..., Any]:
     """``await plant(path, …, prune=False)``: ingest into ``store`` with the real model."""
 
     async def run(*paths: Path, prune: bool = False) -> IngestReport:

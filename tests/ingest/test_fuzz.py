@@ -16,7 +16,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.load import LOADERS, load_file
 from app.ingest.split import split_document
-from app.providers.edge_store import EdgeVectorStore
+from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import InvalidInput
 from tests.ingest.conftest import pdf
 
@@ -115,10 +115,10 @@ STORED = [{"source": "a", "plain": 1}, {"source": "b", "plain": "a"}, {"source":
 @pytest.fixture(scope="module")
 def filtered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A collection of four documents with unlike metadata."""
-    store = EdgeVectorStore(DeterministicFakeEmbedding(size=8), tmp_path_factory.mktemp("filters"), "c", 8)
+    store = EmbeddedStore(DeterministicFakeEmbedding(size=8), tmp_path_factory.mktemp("filters"), "c", 8)
     store.add_documents([Document(f"Text {n}.", id=str(n), metadata=dict(more)) for n, more in enumerate(STORED)])
     yield store
-    store.engine.close()
+    store.close()
 
 
 @settings(max_examples=60)

@@ -15,7 +15,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.documents import IngestReport
 from app.ingest.pipeline import ingest
 from app.ingest.planted import Planted
-from app.providers.edge_store import EdgeVectorStore
+from app.providers.stores.embedded import EmbeddedStore
 
 SIZE = 8
 DOCUMENTS = 120
@@ -28,11 +28,11 @@ sys.path.insert(0, {str(ROOT)!r})
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.pipeline import ingest
 from app.ingest.planted import Planted
-from app.providers.edge_store import EdgeVectorStore
+from app.providers.stores.embedded import EmbeddedStore
 
 async def main(data, corpus):
     fake = DeterministicFakeEmbedding(size={SIZE})
-    store = EdgeVectorStore(fake, Path(data), "documents", {SIZE})
+    store = EmbeddedStore(fake, Path(data), "documents", {SIZE})
     await store.acount()
     print("ready", flush=True)
     planted = Planted(Path(data) / "documents", [Path(corpus)], prune=True)
@@ -71,7 +71,7 @@ def kill_after(seconds: float, data: Path, corpus: Path) -> None:
 
 async def stored(data: Path) -> dict[str, set[str]]:
     """What the collection holds after the process that wrote it is gone."""
-    store = EdgeVectorStore(DeterministicFakeEmbedding(size=SIZE), data, "documents", SIZE)
+    store = EmbeddedStore(DeterministicFakeEmbedding(size=SIZE), data, "documents", SIZE)
     found = {document: set(await store.achunk_hashes(document)) for document in await store.adocuments()}
     assert sum(map(len, found.values())) == await store.acount()
     await store.aclose()
@@ -80,7 +80,7 @@ async def stored(data: Path) -> dict[str, set[str]]:
 
 async def finished(data: Path, corpus: Path) -> IngestReport:
     fake = DeterministicFakeEmbedding(size=SIZE)
-    store = EdgeVectorStore(fake, data, "documents", SIZE)
+    store = EmbeddedStore(fake, data, "documents", SIZE)
     planted = Planted(data / "documents", [corpus], prune=True)
     report = await ingest([corpus], store=store, embeddings=fake, model_name="fake", planted=planted)
     await store.aclose()

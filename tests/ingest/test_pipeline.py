@@ -14,8 +14,8 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from app.ingest.pipeline import ingest
 from app.ingest.run import Progress
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import EmbeddingUnavailable, InvalidInput
 from tests.ingest.conftest import MODEL, pdf
 
@@ -39,7 +39,7 @@ def garden(tmp_path: Path) -> Path:
     return root
 
 
-async def metadata(store: EdgeVectorStore) -> dict[str, dict[str, Any]]:
+async def metadata(store: EmbeddedStore) -> dict[str, dict[str, Any]]:
     """The metadata of every stored chunk, by chunk id."""
     found = await store.asimilarity_search("anything", k=1000)
     stored = {}
@@ -49,7 +49,7 @@ async def metadata(store: EdgeVectorStore) -> dict[str, dict[str, Any]]:
     return stored
 
 
-async def test_what_is_stored(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_what_is_stored(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """Every chunk keeps document, title, source, section and page; ids are paths, or what the row says."""
     report = await plant(garden)
     assert (report.added, report.changed, report.unchanged, report.removed, report.chunks) == (3, 0, 0, 0, 5)
@@ -65,7 +65,7 @@ async def test_what_is_stored(garden: Path, store: EdgeVectorStore, plant: Plant
     assert (vests["source"], vests["page"]) == ("sub/rules.pdf", 2)
 
 
-async def test_a_second_run_changes_nothing(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_a_second_run_changes_nothing(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """Files that are as they were are left alone, and nothing is embedded or written."""
     await plant(garden)
     writes = store.chunks.engine.writes if hasattr(store, "chunks") else None
@@ -75,7 +75,7 @@ async def test_a_second_run_changes_nothing(garden: Path, store: EdgeVectorStore
         assert store.chunks.engine.writes == writes
 
 
-async def test_a_changed_file_replaces_its_chunks(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_a_changed_file_replaces_its_chunks(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A file that grew, and one that shrank, have exactly their new chunks; others keep theirs."""
     (garden / "carts.md").write_text(f"# Carts\n\n{LONG}\n")
     await plant(garden)
@@ -91,7 +91,7 @@ async def test_a_changed_file_replaces_its_chunks(garden: Path, store: EdgeVecto
 
 
 async def test_another_model_makes_all_anew(
-    garden: Path, store: EdgeVectorStore, plant: Plant, embeddings: Embeddings
+    garden: Path, store: EmbeddedStore, plant: Plant, embeddings: Embeddings
 ) -> None:
     """Chunks of another embedding model are never taken for current ones."""
     await plant(garden)
@@ -99,7 +99,7 @@ async def test_another_model_makes_all_anew(
     assert report.changed == 3
 
 
-async def test_prune(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_prune(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A removed file stays until it is asked for; then it goes, and nothing else."""
     await plant(garden)
     (garden / "carts.md").unlink()
@@ -109,7 +109,7 @@ async def test_prune(garden: Path, store: EdgeVectorStore, plant: Plant) -> None
 
 
 async def test_prune_leaves_what_other_paths_brought(
-    tmp_path: Path, store: EdgeVectorStore, plant: Plant, embeddings: MiniLMEmbeddings
+    tmp_path: Path, store: EmbeddedStore, plant: Plant, embeddings: MiniLMEmbeddings
 ) -> None:
     """Pruning a folder removes what was planted from it, never documents of other folders or without a path."""
     first, second = tmp_path / "first", tmp_path / "second"
@@ -135,9 +135,7 @@ async def test_prune_leaves_what_other_paths_brought(
     assert (await plant(first, prune=True)).removed == 0
 
 
-async def test_a_file_that_goes_before_a_prune_is_remembered(
-    garden: Path, store: EdgeVectorStore, plant: Plant
-) -> None:
+async def test_a_file_that_goes_before_a_prune_is_remembered(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A run without pruning, and one from another path, do not make a later one forget what to remove."""
     await plant(garden)
     (garden / "carts.md").unlink()
@@ -147,7 +145,7 @@ async def test_a_file_that_goes_before_a_prune_is_remembered(
     assert set(await store.adocuments()) == {"faq", "sub/rules.pdf", "rules.pdf"}
 
 
-async def test_prune_keeps_what_cannot_be_read(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_prune_keeps_what_cannot_be_read(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A file that is broken today keeps its chunks of yesterday."""
     await plant(garden)
     (garden / "sub" / "rules.pdf").write_bytes(b"%PDF broken")
@@ -156,7 +154,7 @@ async def test_prune_keeps_what_cannot_be_read(garden: Path, store: EdgeVectorSt
     assert "sub/rules.pdf" in await store.adocuments()
 
 
-async def test_an_emptied_file_says_what_stays(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_an_emptied_file_says_what_stays(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A file that is empty now is told with what is still stored of it; it goes when the file does."""
     await plant(garden)
     (garden / "carts.md").write_text("")
@@ -168,7 +166,7 @@ async def test_an_emptied_file_says_what_stays(garden: Path, store: EdgeVectorSt
     assert (await plant(garden, prune=True)).removed == 1
 
 
-async def test_prune_is_not_done_in_doubt(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_prune_is_not_done_in_doubt(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """While a row of JSON Lines is broken nobody knows which document it was: nothing is removed, and that is said."""
     await plant(garden)
     (garden / "faq.jsonl").write_text("{\n" + '{"document_id": "new", "text": "New."}\n')
@@ -178,7 +176,7 @@ async def test_prune_is_not_done_in_doubt(garden: Path, store: EdgeVectorStore, 
     assert "faq" in await store.adocuments()
 
 
-async def test_a_broken_file_is_named_and_the_rest_kept(garden: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_a_broken_file_is_named_and_the_rest_kept(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
     """One damaged file blocks no other."""
     (garden / "empty.txt").touch()
     (garden / "noise.md").write_bytes(bytes(range(256)) * 9)
@@ -190,7 +188,7 @@ async def test_a_broken_file_is_named_and_the_rest_kept(garden: Path, store: Edg
     }
 
 
-async def test_ids_that_are_taken_are_named(tmp_path: Path, store: EdgeVectorStore, plant: Plant) -> None:
+async def test_ids_that_are_taken_are_named(tmp_path: Path, store: EmbeddedStore, plant: Plant) -> None:
     """Two documents of one id, or with one chunk id, never overwrite each other."""
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -203,7 +201,7 @@ async def test_ids_that_are_taken_are_named(tmp_path: Path, store: EdgeVectorSto
 
 
 async def test_ids_that_are_stored_for_another_document_are_named(
-    tmp_path: Path, store: EdgeVectorStore, plant: Plant
+    tmp_path: Path, store: EmbeddedStore, plant: Plant
 ) -> None:
     """From run to run, too, no document takes a chunk of another one: it is named, and the rest is kept."""
     first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
@@ -223,7 +221,7 @@ async def test_ids_that_are_stored_for_another_document_are_named(
 
 @pytest.mark.parametrize("named_first", [True, False])
 async def test_a_row_cannot_take_the_number_of_another_documents_chunk(
-    tmp_path: Path, store: EdgeVectorStore, plant: Plant, named_first: bool
+    tmp_path: Path, store: EmbeddedStore, plant: Plant, named_first: bool
 ) -> None:
     """Of a row that is called as another document's chunk, and that document, the first is kept, in one run."""
     rows = [
@@ -237,7 +235,7 @@ async def test_a_row_cannot_take_the_number_of_another_documents_chunk(
 
 
 async def test_vectors_are_of_titled_text_and_of_sentences(
-    garden: Path, store: EdgeVectorStore, plant: Plant, embeddings: MiniLMEmbeddings
+    garden: Path, store: EmbeddedStore, plant: Plant, embeddings: MiniLMEmbeddings
 ) -> None:
     """The chunk's vector is that of "title. text", and a heading is found by its words."""
     await plant(garden)
@@ -251,7 +249,7 @@ async def test_vectors_are_of_titled_text_and_of_sentences(
 async def test_any_langchain_embeddings_work(garden: Path, tmp_path: Path) -> None:
     """An embedding model that only has LangChain's own methods fills a collection."""
     fake = DeterministicFakeEmbedding(size=16)
-    store = EdgeVectorStore(fake, tmp_path / "other", "documents", 16)
+    store = EmbeddedStore(fake, tmp_path / "other", "documents", 16)
     report = await ingest([garden], store=store, embeddings=fake, model_name="fake")
     assert (report.added, await store.acount()) == (3, 5)
     await store.aclose()
@@ -264,7 +262,7 @@ class Broken(DeterministicFakeEmbedding):
         raise RuntimeError("vendor says: key sk-123 is wrong")
 
 
-async def test_a_model_that_fails_is_an_error_of_ours(garden: Path, store: EdgeVectorStore) -> None:
+async def test_a_model_that_fails_is_an_error_of_ours(garden: Path, store: EmbeddedStore) -> None:
     """The failure has our name and our words; the vendor's stay inside."""
     with pytest.raises(EmbeddingUnavailable) as failure:
         await ingest([garden], store=store, embeddings=Broken(size=384), model_name="broken")
@@ -272,7 +270,7 @@ async def test_a_model_that_fails_is_an_error_of_ours(garden: Path, store: EdgeV
     assert await store.acount() == 0
 
 
-async def test_progress_is_told(garden: Path, store: EdgeVectorStore, embeddings: Embeddings) -> None:
+async def test_progress_is_told(garden: Path, store: EmbeddedStore, embeddings: Embeddings) -> None:
     """The last word of the progress is the report's."""
     told: list[Progress] = []
     await ingest([garden], store=store, embeddings=embeddings, model_name=MODEL, on_progress=told.append)
@@ -280,14 +278,14 @@ async def test_progress_is_told(garden: Path, store: EdgeVectorStore, embeddings
     assert [one.chunks for one in told] == sorted(one.chunks for one in told)
 
 
-async def test_a_mistyped_path_stops_it(store: EdgeVectorStore, plant: Plant, tmp_path: Path) -> None:
+async def test_a_mistyped_path_stops_it(store: EmbeddedStore, plant: Plant, tmp_path: Path) -> None:
     """With ``--prune`` a wrong path would empty the garden: it is an error instead."""
     with pytest.raises(InvalidInput):
         await plant(tmp_path / "nowhere", prune=True)
 
 
 async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
-    tmp_path: Path, store: EdgeVectorStore, embeddings: MiniLMEmbeddings
+    tmp_path: Path, store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     """Cancelled in the middle: no reader process and no write goes on, and the next run completes it."""
     rows = [f'{{"document_id": "d{n}", "chunk_id": "c{n}", "text": "Row {n} tells of carts."}}\n' for n in range(400)]

@@ -26,7 +26,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from ray.cluster_utils import Cluster
 from app.ingest.pipeline import ingest
 from app.ingest.ray_data import ingest_on_ray
-from app.providers.edge_store import EdgeVectorStore
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.embeddings import make_embeddings
 from app.settings import load_settings
 
@@ -38,7 +38,7 @@ async def main(folder):
     settings = load_settings()
     model = make_embeddings(settings)
     corpus = [folder / "corpus"]
-    local = EdgeVectorStore(model.embeddings, folder / "local", "garden", model.dimension)
+    local = EmbeddedStore(model.embeddings, folder / "local", "garden", model.dimension)
     await ingest(corpus, store=local, embeddings=model.embeddings, model_name=model.name)
     cluster = Cluster(initialize_head=True, head_node_args={{"num_cpus": 0, "include_dashboard": False}})
     nodes = [cluster.add_node(num_cpus=2) for _ in range(2)]
@@ -51,7 +51,7 @@ async def main(folder):
             killing[0].start()
             killing[0].join()
 
-    store = EdgeVectorStore(model.embeddings, folder / "ray", "garden", model.dimension)
+    store = EmbeddedStore(model.embeddings, folder / "ray", "garden", model.dimension)
     options = dict(address=cluster.address, settings=settings, store=store, model_name=model.name)
     report = await ingest_on_ray(corpus, on_progress=on_progress, **options)
     again = await ingest_on_ray(corpus, **options)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from app.ingest.pipeline import ingest_documents
-from app.ingest.sink import LocalSink
+from app.ingest.sink import Sink
 from app.ingest.tasks import Task, read_tasks, task_documents
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import InvalidInput
 from tests.ingest.conftest import MODEL
 
@@ -53,14 +53,14 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         list(read_tasks(tmp_path / "nowhere.jsonl"))
 
 
-async def test_what_is_stored_of_a_task(tmp_path: Path, store: EdgeVectorStore, embeddings: MiniLMEmbeddings) -> None:
+async def test_what_is_stored_of_a_task(tmp_path: Path, store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
     """A task is one chunk of its own id, found by meaning, with the fields to filter by; a second run is idle."""
     listed = tasks(
         tmp_path,
         '{"id": "a", "title": "Fix login", "description": "Users cannot sign in.", "priority": "critical"}',
         '{"id": "b", "title": "Water the plants", "status": "completed", "has_attachments": true}',
     )
-    sink = LocalSink(store, embeddings, MODEL)
+    sink = Sink(store, embeddings, MODEL)
     assert (await ingest_documents(sink, task_documents(listed))).added == 2
     assert (await ingest_documents(sink, task_documents(listed))).unchanged == 2
     (hit,) = await store.asimilarity_search("authentication problem", k=1)

@@ -17,13 +17,13 @@ import pytest
 from app.moving.archive import GROUP, GROUP_BYTES, Head, write_archive
 from app.moving.copying import copy
 from app.moving.read_archive import Archive
-from app.providers.chroma_store import ChromaStore
-from app.providers.edge_store import EdgeVectorStore
 from app.providers.embeddings import EmbeddingModel
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import Point
-from app.providers.qdrant_connection import connect
-from app.providers.qdrant_store import QdrantStore
+from app.providers.stores.chroma import ChromaStore
+from app.providers.stores.embedded import EmbeddedStore
+from app.providers.stores.qdrant import QdrantStore
+from app.providers.stores.qdrant_connection import connect
 from app.providers.vectors import question_vector
 from app.settings import load_settings
 from graph.errors import ConfigurationError, InvalidInput
@@ -48,7 +48,7 @@ async def pages(points: list[Point]) -> AsyncIterator[list[Point]]:
         yield points[at : at + 50]
 
 
-async def held(store: EdgeVectorStore) -> dict[str, tuple[object, ...]]:
+async def held(store: EmbeddedStore) -> dict[str, tuple[object, ...]]:
     """All that a collection holds."""
     found = [one async for page in store.apoints() for one in page]
     return {
@@ -57,8 +57,8 @@ async def held(store: EdgeVectorStore) -> dict[str, tuple[object, ...]]:
     }
 
 
-def opened(folder: Path) -> EdgeVectorStore:
-    return EdgeVectorStore(EMBEDDING, folder, "garden", SIZE)
+def opened(folder: Path) -> EmbeddedStore:
+    return EmbeddedStore(EMBEDDING, folder, "garden", SIZE)
 
 
 async def exported(folder: Path, count: int = 2 * GROUP + 7) -> Path:

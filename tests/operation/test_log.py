@@ -32,7 +32,6 @@ REQUESTS: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
     ("GET", "/api/v1/search", {"params": {"q": QUESTION}}, {"door": "search", "status": 200}),
     ("GET", "/api/v1/search/semantic", {"params": {"q": QUESTION}}, {"door": "tasks", "status": 200}),
     ("POST", "/api/v1/chat", {"json": {"message": QUESTION}}, {"door": "tasks", "status": 200}),
-    ("GET", "/api/v1/ingest", {}, {"door": "ingest", "status": 200}),
     ("GET", "/Eiffel", {}, {"door": "none", "status": 404, "route": ""}),
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import threading
@@ -104,24 +105,16 @@ def test_addresses_in_documents_are_never_fetched(tmp_path: Path, embedding: Any
 
 
 def test_a_caller_makes_the_server_open_nothing(here: tuple[str, Any], tmp_path: Path, trap: Trap) -> None:
-    """Paths and addresses in an ingest request are names and nothing more: they are stored as they are, and what they
-    name is not read; a collection cannot be named by a path."""
+    """Paths and addresses in an uploaded document are names and nothing more: they are stored as they are, what they
+    name is not read; a file cannot be named by a path."""
     (secret := tmp_path / "secret.txt").write_text("The passphrase of the vault is chrysanthemum.")
-    text = "Okapis sleep standing."
-    part = {
-        "document": {"document_id": str(secret), "source": str(secret), "title": "Okapi", "url": f"{trap.url}/okapi"},
-        "chunks": [{"chunk_id": f"{secret}#0", "chunk_index": 0, "text": text, "spans": [[0, len(text)]]}],
-        "content_hash": "1",
-        "last": True,
-        "replaces": False,
-    }
+    row = {"document_id": str(secret), "title": "Okapi", "text": "Okapis sleep standing.", "url": f"{trap.url}/okapi"}
+    upload: dict[str, Any] = {"content": json.dumps(row), "headers": {"Content-Type": "application/octet-stream"}}
     with httpx.Client(base_url=here[0], timeout=30) as http:
-        assert http.post("/api/v1/ingest", json={"parts": [part], "finish": True}).json()["chunks"] == 1
+        assert http.post("/api/v1/documents", params={"name": "a.jsonl"}, **upload).json()["chunks"] == 1
         found = http.get("/api/v1/search", params={"q": "passphrase of the vault", "k": 8}).text
-        for name in ("../../etc", "/etc/passwd", "file:///etc/passwd", trap.url, "."):
-            assert http.post("/api/v1/ingest", json={"collection": name, "parts": [part]}).status_code == 400
-            assert http.get("/api/v1/ingest", params={"collection": name}).status_code == 400
-        assert http.post("/api/v1/ingest", json={"remove": [str(secret)], "finish": True}).json()["removed"] == 1
+        for name in ("../../etc/a.jsonl", "/etc/passwd", "file:///etc/passwd", f"{trap.url}/a.jsonl", "."):
+            assert http.post("/api/v1/documents", params={"name": name}, **upload).status_code == 400
     assert "Okapis" in found
     assert "chrysanthemum" not in found
     assert secret.exists()

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.providers.chroma_store import ChromaStore
 from app.providers.embeddings import EmbeddingModel
 from app.providers.hybrid import HybridQuery
-from app.providers.vector_stores import make_store
+from app.providers.stores.chroma import ChromaStore
+from app.providers.stores.make import make_store
 from app.providers.vectors import question_vector
 from app.retrieval import HybridRetriever
 from app.settings import load_settings

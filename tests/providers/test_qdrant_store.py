@@ -19,10 +19,10 @@ from app.providers.bm25 import dimension, document_weights
 from app.providers.embeddings import EmbeddingModel
 from app.providers.hybrid import HybridQuery
 from app.providers.layout import indexed_text
-from app.providers.qdrant_connection import connect
-from app.providers.qdrant_statistics import MOST_ASKED, Statistics
-from app.providers.qdrant_store import QdrantStore
-from app.providers.vector_stores import make_store
+from app.providers.stores.make import make_store
+from app.providers.stores.qdrant import QdrantStore
+from app.providers.stores.qdrant_connection import connect
+from app.providers.stores.qdrant_statistics import MOST_ASKED, Statistics
 from app.providers.vectors import question_vector
 from app.retrieval import HybridRetriever
 from app.settings import load_settings

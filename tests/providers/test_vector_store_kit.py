@@ -1,4 +1,4 @@
-"""The vector stores' kit over the embedded engine; the servers' runs are beside what is special to each."""
+"""The vector stores' kit over the embedded store; the servers' runs are beside what is special to each."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from app.providers.edge_store import EdgeVectorStore
+from app.providers.stores.embedded import EmbeddedStore
 from tests.kits.vector_store_kit import EMBEDDING, SIZE, VectorStoreKit
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[EdgeVectorStore]:
-    made = EdgeVectorStore(EMBEDDING, tmp_path, "garden", SIZE)
+async def store(tmp_path: Path) -> AsyncIterator[EmbeddedStore]:
+    made = EmbeddedStore(EMBEDDING, tmp_path, "garden", SIZE)
     yield made
     await made.aclose()
 
 
 class TestEmbedded(VectorStoreKit):
-    """The kit over the embedded engine."""
+    """The kit over the embedded store."""

@@ -140,7 +140,7 @@ async def test_the_prompt_never_exceeds_the_context(ollama: ChatSynthesizer, oll
     assert 0 < draft.dropped_chunks < 50
     prompt = ollama_peer.prompt()
     assert ollama_peer.overfull == []
-    assert prompt.startswith("You answer questions")
+    assert prompt.startswith("You answer a question")
     assert "Fact 0:" in prompt
     assert "Fact 49:" not in prompt
     assert f"Question: {WHY.text}" in prompt
