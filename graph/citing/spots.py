@@ -156,21 +156,28 @@ def _sentence_at(place: int, spans: Sequence[Span], text: str) -> int:
 
 
 def _passed_on(layout: Layout, placed: Sequence[tuple[int, int, Marker]]) -> list[tuple[int, int, Marker]]:
-    """*placed*, (sentence, place, marker), with the markers of a preamble set on the bare sentences of its block."""
+    """*placed*, (sentence, place, marker), with the markers of a preamble set on the bare sentences of its block.
+
+    Where there are none, a line that ends in a colon is all that is said, and keeps them.
+    """
     marked = {sentence for sentence, _, _ in placed}
     out: list[tuple[int, int, Marker]] = []
     for sentence, place, marker in placed:
         if not is_preamble(layout.text[slice(*layout.sentences[sentence])]):
             out.append((sentence, place, marker))
             continue
+        followed = False
         for below in range(sentence + 1, len(layout.sentences)):
             start, end = layout.sentences[below]
             parted = below > sentence + 1 and _GAP.search(layout.text, layout.sentences[below - 1][1], start)
             if parted or is_preamble(layout.text[start:end]):
                 break
+            followed = True
             if below not in marked:
                 out.append((below, end, marker))
                 marked.add(below)
+        if not followed:
+            out.append((sentence, place, marker))
     return sorted(out, key=itemgetter(1))
 
 

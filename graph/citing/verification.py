@@ -115,13 +115,19 @@ async def verify(
 
 def _check(claim: str, spot: Spot, chunks: Sequence[Chunk], given: Collection[str]) -> _Check:
     options: list[list[Quote]] = []
-    bare = bare_claim(claim) if len(claim) <= MOST_CLAIM else ""
+    bare = bare_claim(claim) or claim if len(claim) <= MOST_CLAIM else ""
     for group in spot.marker.groups if bare else ():
         named = [chunks[place] for place in group]
         if len(named) > 1:
             named = likely(bare, named)[:MOST_CHUNKS]
-        options.append([quote for chunk in named for quote in quotes(bare, chunk, given)])
+        options.append([quote for chunk in named for quote in _quotes(claim, bare, chunk, given)])
     return _Check(claim, bare, options)
+
+
+def _quotes(claim: str, bare: str, chunk: Chunk, given: Collection[str]) -> list[Quote]:
+    """The quotes of *chunk*, for the answer's words where it has them letter for letter, else for the bare claim."""
+    found = [quote for quote in quotes(claim, chunk, given) if quote.verbatim] if bare != claim else []
+    return found or quotes(bare, chunk, given)
 
 
 async def _read(checks: Iterable[_Check], reader: PassageReader | None, seconds: float | None) -> None:

@@ -59,6 +59,16 @@ async def test_a_bare_answer_is_an_answer_where_attribution_is_verified() -> Non
     assert state["answer"] == "The red pump moves 40 litres each minute [1]."
 
 
+async def test_a_verbatim_line_is_cited_whatever_its_form() -> None:
+    """What stands in the chunk letter for letter keeps its marker, also where it looks like an introduction."""
+    listed = chunk(
+        "files", "You can show a file in the file browser with locate=True:\n\nBut mind the path.", title="Files"
+    )
+    for line in ("You can show a file in the file browser with locate=True: [1]", "But mind the path [1]."):
+        state = await ask([listed], Says(line))
+        assert (state["outcome"], [c.support for c in state["citations"]]) == ("answered", [1.0])
+
+
 async def test_unsupported_claims_are_reported_and_lower_confidence() -> None:
     """What no chunk carries stands without a marker, is reported, and makes the answer less sure."""
     sure = await ask([PUMPS], Says("The red pump moves 40 litres each minute [1]."))
