@@ -74,8 +74,10 @@ class _Check:
 
     @property
     def contradicted(self) -> bool:
-        """Whether it is a near copy of a quote that says something else; what a quote lacks another may have."""
-        return any(quote.against not in (None, "amount", "name") for group in self.options for quote in group)
+        """Whether it turns what a quote says; what that quote lacks or denies may be of another clause."""
+        return any(
+            quote.against in ("condition", "opposite", "order", "strength") for group in self.options for quote in group
+        )
 
 
 async def verify(

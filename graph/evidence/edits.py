@@ -21,7 +21,7 @@ Edit = Literal["name", "denial", "opposite", "strength", "condition", "added", "
 NEAR_COPY = 0.6
 """Share of a sentence's words that stand in its quote in the same order, from which it is laid on it word by word."""
 EXACT_COPY = 0.85
-"""From this share on, no word with a meaning may be there that stands neither in the quote nor about it."""
+"""From this share on a sentence is a copy (``is_copy``)."""
 _MOST_WORDS = 120
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -70,11 +70,6 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     if _lost_condition(left, right, blocks, given):
         return "condition"
     known = {stem(word) for word in right} | set(around) | set(given)
-    copy = shared >= EXACT_COPY * len(left)
-    if copy and any(
-        is_content(word) and stem(word) not in known for word in left if len(word) > 1 and not word[0].isdigit()
-    ):
-        return "added"
     added: list[str] = []
     for (i, i_end), (j, j_end) in _gaps(blocks, len(left), len(right)):
         new, old = left[i:i_end], right[j:j_end]
