@@ -125,7 +125,8 @@ async def test_any_langchain_compressor_that_scores() -> None:
     "name",
     [
         *("local", "none", "magic", "/no/such/folder", "cohere:", "cohere: ", "onnx:", "tei:", "tei:host:8080"),
-        *("tei:http://", "tei:http://user:secret@host", "rerank:http://host", "rerank:@http://host", "rerank:m@host"),
+        "tei:http://user:secret@host",  # pragma: allowlist secret
+        *("tei:http://", "rerank:http://host", "rerank:@http://host", "rerank:m@host"),
     ],
 )
 def test_names_without_a_reranker(name: str) -> None:
