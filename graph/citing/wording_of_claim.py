@@ -78,6 +78,7 @@ def bare_claim(text: str) -> str:
     said = _TAIL.sub(lambda found: found["stop"], said)
     if whole := _QUOTED.fullmatch(said):
         said = whole[1]
+    said = said.strip()
     return said[:1].upper() + said[1:] if lead and re.match(r"[a-z]+\b(?![.(_/@])", said) else said
 
 
