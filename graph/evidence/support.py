@@ -35,7 +35,7 @@ CONTRADICTED = 0.2
 SCALE, BIAS = 0.93, 0.35
 """Support of what is read: Platt's scaling of the reader's logit."""
 COPY = 1.5
-"""What is added for a near copy in which nothing was changed: models that copy seldom err in what they copy."""
+"""Added for a near copy in which no change was found. Chosen on written answers: ``docs/evidence.md``."""
 WORDING_BAR, WORDING_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the share of words at which it is one half, and how fast it rises there."""
 
