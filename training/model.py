@@ -29,8 +29,13 @@ class Layer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Map float [batch, tokens, size] to the same shape; *mask* is bool [batch, 1, 1, tokens]."""
         batch, tokens, size = x.shape
-        q, k, v = self.qkv(x).view(batch, tokens, 3, HEADS, size // HEADS).permute(2, 0, 3, 1, 4)
-        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        heads = self.qkv(x).view(batch, tokens, 3, HEADS, size // HEADS).permute(2, 0, 3, 1, 4)
+        q, k, v = heads.reshape(3, batch * HEADS, tokens, size // HEADS)
+        padded = torch.where(mask, 0.0, -1e4).to(q.dtype).expand(batch, HEADS, 1, tokens)
+        scores = torch.baddbmm(padded.reshape(-1, 1, tokens), q, k.transpose(1, 2), alpha=(size // HEADS) ** -0.5)
+        # Not scaled_dot_product_attention: its backward pass takes half of a step on a CPU (torch 2.13).
+        # ``_softmax`` stays in bfloat16, which autocast would leave.
+        attended = torch.bmm(torch._softmax(scores, -1, half_to_float=False), v).view(batch, HEADS, tokens, -1)
         x = self.l1(x + self.o(attended.transpose(1, 2).reshape(batch, tokens, size)))
         return self.l2(x + self.f(F.gelu(self.i(x))))
 
