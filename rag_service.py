@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from app.answer import Answer, AnswerCitation
     from app.ingest.tasks import Task
-    from app.library_errors import (
+    from app.library.answer import Answer, AnswerCitation
+    from app.library.errors import (
         GenerationTimeout,
         InvalidQuery,
         NoCitationsFound,
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         RAGServiceError,
         VectorStoreUnavailable,
     )
-    from app.rag_service import RAGService
-    from app.search import SearchHit, SearchResults
+    from app.library.rag_service import RAGService
+    from app.query_service.search import SearchHit, SearchResults
     from app.tasks.chat import LLMService
     from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, estimate_tokens, truncate_to_budget
     from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult, SemanticSearchResponse
@@ -47,14 +47,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "app.answer": ("Answer", "AnswerCitation"),
+    "app.library.answer": ("Answer", "AnswerCitation"),
     "app.ingest.tasks": ("Task",),
-    "app.library_errors": (
+    "app.library.errors": (
         "GenerationTimeout", "InvalidQuery", "NoCitationsFound", "OllamaUnavailable", "RAGServiceError",
         "VectorStoreUnavailable",
     ),
-    "app.rag_service": ("RAGService",),
-    "app.search": ("SearchHit", "SearchResults"),
+    "app.library.rag_service": ("RAGService",),
+    "app.query_service.search": ("SearchHit", "SearchResults"),
     "app.tasks.chat": ("LLMService",),
     "app.tasks.context": ("CONTEXT_BUDGET_ALLOCATION", "estimate_tokens", "truncate_to_budget"),
     "app.tasks.models": ("ChatRequest", "RAGContextRequest", "SearchResult", "SemanticSearchResponse"),

@@ -1,12 +1,15 @@
-"""The doors and the outside world.
+"""Interfaces, providers and the service around the graph.
 
-Read in the order a question travels:
-    server, query_api          the HTTP door; others: tasks_api, langserve_routes, rag_service, cli
-    service                    the one caller of the graph
-    bootstrap                  Settings -> providers -> Ports -> graph -> service
-    retrieval, grading, synthesis   the graph's ports, over LangChain's own types
-    providers/                 one file per role; vendor SDKs are imported here and nowhere else
-    ingest/                    load, split, identify, embed, store
+Read in the order of one ``POST /query``:
+    api/             HTTP: server, one module per interface, schemas, error mapping, LangServe, the page
+    query_service/   the one caller of the graph
+    pipeline/        what the graph's nodes call: retriever, graders, synthesizers
+    providers/       embeddings, stores, chat models, rerankers: one file per implementation
+Beside it:
+    bootstrap/       the composition root
+    cli/, library/   the command ``garden``; ``RAGService`` and ``validate_retrieval``
+    ingest/, tasks/  documents into a collection; the Tasks API
+    ops/             health, metrics, tracing, logging, shutdown
 """
 
 import logging

@@ -11,16 +11,19 @@ import os
 import re
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.addresses import is_address, ollama_address
 from graph.errors import ConfigurationError
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 OLLAMA_DEFAULT = "llama3.2:1b"
 """Ollama's model where only Ollama is named (document Q, "LLM and Prompt Expectations")."""
+
+OLLAMA_PORT = 11434
+"""Ollama's own, where its address names none."""
 
 PLACES_PER_CORE = 32
 """Requests at once per core: most of them wait for a model, not for this machine."""
@@ -48,7 +51,9 @@ class Settings(BaseSettings):
 
     ollama_host: str = Field("http://localhost:11434", description="address of Ollama")
     ollama_model: str = Field("", description="alone it means `CHAT_MODEL=ollama:$OLLAMA_MODEL`")
-    ollama_timeout_seconds: float = Field(10.0, gt=0, le=600, description="total time of one model call")
+    ollama_timeout_seconds: float = Field(
+        10.0, allow_inf_nan=False, gt=0, le=600, description="total time of one model call"
+    )
     ollama_context_tokens: int = Field(4096, ge=512, le=1_048_576, description="the chat model's context window")
     ollama_temperature: float = Field(0.1, ge=0, le=2, description="the chat model's sampling temperature")
     ollama_max_tokens: int = Field(500, ge=1, le=4096, description="longest answer where the question does not say")
@@ -57,7 +62,9 @@ class Settings(BaseSettings):
 
     vector_store_url: str = Field("http://chromadb:8001", description="address of Chroma")
     vector_store_collection: str = Field("corporate_documents", min_length=1, description="the documents' collection")
-    vector_store_timeout_seconds: float = Field(5.0, gt=0, le=120, description="time of one store call")
+    vector_store_timeout_seconds: float = Field(
+        5.0, allow_inf_nan=False, gt=0, le=120, description="time of one store call"
+    )
     tasks_collection: str = Field("tasks", min_length=1, description="the tasks' own collection (door S)")
     qdrant_url: str = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")
@@ -71,7 +78,9 @@ class Settings(BaseSettings):
     attribution: Literal["model", "verified"] = Field("model", description="whose citations count")
     question_precision: Literal["fp32", "int8"] = Field("int8", description="arithmetic of question embeddings")
 
-    request_timeout_seconds: float = Field(30.0, gt=0, le=3600, description="deadline of a whole request")
+    request_timeout_seconds: float = Field(
+        30.0, allow_inf_nan=False, gt=0, le=3600, description="deadline of a whole request"
+    )
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")
     workers: int = Field(1, ge=1, le=256, description="processes of `garden serve`; they share every store")
     api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
@@ -84,9 +93,15 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
     log_format: Literal["json", "text"] = Field("json", description="how a line of the log is written")
     log_questions: bool = Field(False, description="put questions and answers into the log")
-    drain_timeout_seconds: float = Field(20.0, ge=0, le=3600, description="time to finish what is in flight at the end")
+    drain_timeout_seconds: float = Field(
+        20.0, allow_inf_nan=False, ge=0, le=3600, description="time to finish what is in flight at the end"
+    )
     read_timeout_seconds: float = Field(
-        20.0, gt=0, le=3600, description="time a client has to send a request, or to take more of an answer"
+        20.0,
+        allow_inf_nan=False,
+        gt=0,
+        le=3600,
+        description="time a client has to send a request, or to take more of an answer",
     )
     otel_exporter_otlp_endpoint: str = Field(
         "", description="OpenTelemetry collector (OTLP over HTTP); empty: no spans"
@@ -117,19 +132,6 @@ class Settings(BaseSettings):
     def _origins(cls, value: str) -> str:
         if any("://" not in origin or origin.endswith("/") for origin in _listed(value)):
             raise ValueError("origins such as https://wiki.example.org, without a path and with no *")
-        return value
-
-    @field_validator(
-        "request_timeout_seconds",
-        "ollama_timeout_seconds",
-        "vector_store_timeout_seconds",
-        "drain_timeout_seconds",
-        "read_timeout_seconds",
-    )
-    @classmethod
-    def _finite(cls, value: float) -> float:
-        if value != value or value == float("inf"):
-            raise ValueError("a finite number of seconds")
         return value
 
     @property
@@ -166,6 +168,25 @@ class Settings(BaseSettings):
     def hosts(self) -> tuple[str, ...]:
         """The names of ``TRUSTED_HOSTS``, in small letters."""
         return _listed(self.trusted_hosts.lower())
+
+
+def is_address(value: str) -> bool:
+    """Whether *value* is an HTTP address with a host, and a port that is one, if any."""
+    if any(letter.isspace() or not letter.isprintable() for letter in value):
+        return False
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def ollama_address(value: str) -> str:
+    """*value*, completed where it is written as for Ollama itself, ``HOST`` or ``HOST:PORT``; else as it is."""
+    address = f"http://{value}"
+    if "://" in value or not is_address(address):
+        return value
+    return address if urlsplit(address).port else f"{address.rstrip('/')}:{OLLAMA_PORT}"
 
 
 def load_settings(**overrides: Any) -> Settings:

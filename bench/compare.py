@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from app.providers.weights import find_weights
+from app.providers.embeddings.weights import find_weights
 from bench.corpus import Corpus
 from bench.floor import NEW
 from bench.index import Indexes

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import aiohttp
 
-from app.providers.bm25 import dimension
-from app.providers.hybrid import HybridQuery
-from app.providers.minilm import MiniLMEmbeddings
+from app.pipeline.retriever import POOL
+from app.providers.embeddings.minilm import MiniLMEmbeddings
+from app.providers.embeddings.weights import find_weights
+from app.providers.stores.bm25 import dimension
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.weights import find_weights
-from app.retrieval import POOL
+from app.providers.stores.hybrid import HybridQuery
 from app.settings import load_settings
 from bench.job import MODEL, TOP_K
 from graph.terms import question_stems

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.providers.layout import Point
+from app.providers.embeddings.vectors import Vectors
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.vectors import Vectors
+from app.providers.stores.layout import Point
 
 NEAR, FAR = 0.4, 0.9
 """Cosines of a grown chunk's vector with the real one it is made from."""

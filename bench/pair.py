@@ -18,7 +18,7 @@ from statistics import median
 
 import httpx
 
-from app.providers.weights import find_weights
+from app.providers.embeddings.weights import find_weights
 from bench.corpus import make_corpus
 from bench.index import Indexes
 from bench.load import LoadClient, Round, percentile

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.bootstrap import build_garden
-from app.cli import GC_THRESHOLDS
+from app.bootstrap.compose import build_garden
+from app.cli.main import GC_THRESHOLDS
 from app.settings import load_settings
 from bench.corpus import make_corpus
 from bench.grown import grow

@@ -11,11 +11,11 @@ from pathlib import Path
 from statistics import median
 
 from app.ingest.pipeline import ingest
-from app.providers.layout import Point
-from app.providers.minilm import MiniLMEmbeddings
+from app.providers.embeddings.minilm import MiniLMEmbeddings
+from app.providers.embeddings.vectors import Vectors
+from app.providers.embeddings.weights import find_weights
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.vectors import Vectors
-from app.providers.weights import find_weights
+from app.providers.stores.layout import Point
 from app.settings import load_settings
 
 TIMES = 5

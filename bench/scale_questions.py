@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import psutil
 
-from app.bootstrap import Garden
-from app.providers.bm25 import dimension
-from app.providers.hybrid import HybridQuery
+from app.bootstrap.compose import Garden
+from app.pipeline.retriever import POOL
+from app.providers.embeddings.vectors import Vectors
+from app.providers.stores.bm25 import dimension
 from app.providers.stores.embedded import EmbeddedStore
+from app.providers.stores.filters import conditions
+from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.langchain_store import Where
 from app.providers.stores.rows import allowed
 from app.providers.stores.view import current
-from app.providers.vectors import Vectors
-from app.providers.where import conditions
-from app.retrieval import POOL
 from bench.corpus import Corpus
 from bench.grown import HALF
 from bench.load import percentile

@@ -19,11 +19,11 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.ingest.find import find_files
 from app.ingest.reading import Reader
-from app.moving.archive import Head, write_archive
-from app.providers.hybrid import HybridQuery
-from app.providers.layout import Point
+from app.ingest.transfer.archive import Head, write_archive
+from app.providers.embeddings.vectors import unit
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.vectors import unit
+from app.providers.stores.hybrid import HybridQuery
+from app.providers.stores.layout import Point
 from bench.corpus import ROOT
 
 SIZE = 384

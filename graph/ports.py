@@ -1,7 +1,7 @@
 """What the nodes ask of the outside world: three ports, one async method each.
 
-``app/bootstrap.py`` makes them from LangChain's own types and binds them when the graph is built. An implementation
-raises only errors of ``graph.errors`` for what it knows, and must finish, or raise, before ``deadline``
+``app/bootstrap/compose.py`` makes them from LangChain's own types and binds them when the graph is built. They
+raise only errors of ``graph.errors`` for what it knows, and must finish, or raise, before ``deadline``
 (``time.monotonic`` seconds).
 """
 

@@ -16,7 +16,7 @@ from graph.state import Failure, State
 
 GRACE = 0.25
 """Seconds past a question's deadline after which a node is stopped. A chat model's call keeps the deadline itself, and
-must be the first to find it passed: then a model that does not answer is known as such (``app/circuit.py``)."""
+must be the first to find it passed: then a model that does not answer opens its circuit breaker."""
 
 Update = dict[str, Any]
 Step = Callable[..., Awaitable[Update]]

@@ -17,11 +17,12 @@ import hypothesis
 import pytest
 
 from app.settings import Settings
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
-    from app.providers.minilm import MiniLMEmbeddings
+    from app.providers.embeddings.minilm import MiniLMEmbeddings
 
-ROOT = Path(__file__).parent.parent
+pytest_plugins = ["tests.support.samples_service", "tests.support.two_facts"]
 
 OUTSIDE = ("CHROMA_", "CO_API_", "COHERE_", "LANGCHAIN_", "LANGGRAPH_", "LANGSMITH_", "OLLAMA_", "OTEL_", "QDRANT_")
 """Variables that libraries underneath read by themselves begin with one of these."""
@@ -113,8 +114,8 @@ def _closed_sockets() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def embeddings() -> Iterator[MiniLMEmbeddings]:
     """The embedded model, loaded once: the real weights."""
-    from app.providers.minilm import MiniLMEmbeddings
-    from app.providers.weights import find_weights
+    from app.providers.embeddings.minilm import MiniLMEmbeddings
+    from app.providers.embeddings.weights import find_weights
 
     model = MiniLMEmbeddings(find_weights())
     yield model

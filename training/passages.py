@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.ingest.documents import LoadedDocument, SplitDocument
-from app.ingest.load import load_file
+from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
-from app.providers.minilm_encoder import MiniLMEncoder
-from app.providers.weights import find_weights
+from app.providers.embeddings.minilm_encoder import MiniLMEncoder
+from app.providers.embeddings.weights import find_weights
 from graph.terms import stems
 
 HERE = Path(__file__).parent

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from app.ingest.documents import Part, TextChunk
 from app.ingest.identify import part_hash
-from app.providers.layout import Point, indexed_text, sentence_texts
-from app.providers.vectors import adocument_vectors
+from app.providers.embeddings.vectors import adocument_vectors
+from app.providers.stores.layout import Point, indexed_text, sentence_texts
 from graph.errors import EmbeddingUnavailable, GardenError
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from app.providers.vectors import Vectors
+    from app.providers.embeddings.vectors import Vectors
 
 
 async def make_points(parts: Sequence[Part], embeddings: Embeddings) -> list[Point]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.ingest.documents import SkippedFile
-from app.ingest.load import LOADERS, ROWS
-from app.ingest.outline import one_line
+from app.ingest.loaders.outline import one_line
+from app.ingest.loaders.table import LOADERS, ROWS
 from graph.errors import InvalidInput
 
 MAX_SHOWN_CHARS = 100

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
-from app.ingest.planted import Planted
+from app.ingest.manifest import Planted
 from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
 from app.ingest.sink import Sink
@@ -17,7 +17,7 @@ from app.ingest.sink import Sink
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from app.providers.layout import ChunkStore
+    from app.providers.stores.layout import ChunkStore
 
 _Item = SplitDocument | SkippedFile
 

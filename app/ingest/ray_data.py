@@ -19,8 +19,8 @@ from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.embed import texts_of
 from app.ingest.find import FoundFile
 from app.ingest.identify import content_hash
+from app.ingest.manifest import Planted
 from app.ingest.pipeline import find_by_root
-from app.ingest.planted import Planted
 from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
 from app.ingest.sink import Sink
@@ -28,8 +28,8 @@ from app.settings import Settings
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from app.providers.layout import ChunkStore
-    from app.providers.vectors import Vectors
+    from app.providers.embeddings.vectors import Vectors
+    from app.providers.stores.layout import ChunkStore
 
 DOCUMENTS_TOGETHER = 4
 """Documents per call of an embedding actor."""
@@ -178,7 +178,7 @@ class EmbedDocuments:
     def __init__(self, settings: Settings, model_name: str, stored: Any) -> None:
         import ray
 
-        from app.providers.embeddings import make_embeddings
+        from app.providers.embeddings.models import make_embeddings
 
         # of the vectors for documents nothing depends on how questions are computed
         self._embedding = make_embeddings(settings)
@@ -187,7 +187,7 @@ class EmbedDocuments:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Fill in ``vectors``, float32 rows as bytes, and ``dimension``."""
-        from app.providers.vectors import document_vectors
+        from app.providers.embeddings.vectors import document_vectors
 
         vectors, dimensions = [], []
         for text in batch["document"]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.ingest.documents import LoadedDocument, SkippedFile
-from app.ingest.load import load_file
+from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
 
 MEMORY_BYTES = 4 * 1024**3

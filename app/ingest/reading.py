@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from app.ingest.documents import SkippedFile, SplitDocument
 from app.ingest.find import FoundFile
-from app.ingest.load import ROWS
+from app.ingest.loaders.table import ROWS
 
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.reader_process import main; main()"
 """What the process runs: it finds modules where this one does, and runs no program of the user's again."""

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from app.ingest.documents import IngestReport, Part, SkippedFile, SplitDocument
 from app.ingest.identify import content_hash
+from app.ingest.manifest import Planted
 from app.ingest.parts import BATCH_CHUNKS, batches, parts_of
-from app.ingest.planted import Planted
 from app.ingest.read_ahead import read_ahead
 from app.ingest.sink import Sink, taken
 

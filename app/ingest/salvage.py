@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from app.ingest.documents import SplitDocument
 from app.ingest.identify import content_hash
-from app.providers.payloads import chunk_index_of
+from app.providers.stores.payloads import chunk_index_of
 
 _OF_CHUNK = ("chunk_id", "chunk_index", "spans", "chapter", "section", "page")
 _OF_DOCUMENT = ("document_id", "title", "source", "url")

@@ -1,7 +1,8 @@
-"""One table per role, name -> maker; vendor SDKs are imported here, when chosen, and nowhere else.
+"""Vendors and models, one package per role. Vendor packages are imported here, when chosen, and nowhere else.
 
-embeddings.py      minilm*.py, weights.py, encoder_queue.py: the embedded model on ONNX Runtime
-stores/            the embedded store, Qdrant, Chroma; layout.py, payloads.py: what a chunk looks like in every store
-rerankers.py       *_reranker.py: Cohere's, a cross-encoder in a folder, a server of the user's own
-chat_models.py     Ollama, Cohere, and any LangChain ``provider:model``
+embeddings/   ``models.py`` is the table; the embedded MiniLM, Ollama, Cohere, any LangChain ``Embeddings``
+stores/       ``make.py`` is the table; embedded, Qdrant, Chroma
+chat/         ``models.py`` is the table; Ollama, Cohere, any LangChain chat model
+rerank/       ``models.py`` is the table; Cohere, ONNX folders, HTTP servers; the shipped reader
+http/         connections, retries, circuit breaker, error mapping
 """

@@ -1,4 +1,4 @@
-"""Door S behind its wire (``app/tasks_api.py``): tasks in a collection of their own, found by meaning, talked about.
+"""Door S behind its wire (``app/api/tasks.py``): tasks in a collection of their own, found by meaning, talked about.
 
 models    what a task search takes and gives     input     what a caller gives, checked
 service   index, search, build a context         context   the context, inside its budget

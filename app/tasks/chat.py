@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from app.synthesis.completion import ChatCompletion
-from app.synthesis.prompt_budget import tokens
-from app.synthesis.quoted import harmless
+from app.pipeline.prompt_budget import tokens
+from app.pipeline.quoted import harmless
+from app.providers.chat.completion import ChatCompletion
 from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, CUT, NO_TASKS
 from graph.errors import SynthesisFailed
 from prompts import Prompt, load_prompt

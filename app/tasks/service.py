@@ -27,8 +27,8 @@ from graph.bounds import share, whole
 from graph.errors import CollectionMissing, StoreUnavailable
 
 if TYPE_CHECKING:
-    from app.providers.embeddings import EmbeddingModel
-    from app.synthesis.completion import ChatCompletion
+    from app.providers.chat.completion import ChatCompletion
+    from app.providers.embeddings.models import EmbeddingModel
 
 __all__ = ["CONTEXT_BUDGET_ALLOCATION", "TaskService", "estimate_tokens", "truncate_to_budget"]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
+from app.providers.embeddings.vectors import Vectors
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.vectors import Vectors
 from bench.grown import FAR, HALF, NEAR, grow, noisy
 from bench.scale_questions import measure_recall
-from tests.providers.embedded_points import SIZE, point
+from tests.app.providers.stores.embedded_points import SIZE, point
 
 
 def cosines(rows: Vectors, others: Vectors) -> Vectors:

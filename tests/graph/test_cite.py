@@ -6,7 +6,7 @@ import time
 
 from graph.outputs import NO_ANSWER, UNVERIFIED
 from graph.policy import Policy
-from tests.kits.scripted_graph import Says, ask, chunk
+from tests.contract.scripted_graph import Says, ask, chunk
 
 PUMPS = chunk("pumps", "The red pump moves 40 litres each minute. Its filter is washed every month.", title="Pumps")
 VALVES = chunk("valves", "The blue valve closes within nine seconds.", title="Valves", url="http://example.org/v")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.providers.reader import OnnxReader
+from app.providers.rerank.reader import OnnxReader
 from graph.evidence.amounts import unmatched
 from graph.evidence.confidence import confidence_of
 from graph.evidence.edits import edit_of

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from graph.policy import Policy
-from tests.kits.scripted_graph import Says, ask, chunk
+from tests.contract.scripted_graph import Says, ask, chunk
 
 HONEST = chunk("honest", "Refunds take five days. The shop in Leeds opens at nine.", title="Shop")
 SENTENCE = "Refunds take five days"

@@ -14,16 +14,16 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.providers.hybrid import Candidate, HybridHits, HybridQuery
-from app.providers.layout import Point, point_of
-from app.providers.payloads import chunk_from_payload
+from app.providers.embeddings.vectors import Vectors, unit
+from app.providers.http.retry import Retry
 from app.providers.stores.chroma_http import ChromaHTTP
 from app.providers.stores.chroma_rows import chroma_where, flat, own_id, payload
+from app.providers.stores.filters import conditions
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.stores.langchain_store import Near, Where
+from app.providers.stores.layout import Point, point_of
+from app.providers.stores.payloads import chunk_from_payload
 from app.providers.stores.remote import RemoteStore
-from app.providers.vectors import Vectors, unit
-from app.providers.where import conditions
-from app.resilience import Retry
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
 BATCH = 128

@@ -14,8 +14,8 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from app.providers.aiohttp_transport import AiohttpTransport
-from app.providers.guarded_calls import GuardedCalls
+from app.providers.http.guarded_calls import GuardedCalls
+from app.providers.http.transport import AiohttpTransport
 from graph.errors import CollectionMissing
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from app.providers.layout import CONTENT, METADATA, point_id
-from app.providers.where import Condition, Value
+from app.providers.stores.filters import Condition, Value
+from app.providers.stores.layout import CONTENT, METADATA, point_id
 from graph.errors import InvalidInput
 
 JSON_FIELDS = "json_fields"

@@ -10,14 +10,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TypeVar
 
-from app.providers.hybrid import Candidate
-from app.providers.layout import Point
-from app.providers.memory_cache import MemoryCache
+from app.providers.embeddings.memory_cache import MemoryCache
 from app.providers.stores.building import build
 from app.providers.stores.database import Database
+from app.providers.stores.filters import Condition
+from app.providers.stores.hybrid import Candidate
+from app.providers.stores.layout import Point
 from app.providers.stores.rows import COLUMNS, allowed, among, as_json, candidate_of, checksum, row_of
 from app.providers.stores.view import Ids, View, current
-from app.providers.where import Condition
 from graph.errors import GardenError, StoreUnavailable
 
 READERS = 4

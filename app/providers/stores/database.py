@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
 
-from app.providers.layout import COLLECTION_NAME
+from app.providers.stores.layout import COLLECTION_NAME
 from app.providers.stores.schema import SCHEMA, VERSION
 from graph.errors import ConfigurationError, GardenError, StoreDamaged, StoreUnavailable
 

@@ -18,16 +18,16 @@ import orjson
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
-from app.providers.layout import CONTENT, METADATA, Point
 from app.providers.stores.building import BUILD_FROM
 from app.providers.stores.collection import Collection, size_of
 from app.providers.stores.database import Database
+from app.providers.stores.filters import conditions
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.stores.langchain_store import LangChainStore, Near, Where
+from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.rows import among, as_json, payload, point_of
 from app.providers.stores.start_check import in_start_time, made_size, may_block, run_apart
 from app.providers.stores.view import View
-from app.providers.where import conditions
 from graph.errors import ConfigurationError, StoreUnavailable
 
 WAIT_SECONDS = 30.0

@@ -1,6 +1,6 @@
 """A store as a LangChain ``VectorStore``, its asynchronous methods real ones, whatever holds the chunks.
 
-Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=``, as ``app.providers.where`` has it; the
+Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=`` (``app.providers.stores.filters``); the
 store applies it, so ``k`` results come back when ``k`` match.
 """
 
@@ -16,10 +16,10 @@ from langchain_core.vectorstores import VectorStore
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from numpy.typing import NDArray
 
-from app.providers.documents import Unembedded, document_from_payload
-from app.providers.layout import Point, indexed_text_of
+from app.providers.embeddings.vectors import adocument_vectors, aquestion_vectors, unit
+from app.providers.stores.documents import Unembedded, document_from_payload
+from app.providers.stores.layout import Point, indexed_text_of
 from app.providers.stores.start_check import known_size, run_apart
-from app.providers.vectors import adocument_vectors, aquestion_vectors, unit
 
 T = TypeVar("T")
 Where = Mapping[str, Any] | None

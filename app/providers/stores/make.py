@@ -10,7 +10,7 @@ from app.settings import Settings
 from graph.errors import StoreDamaged
 
 if TYPE_CHECKING:
-    from app.providers.embeddings import EmbeddingModel
+    from app.providers.embeddings.models import EmbeddingModel
 
 
 log = logging.getLogger("garden.store")

@@ -12,10 +12,12 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.providers.hybrid import Candidate, HybridHits, HybridQuery, came_along
-from app.providers.layout import METADATA, Point, point_id
-from app.providers.payloads import metadata_of
+from app.providers.http.retry import Retry
+from app.providers.stores.filters import conditions
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, came_along
 from app.providers.stores.langchain_store import Near, Where
+from app.providers.stores.layout import METADATA, Point, point_id
+from app.providers.stores.payloads import metadata_of
 from app.providers.stores.qdrant_connection import QdrantConnection
 from app.providers.stores.qdrant_points import dense_of, names_a_point, point_struct, qdrant_filter, stored_point
 from app.providers.stores.qdrant_requests import (
@@ -30,8 +32,6 @@ from app.providers.stores.qdrant_requests import (
 from app.providers.stores.qdrant_server import QdrantServer
 from app.providers.stores.qdrant_statistics import Statistics, idf_nowhere
 from app.providers.stores.remote import RemoteStore
-from app.providers.where import conditions
-from app.resilience import Retry
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ def connect(settings: Settings) -> QdrantConnection:
     """What the settings name; nothing is contacted. A key that would travel unencrypted is logged, and sent."""
     from qdrant_client import AsyncQdrantClient  # now, not in a question's time: it takes seconds
 
-    from app.providers.aiohttp_transport import AiohttpTransport
+    from app.providers.http.transport import AiohttpTransport
 
     key = settings.qdrant_api_key.get_secret_value()
     if key and settings.qdrant_url.startswith("http://"):

@@ -10,9 +10,11 @@ from uuid import UUID
 
 import numpy as np
 
-from app.providers.bm25 import document_weights
-from app.providers.hybrid import Candidate
-from app.providers.layout import (
+from app.providers.embeddings.vectors import Vectors, unit
+from app.providers.stores.bm25 import document_weights
+from app.providers.stores.filters import Condition
+from app.providers.stores.hybrid import Candidate
+from app.providers.stores.layout import (
     DENSE,
     INDEXED_FIELDS,
     METADATA,
@@ -24,10 +26,8 @@ from app.providers.layout import (
     point_id,
     point_of,
 )
-from app.providers.packed_vectors import Unpacked, unpacked
-from app.providers.payloads import chunk_from_payload
-from app.providers.vectors import Vectors, unit
-from app.providers.where import Condition
+from app.providers.stores.packed_vectors import Unpacked, unpacked
+from app.providers.stores.payloads import chunk_from_payload
 from graph.errors import InvalidInput
 
 if TYPE_CHECKING:

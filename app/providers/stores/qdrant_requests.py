@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.providers.hybrid import Candidate, HybridQuery
-from app.providers.packed_vectors import VECTORS
+from app.providers.embeddings.vectors import Vectors
+from app.providers.stores.filters import conditions
+from app.providers.stores.hybrid import Candidate, HybridQuery
 from app.providers.stores.langchain_store import Where
+from app.providers.stores.packed_vectors import VECTORS
 from app.providers.stores.qdrant_points import Layout, came_with, candidate, qdrant_filter, vectors_of
-from app.providers.vectors import Vectors
-from app.providers.where import conditions
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient, models

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from app.providers.guarded_calls import GuardedCalls
+from app.providers.http.guarded_calls import GuardedCalls
 from app.providers.stores.qdrant_connection import QdrantConnection
 from app.providers.stores.qdrant_points import Layout, collection_config, indexed_paths, layout_of
 from graph.errors import CollectionMissing, StoreUnavailable
@@ -85,7 +85,7 @@ class QdrantServer:
 
 
 class TooManyRequests(Exception):
-    """The client's own error for a 429 says so in no status; this one does, for ``app.faults`` to read."""
+    """Rate limit (HTTP 429) with the status the client's own error lacks; read by ``http.error_mapping``."""
 
     status_code = 429
 

@@ -14,13 +14,13 @@ from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
-from app.circuit import Circuit
-from app.faults import store_error
-from app.providers.guarded_calls import GuardedCalls
-from app.providers.payloads import document_hashes, metadata_of
+from app.providers.http.circuit import Circuit
+from app.providers.http.error_mapping import store_error
+from app.providers.http.guarded_calls import GuardedCalls
+from app.providers.http.retry import Retry
 from app.providers.stores.langchain_store import LangChainStore, Where
+from app.providers.stores.payloads import document_hashes, metadata_of
 from app.providers.stores.start_check import in_start_time, made_size, may_block
-from app.resilience import Retry
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
 TRIES = 3

@@ -11,14 +11,14 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from app.providers.bm25 import document_weights
-from app.providers.hybrid import Candidate
-from app.providers.layout import CONTENT, METADATA, Point, indexed_text_of
-from app.providers.packed_vectors import NOT_FINITE, packed_rows, unpacked_rows
-from app.providers.payloads import chunk_from_payload, chunk_index_of
+from app.providers.embeddings.vectors import unit
+from app.providers.stores.bm25 import document_weights
+from app.providers.stores.filters import SOURCES, Condition
+from app.providers.stores.hybrid import Candidate
+from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of
+from app.providers.stores.packed_vectors import NOT_FINITE, packed_rows, unpacked_rows
+from app.providers.stores.payloads import chunk_from_payload, chunk_index_of
 from app.providers.stores.segments import WORD
-from app.providers.vectors import unit
-from app.providers.where import SOURCES, Condition
 from graph.errors import InvalidInput
 
 COLUMNS = "id, chunk_id, checksum, metadata, words, dense, text, sentences"

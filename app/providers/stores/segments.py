@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 Vectors = NDArray[np.float32]
 WORD = np.dtype([("term", "<u4"), ("weight", "<f4")])
-"""A BM25 dimension of a chunk and its weight there (``app.providers.bm25``)."""
+"""A BM25 dimension of a chunk and its weight there (``app.providers.stores.bm25``)."""
 GRAPH_FROM = 8_192
 """Chunks from which on a saved segment has a graph; below it a scan takes no longer (``bench/NOTES.md``)."""
 LINKS, BUILD_EF, SEARCH_EF = 16, 128, 96

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.providers.bm25 import highest
-from app.providers.hybrid import SIMILARITY_SHARE, HybridQuery
+from app.providers.stores.bm25 import highest
+from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery
 from app.providers.stores.segments import Mask, Segment, Vectors, top
 
 log = logging.getLogger("garden.store")

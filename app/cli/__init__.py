@@ -1,0 +1,1 @@
+"""The command ``garden``: ``main.py`` parses the arguments, one module for each command."""

@@ -1,0 +1,176 @@
+"""How well the support score tells carried sentences from changed ones; where its constants come from.
+
+    python -m app.cli.evaluation.support_study CORPUS.jsonl [QUESTIONS.jsonl] [--seed N] [--most N]
+
+*CORPUS* has rows ``{"chunk_id", "document_id", "title", "text"}``. Sentences of its chunks are cited to their chunk as
+they stand, reworded and joined in pairs; with a number, a name or a denial changed; and to another chunk. *QUESTIONS*
+with ``gold_chunk`` and ``answers`` in whole sentences add answers that people wrote, and the same changes to them.
+``retellings`` is always part of it. Printed are, for each kind, the share that keeps its marker (``SUPPORT_BAR``) and
+that would get one (``CLEAR_SUPPORT``), with the reader and by wording alone; then the reliability of the score.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from app.cli.evaluation.retellings import RETOLD
+from app.cli.evaluation.tampering import Change, denied, joined, names_of, renamed, renumbered, reworded
+from app.providers.rerank.reader import OnnxReader
+from graph.citing.attribution import place_markers
+from graph.citing.markers import Marker
+from graph.evidence.support import CLEAR_SUPPORT
+from graph.ports import PassageReader
+from graph.sentences import sentence_spans
+from graph.state import Chunk
+from graph.terms import stems
+
+_EDGES = (0.0, 0.3, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.01)
+_LEAST_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One sentence cited to one chunk; ``carried`` says whether the chunk does carry it."""
+
+    kind: str
+    carried: bool
+    sentence: str
+    chunk: Chunk
+    question: str = ""
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a JSON Lines file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def chunks_of(path: Path) -> list[Chunk]:
+    """The chunks of a corpus, their sentences found."""
+    return [
+        Chunk(r["chunk_id"], r["document_id"], r["title"], r["text"], spans=sentence_spans(r["text"]))
+        for r in rows_of(path)
+    ]
+
+
+def retold_cases() -> Iterator[Case]:
+    """The hand-written retellings and near misses."""
+    for i, (text, same, other) in enumerate(RETOLD):
+        chunk = Chunk(f"retold-{i}", "retold", "", text, spans=sentence_spans(text))
+        yield Case("retold freely", True, same, chunk)
+        yield Case("near miss", False, other, chunk)
+
+
+def corpus_cases(chunks: Sequence[Chunk], random: Random, most: int) -> Iterator[Case]:
+    """Sentences of at most *most* chunks, as they stand and changed."""
+    changes = _changes(chunks)
+    picked = random.sample(list(chunks), min(most, len(chunks)))
+    for chunk, other in zip(picked, [*picked[1:], picked[0]], strict=True):
+        whole = [s for s in chunk.sentences if len(stems(s)) > _LEAST_WORDS and s.endswith(".")]
+        for sentence in random.sample(whole, min(2, len(whole))):
+            yield Case("verbatim", True, sentence, chunk)
+            yield Case("other chunk", False, sentence, other)
+            same = [c for c in chunks if c.document_id == chunk.document_id and sentence not in c.text]
+            if same:
+                yield Case("other chunk, same document", False, sentence, random.choice(same))
+            told = reworded(sentence, random)
+            if told:
+                yield Case("reworded", True, told, chunk)
+            for base in (sentence, told):
+                yield from _changed(base, chunk, changes, random)
+        if len(whole) > 1:
+            first, second = random.sample(whole, 2)
+            yield Case("two sentences as one", True, joined(first, second), chunk)
+
+
+def question_cases(chunks: Sequence[Chunk], questions: Sequence[dict[str, Any]], random: Random) -> Iterator[Case]:
+    """Sentences of answers that people wrote to *questions*, and the same changed."""
+    changes = _changes(chunks)
+    by_id = {chunk.chunk_id: chunk for chunk in chunks}
+    for row in questions:
+        chunk = by_id.get(row.get("gold_chunk", ""))
+        for answer in row["answers"][:1] if chunk and row.get("answerable") else []:
+            for start, end in sentence_spans(answer):
+                sentence = answer[start:end]
+                if chunk is None or len(stems(sentence)) < _LEAST_WORDS or sentence in chunk.text:
+                    continue
+                yield Case("written by people", True, sentence, chunk, row["question"])
+                yield Case("other chunk", False, sentence, random.choice([c for c in chunks if c is not chunk]))
+                yield from _changed(sentence, chunk, changes, random, row["question"])
+
+
+def _changes(chunks: Sequence[Chunk]) -> dict[str, Change]:
+    return {"number": renumbered, "name": renamed(names_of([chunk.text for chunk in chunks])), "denial": denied}
+
+
+def _changed(
+    base: str | None, chunk: Chunk, changes: dict[str, Change], random: Random, question: str = ""
+) -> Iterator[Case]:
+    for name, change in changes.items() if base else ():
+        changed = change(base or "", random)
+        if changed and changed != base and changed not in chunk.text:
+            yield Case(f"{name} changed", False, changed, chunk, question)
+
+
+async def measure(case: Case, reader: PassageReader | None) -> tuple[float, bool]:
+    """The support of the case's sentence, and whether it keeps its marker."""
+    cited = await place_markers([case.sentence, Marker(((0,),))], [case.chunk], reader=reader, question=case.question)
+    return max(cited.supports, default=0.0), any(not isinstance(piece, str) for piece in cited.pieces)
+
+
+async def study(cases: Sequence[Case], reader: PassageReader) -> str:
+    """The two tables for *cases*, in Markdown."""
+    rows = [(case, await measure(case, reader), await measure(case, None)) for case in cases]
+    lines = ["| kind | carried | n | keeps its marker | clear | keeps it, wording alone |", "|---|---|---|---|---|---|"]
+    for kind in dict.fromkeys(case.kind for case in sorted(cases, key=lambda case: not case.carried)):
+        own = [row for row in rows if row[0].kind == kind]
+        kept = sum(full[1] for _, full, _ in own) / len(own)
+        clear = sum(full[0] >= CLEAR_SUPPORT for _, full, _ in own) / len(own)
+        alone = sum(wording[1] for _, _, wording in own) / len(own)
+        carried = "yes" if own[0][0].carried else "no"
+        lines.append(f"| {kind} | {carried} | {len(own)} | {kept:.3f} | {clear:.3f} | {alone:.3f} |")
+    return "\n".join([*lines, "", *_reliability([(case, measured[0]) for case, measured, _ in rows])])
+
+
+def _reliability(rows: Sequence[tuple[Case, float]]) -> Iterator[str]:
+    """Share of carried sentences by support, verbatim ones left out, both sides weighing the same."""
+    told = [(case.carried, support) for case, support in rows if case.kind != "verbatim"]
+    yes, no = (sum(carried is side for carried, _ in told) for side in (True, False))
+    yield from ("| support | n | carried (even odds) |", "|---|---|---|")
+    for low, high in pairwise(_EDGES):
+        inside = [carried for carried, support in told if low <= support < high]
+        right, wrong = sum(inside) / max(yes, 1), (len(inside) - sum(inside)) / max(no, 1)
+        share = f"{right / (right + wrong):.3f}" if inside else "-"
+        yield f"| {low:.2f}–{min(high, 1.0):.2f} | {len(inside)} | {share} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study on the files that are named and print its tables."""
+    parser = argparse.ArgumentParser(prog="python -m app.cli.evaluation.support_study", description="Measure support.")
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("questions", type=Path, nargs="?")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--most", type=int, default=150, help="chunks that sentences are taken from")
+    given = parser.parse_args(arguments)
+    random = Random(given.seed)  # noqa: S311 - a reproducible sample, no secret
+    chunks = chunks_of(given.corpus)
+    cases = [*retold_cases(), *corpus_cases(chunks, random, given.most)]
+    if given.questions:
+        cases += question_cases(chunks, rows_of(given.questions), random)
+    reader = OnnxReader()
+    try:
+        sys.stdout.write(asyncio.run(study(cases, reader)) + "\n")
+    finally:
+        reader.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The service as a library: ``RAGService``, its answers and errors, and ``validate_retrieval``."""

@@ -1,0 +1,1 @@
+"""Operation: health, metrics, tracing, logging, shutdown."""

@@ -1,0 +1,49 @@
+"""JSON logs, one line an event, with the request id; never a question or an answer unless asked for."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from pythonjsonlogger.json import JsonFormatter
+
+from app.ops.request_id import request_id_var
+
+
+class _RequestIdFilter(logging.Filter):
+    """Puts the request id of the current context on every record that does not bring its own."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not hasattr(record, "request_id") and (request_id := request_id_var.get()):
+            record.request_id = request_id
+        vars(record).pop("color_message", None)  # uvicorn's line a second time, for terminals
+        return True
+
+
+class _TextFormatter(logging.Formatter):
+    """The same line for people: time, level, logger, event, then what else the record holds as ``name=value``."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname:<7} {name} {message}", style="{")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's own name
+        more = {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD}
+        return " ".join([super().formatMessage(record), *(f"{name}={value}" for name, value in more.items())])
+
+
+_OF_EVERY_RECORD = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"})
+
+
+def set_up_logging(level: str, form: str = "json") -> None:
+    """Send everything from *level* up to stderr, as *form* says ("json", "text"). Called once, by who serves."""
+    handler = logging.StreamHandler(sys.stderr)
+    names = {"levelname": "level", "name": "logger", "message": "event"}
+    as_json = JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields=names)
+    handler.setFormatter(as_json if form == "json" else _TextFormatter())
+    handler.addFilter(_RequestIdFilter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(max(logging.INFO, logging.getLevelName(level)))
+    logging.getLogger("garden").setLevel(level)
+    for chatty in ("httpx", "httpcore", "uvicorn.access", "langsmith"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -1,0 +1,136 @@
+"""Spans for OpenTelemetry: one for a request, one for each question in it, one for each node the question visits.
+
+They carry names, times, outcomes and the request id; never a question, an answer or a chunk. The only module that
+imports OpenTelemetry, which is an extra.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from opentelemetry import context as otel_context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context, use_span
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.ops.traffic import is_open, template
+from graph import nodes
+
+NODES = frozenset(nodes.__all__)
+CLOSE_SECONDS = 3.0
+"""Longest wait, at the end, for the last spans to be sent."""
+
+
+class Spans:
+    """One service's tracer. Spans are sent in the background, in batches, to the OTLP/HTTP *endpoint*."""
+
+    def __init__(self, endpoint: str, service: str, version: str) -> None:
+        resource = Resource.create({"service.name": service, "service.version": version})
+        self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+        self.tracer: Tracer = self._provider.get_tracer("garden", version)
+
+    def callbacks(self, request_id: str) -> list[BaseCallbackHandler]:
+        """What the graph tells of one question, turned into spans below the current one."""
+        return [_QuestionSpans(self.tracer, request_id)]
+
+    async def aclose(self) -> None:
+        """Send what is left, within ``CLOSE_SECONDS``."""
+        await asyncio.to_thread(self._provider.force_flush, int(CLOSE_SECONDS * 1000))
+        await asyncio.to_thread(self._provider.shutdown)
+
+
+class RequestSpans:
+    """Middleware: a server span for each request, continuing the caller's trace (W3C ``traceparent``)."""
+
+    def __init__(self, app: ASGIApp, spans: Spans) -> None:
+        self.app = app
+        self._tracer = spans.tracer
+        self._propagator = TraceContextTextMapPropagator()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or is_open(scope["path"]):
+            await self.app(scope, receive, send)
+            return
+        parent = self._propagator.extract(dict(Headers(scope=scope)))
+        span = self._tracer.start_span(scope["method"], parent, SpanKind.SERVER)
+        span.set_attribute("http.request.method", scope["method"])
+        span.set_attribute("request_id", scope["state"]["request_id"])
+
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                span.set_attribute("http.response.status_code", status)
+                if status >= 500:
+                    span.set_status(StatusCode.ERROR)
+            await send(message)
+
+        # An exception's text may be anybody's: only its kind is kept.
+        with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+            try:
+                await self.app(scope, receive, watched)
+            except BaseException as error:
+                span.set_status(Status(StatusCode.ERROR, type(error).__name__))
+                raise
+            finally:
+                if route := template(scope):
+                    span.update_name(f"{scope['method']} {route}")
+                    span.set_attribute("http.route", route)
+
+
+class _QuestionSpans(BaseCallbackHandler):
+    """One question's spans: LangGraph tells when the run and each of its nodes begin and end."""
+
+    run_inline = True  # in the order of events, and in the request's own context
+    ignore_llm = True
+    ignore_chat_model = True
+    ignore_retriever = True
+    ignore_custom_event = True
+
+    def __init__(self, tracer: Tracer, request_id: str) -> None:
+        self._tracer = tracer
+        self._request_id = request_id
+        self._above = otel_context.get_current()
+        self._spans: dict[UUID, Span] = {}
+
+    def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **said: Any
+    ) -> None:
+        name = said.get("name")
+        if parent_run_id is None:
+            span = self._tracer.start_span("question", self._above)
+            span.set_attribute("request_id", self._request_id)
+            self._above = set_span_in_context(span, self._above)
+        elif name in NODES and name == (said.get("metadata") or {}).get("langgraph_node"):
+            span = self._tracer.start_span(name, self._above)
+        else:
+            return
+        self._spans[run_id] = span
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
+        def note(span: Span) -> None:
+            told = outputs if isinstance(outputs, dict) else {}
+            if isinstance(outcome := told.get("outcome"), str):
+                span.set_attribute("outcome", outcome)
+            if failure := told.get("failure"):
+                span.set_attribute("error.type", failure.error_type)
+                span.set_status(StatusCode.ERROR)
+
+        self._end(run_id, note)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        self._end(run_id, lambda span: span.set_status(Status(StatusCode.ERROR, type(error).__name__)))
+
+    def _end(self, run_id: UUID, note: Callable[[Span], None]) -> None:
+        if span := self._spans.pop(run_id, None):
+            note(span)
+            span.end()

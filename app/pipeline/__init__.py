@@ -1,0 +1,9 @@
+"""Implementations of the graph's ports.
+
+retriever            hybrid search in any store
+grader               relevance from calibrated features, or ``rerank_grader``: from a reranker
+extractive           answers made of the chunks' own sentences; no model
+chat_synthesizer     answers of a chat model: prompt_budget, quoted, completion, thoughts, native_citations
+factories            which of them the settings name
+admission            one search at a time among questions that arrive together
+"""

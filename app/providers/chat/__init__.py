@@ -1,0 +1,1 @@
+"""Chat models: ``models.py`` maps a name to its factory."""

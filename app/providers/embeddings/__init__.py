@@ -1,0 +1,1 @@
+"""Embedding models: ``models.py`` maps a name to its factory."""

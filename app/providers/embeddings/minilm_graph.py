@@ -1,0 +1,142 @@
+"""The encoder's ONNX graph, written from the safetensors file at start-up.
+
+Each weight is an ONNX external-data entry: an offset and a length into ``model.safetensors`` itself. Nothing is
+converted or stored, so the graph is a few kilobytes and ONNX Runtime maps the weights straight from the file.
+Mean pooling and L2 normalisation are the graph's last nodes, so a session's output is the finished vector.
+
+The graph is of the BERT family's shape (layer norm after each part, absolute positions, exact GELU), in ONNX Runtime's
+own fused operators. The linear layers may be written with 8-bit weights instead
+(``MatMulNBits``, one scale for each block along the input dimension); the embedding tables stay as they are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.providers.embeddings.safetensors_file import SafetensorsFile
+from app.providers.embeddings.weights import encoder_config
+
+if TYPE_CHECKING:
+    import onnx
+
+Precision = Literal["fp32", "int8"]
+
+MS = "com.microsoft"
+"""ONNX Runtime's own operators; those named without a domain are of the ONNX standard, opset 17."""
+
+BLOCK = 32
+"""Weights that share one 8-bit scale. Not 128: there ONNX Runtime computes one row and many rows in two ways, and a
+text's vector comes to depend on its batch."""
+
+
+def encoder_graph(folder: Path, precision: Precision = "fp32") -> bytes:
+    """Return the serialised ONNX model of the encoder in ``folder``.
+
+    Inputs: ``input_ids`` and ``attention_mask``, int32 [batch, tokens]. Output: ``vectors``, float32 [batch, hidden
+    size], each of length 1. External data names the weights file relative to the folder it lies in.
+
+    Raises ``ConfigurationError`` when the folder's model is not an encoder that this graph can express.
+    """
+    return EncoderGraph(folder, precision).write()
+
+
+class EncoderGraph:
+    """Collects nodes and weights, method by method in the order the data flows. Each returns the name of its output."""
+
+    def __init__(self, folder: Path, precision: Precision) -> None:
+        import onnx
+
+        self.onnx = onnx
+        self.precision = precision
+        self.config = encoder_config(folder)
+        self.file = SafetensorsFile((folder / "model.safetensors").resolve())
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: dict[str, onnx.TensorProto] = {}
+
+    def write(self) -> bytes:
+        hidden = self.embed()
+        for number in range(self.config["num_hidden_layers"]):
+            hidden = self.layer(hidden, f"encoder.layer.{number}")
+        self.pool(hidden)
+        helper, types = self.onnx.helper, self.onnx.TensorProto
+        inputs = [helper.make_tensor_value_info(n, types.INT32, ["b", "t"]) for n in ("input_ids", "attention_mask")]
+        graph = helper.make_graph(self.nodes, "encoder", inputs, self.outputs(), list(self.weights.values()))
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MS, 1)]
+        return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
+
+    def outputs(self) -> list[object]:
+        """What a session gives out, by name, type and shape."""
+        size = self.config["hidden_size"]
+        return [self.onnx.helper.make_tensor_value_info("vectors", self.onnx.TensorProto.FLOAT, ["b", size])]
+
+    def embed(self) -> str:
+        """Word, position and segment tables added up and normalised; every token is of segment 0."""
+        zero = self.onnx.helper.make_tensor("zero", self.onnx.TensorProto.INT32, [1], [0])
+        segments = self.node("ConstantOfShape", [self.node("Shape", ["input_ids"])], value=zero)
+        tables = [self.weight(f"embeddings.{kind}_embeddings.weight") for kind in ("word", "position", "token_type")]
+        inputs = ["input_ids", segments, *tables, *self.norm("embeddings")]
+        return self.node(f"{MS}.EmbedLayerNormalization", inputs, epsilon=self.config["layer_norm_eps"])
+
+    def layer(self, hidden: str, at: str) -> str:
+        """One block: attention, then feed-forward, each added to what came in and normalised."""
+        parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
+        bias = self.node("Concat", [self.weight(f"{part}.bias") for part in parts], axis=0)
+        inputs = [*(self.linear(hidden, part) for part in parts), bias, "attention_mask"]
+        attended = self.node(f"{MS}.MultiHeadAttention", inputs, num_heads=self.config["num_attention_heads"])
+        hidden = self.add_and_norm(attended, hidden, f"{at}.attention.output")
+        wide = self.linear(hidden, f"{at}.intermediate.dense")
+        wide = self.node(f"{MS}.BiasGelu", [wide, self.weight(f"{at}.intermediate.dense.bias")])
+        return self.add_and_norm(wide, hidden, f"{at}.output")
+
+    def add_and_norm(self, new: str, skip: str, at: str) -> str:
+        inputs = [self.linear(new, f"{at}.dense"), skip, *self.norm(at), self.weight(f"{at}.dense.bias")]
+        return self.node(f"{MS}.SkipLayerNormalization", inputs, epsilon=self.config["layer_norm_eps"])
+
+    def norm(self, at: str) -> list[str]:
+        return [self.weight(f"{at}.LayerNorm.weight"), self.weight(f"{at}.LayerNorm.bias")]
+
+    def pool(self, hidden: str) -> str:
+        """The mean over real tokens (the mask scaled to sum 1, times the hidden states), then length 1."""
+        mask = self.node("Cast", ["attention_mask"], to=self.onnx.TensorProto.FLOAT)
+        self.weights["one"] = self.onnx.helper.make_tensor("one", self.onnx.TensorProto.INT64, [1], [1])
+        share = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), "one"])
+        mean = self.node("Squeeze", [self.node("MatMul", [share, hidden]), "one"])
+        return self.node("LpNormalization", [mean], "vectors", axis=-1, p=2)
+
+    def linear(self, hidden: str, at: str) -> str:
+        """``hidden`` times the transposed weight; the bias is added by the operator that follows."""
+        rows, columns = self.file.shape(f"{at}.weight")
+        if self.precision == "fp32" or columns % BLOCK:
+            return self.node(f"{MS}.FusedMatMul", [hidden, self.weight(f"{at}.weight")], transB=1)
+        inputs = [hidden, *self.eight_bit(f"{at}.weight")]
+        return self.node(f"{MS}.MatMulNBits", inputs, N=rows, K=columns, bits=8, block_size=BLOCK, accuracy_level=4)
+
+    def eight_bit(self, name: str) -> list[str]:
+        """Write a weight as uint8 around 128 with one float32 scale for each block; return both names."""
+        import numpy as np
+
+        weight = self.file.array(name)
+        blocks = weight.reshape(len(weight), -1, BLOCK)
+        scales = np.maximum(np.abs(blocks).max(axis=2, keepdims=True) / 127, np.finfo(np.float32).tiny)
+        levels = (np.round(blocks / scales) + 128).astype(np.uint8)
+        for part, array in {"levels": levels, "scales": scales.ravel()}.items():
+            self.weights[f"{name}.{part}"] = self.onnx.numpy_helper.from_array(np.asarray(array), f"{name}.{part}")
+        return [f"{name}.levels", f"{name}.scales"]
+
+    def weight(self, name: str) -> str:
+        """Refer to a tensor where it lies in the safetensors file."""
+        offset, length = self.file.place(name)
+        tensor = self.onnx.TensorProto(name=name, dims=self.file.shape(name), data_type=self.onnx.TensorProto.FLOAT)
+        tensor.data_location = self.onnx.TensorProto.EXTERNAL
+        for key, value in {"location": self.file.path.name, "offset": offset, "length": length}.items():
+            tensor.external_data.add(key=key, value=str(value))
+        self.weights[name] = tensor
+        return name
+
+    def node(self, operator: str, inputs: list[str], name: str = "", **attributes: Any) -> str:
+        output = name or f"n{len(self.nodes)}"
+        domain, _, kind = operator.rpartition(".")
+        outputs = [output, f"{output}_lengths"] if kind == "EmbedLayerNormalization" else [output]
+        self.nodes.append(self.onnx.helper.make_node(kind, inputs, outputs, output, domain=domain, **attributes))
+        return output

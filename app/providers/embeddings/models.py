@@ -1,0 +1,122 @@
+"""Embedding models by name: one function and one table line each.
+
+What comes out is always a LangChain ``Embeddings``; the embedded model also gives arrays (``ArrayEmbeddings``), which
+spares a detour through lists of floats. Vendor packages are imported only when chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.settings import Settings
+from graph.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+BARE_NAMES = {
+    "all-MiniLM-L6-v2": "embedded:all-MiniLM-L6-v2",
+    "sentence-transformers/all-MiniLM-L6-v2": "embedded:all-MiniLM-L6-v2",
+    "nomic-embed-text": "ollama:nomic-embed-text",
+    "embed-english-v3.0": "cohere:embed-english-v3.0",
+}
+"""Names the documents write without a provider (contract, Settings)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """An embedding model and the name its calibration goes by; ``dimension`` is None until a vendor has told."""
+
+    name: str
+    embeddings: Embeddings
+    dimension: int | None
+    load: Callable[[], None] = lambda: None
+    """Reads the weights, where there are any here; raises ``ConfigurationError``."""
+
+
+def make_embeddings(settings: Settings) -> EmbeddingModel:
+    """The embedding model that ``EMBEDDING_MODEL`` names, loaded. Raises ``ConfigurationError``."""
+    made = find_embeddings(settings)
+    made.load()
+    return made
+
+
+def find_embeddings(settings: Settings) -> EmbeddingModel:
+    """``make_embeddings``, but for ``load``, which may then go on beside other work."""
+    wanted = settings.embedding_model
+    if Path(wanted).expanduser().is_dir():
+        return _embedded(settings, wanted)
+    provider, _, model = BARE_NAMES.get(wanted, wanted).partition(":")
+    if not model:
+        raise ConfigurationError(
+            f"EMBEDDING_MODEL={wanted!r} is not allowed: a folder, {', '.join(sorted(BARE_NAMES))}, or provider:model"
+        )
+    return MAKERS.get(provider, _any_langchain)(settings, BARE_NAMES.get(wanted, wanted))
+
+
+def _embedded(settings: Settings, name: str) -> EmbeddingModel:
+    from app.providers.embeddings.minilm import MiniLMEmbeddings
+    from app.providers.embeddings.weights import find_weights
+
+    folder = Path(name).expanduser()
+    made = MiniLMEmbeddings(
+        find_weights(folder if folder.is_dir() else None), question_precision=settings.question_precision, loaded=False
+    )
+    return EmbeddingModel(made.model_name, made, made.dimension, made.load)
+
+
+def _ollama(settings: Settings, name: str) -> EmbeddingModel:
+    import httpx
+    from langchain_ollama import OllamaEmbeddings
+
+    from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
+    from app.providers.http.transport import AiohttpTransport
+
+    model = name.partition(":")[2]
+    # The time limit is per read, as httpx counts; the total is kept around it. No idle connection is kept: a restarted
+    # server would make it fail, and it would have to be closed.
+    options = {"timeout": BATCH_SECONDS, "limits": httpx.Limits(max_keepalive_connections=0)}
+    asynchronous = {"transport": AiohttpTransport(kept=False)}
+    made = OllamaEmbeddings(
+        model=model, base_url=settings.ollama_host, client_kwargs=options, async_client_kwargs=asynchronous
+    )
+    return EmbeddingModel(model, RemoteEmbeddings(made), None)
+
+
+def _cohere(settings: Settings, name: str) -> EmbeddingModel:
+    from app.providers.embeddings.cohere import MOST_TEXTS, CohereEmbeddings
+    from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
+
+    if not settings.cohere_api_key.get_secret_value():
+        raise ConfigurationError("EMBEDDING_MODEL names a Cohere model, which needs COHERE_API_KEY to be set")
+    model = name.partition(":")[2]
+    made = CohereEmbeddings(model, settings.cohere_api_key, settings.cohere_base_url, seconds=BATCH_SECONDS)
+    return EmbeddingModel(model, RemoteEmbeddings(made, batch=MOST_TEXTS), None)
+
+
+def _any_langchain(_: Settings, name: str) -> EmbeddingModel:
+    from langchain.embeddings import init_embeddings
+
+    from app.providers.embeddings.remote import RemoteEmbeddings
+
+    try:
+        made = init_embeddings(name)
+    except (ImportError, ValueError) as error:
+        raise ConfigurationError(
+            f"EMBEDDING_MODEL={name!r} cannot be used: no such provider, its LangChain package is not installed, "
+            "or its key is not set."
+        ) from error
+    except Exception as error:  # a vendor's own class, for a missing key most of all
+        raise ConfigurationError(f"EMBEDDING_MODEL={name!r} cannot be set up: is its key set?") from error
+    return EmbeddingModel(name.partition(":")[2], RemoteEmbeddings(made), None)
+
+
+MAKERS: dict[str, Callable[[Settings, str], EmbeddingModel]] = {
+    "embedded": _embedded,
+    "ollama": _ollama,
+    "cohere": _cohere,
+}
+"""Provider -> maker; any other name goes to LangChain's own ``init_embeddings``."""

@@ -1,0 +1,83 @@
+"""One retry policy for every call that leaves this process.
+
+Retried are connection errors, 429 and 5xx, and nothing else; the waits grow exponentially with full jitter (Brooker,
+"Exponential Backoff and Jitter", AWS 2015), never less than the server's ``Retry-After``; no wait passes the deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import tenacity
+
+from app.providers.http.error_mapping import Fault, fault_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often, and how long in between. Times are seconds, ``deadline`` s on the clock of ``time.monotonic``.
+
+    ``attempts`` counts the first one. ``clock``, ``sleep`` and ``asleep`` are given by tests.
+    """
+
+    attempts: int = 3
+    first_wait: float = 0.2
+    longest_wait: float = 2.0
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    asleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    async def acall(
+        self, work: Callable[[], Awaitable[T]], *, deadline: float, unless: Callable[[], bool] = lambda: False
+    ) -> T:
+        """Await ``work()`` until it succeeds, fails for good, or no time is left; raise its last error as it is.
+
+        *unless* is asked before every retry and forbids it: an answer that has begun cannot begin anew.
+        """
+        try:
+            return await work()
+        except Exception as error:  # noqa: BLE001  # it is told to tenacity, which is slow, and seldom needed
+            failed = [error]
+
+        async def attempt() -> T:  # tenacity awaits only what it can see to be a coroutine function
+            if failed:
+                raise failed.pop()
+            return await work()
+
+        return await tenacity.AsyncRetrying(sleep=self.asleep, **self._rules(deadline, unless))(attempt)
+
+    def call(self, work: Callable[[], T], *, deadline: float) -> T:
+        """``acall`` for code that blocks."""
+        return tenacity.Retrying(sleep=self.sleep, **self._rules(deadline, lambda: False))(work)
+
+    def _rules(self, deadline: float, unless: Callable[[], bool]) -> dict[str, Any]:
+        jittered = tenacity.wait_random_exponential(multiplier=self.first_wait, max=self.longest_wait)
+
+        def wait(state: tenacity.RetryCallState) -> float:
+            return max(jittered(state), _fault(state).retry_after or 0.0)
+
+        def too_late(state: tenacity.RetryCallState) -> bool:
+            return self.clock() + state.upcoming_sleep >= deadline
+
+        return {
+            "retry": lambda state: state.outcome.failed and _fault(state).transient and not unless(),
+            "wait": wait,
+            "stop": lambda state: state.attempt_number >= self.attempts or too_late(state),
+            "reraise": True,
+        }
+
+
+def _fault(state: tenacity.RetryCallState) -> Fault:
+    error = state.outcome.exception() if state.outcome else None
+    # A cancellation, or an exit, is nobody's fault and is never retried.
+    return fault_of(error) if isinstance(error, Exception) else Fault("unknown")
+
+
+ONCE = Retry(attempts=1)
+"""No retry: for callers that promise exactly one call."""

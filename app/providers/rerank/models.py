@@ -1,0 +1,87 @@
+"""Rerankers by name: one function and one table line each. What comes out is LangChain's ``BaseDocumentCompressor``.
+
+``local`` and ``none`` need none: see ``app/pipeline/grader.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.settings import Settings, is_address
+from graph.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
+
+RERANK_SECONDS = 5.0
+"""Total time of Cohere's reranking of one question's candidates, retries included."""
+
+
+def make_reranker(settings: Settings) -> BaseDocumentCompressor:
+    """The reranker that ``RERANKER`` names; a server is not contacted. Raises ``ConfigurationError``."""
+    wanted = settings.reranking
+    provider, _, model = wanted.partition(":")
+    if Path(wanted).expanduser().is_dir():
+        provider, model = "onnx", wanted
+    if provider not in MAKERS or not model.strip():
+        raise _refused(settings)
+    return MAKERS[provider](settings, model)
+
+
+def reranker_label(settings: Settings) -> str:
+    """``RERANKER`` for figures anybody may read: without the server's address, and of a folder its name."""
+    wanted = re.sub(r"[:@]https?://.*", "", settings.reranking)
+    return Path(wanted).name if Path(wanted.removeprefix("onnx:")).expanduser().is_dir() else wanted
+
+
+def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
+    from app.providers.http.cohere_client import connect
+    from app.providers.rerank.cohere import CohereReranker
+
+    connection = connect(settings, "RERANKER", RERANK_SECONDS)
+    _ = connection.aclient  # now, rather than in the first question's time: the SDK takes seconds to import
+    return CohereReranker(connection=connection, model=model)
+
+
+def _onnx(_: Settings, folder: str) -> BaseDocumentCompressor:
+    from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
+
+    return OnnxReranker(model=CrossEncoder(Path(folder).expanduser()))
+
+
+def _tei(settings: Settings, url: str) -> BaseDocumentCompressor:
+    return _served(settings, url, None)
+
+
+def _rerank(settings: Settings, name: str) -> BaseDocumentCompressor:
+    model, _, url = name.partition("@http")
+    return _served(settings, f"http{url}", model)
+
+
+def _served(settings: Settings, url: str, model: str | None) -> BaseDocumentCompressor:
+    from app.providers.rerank.http import HttpReranker
+
+    if not is_address(url) or "@" in url or model == "":
+        raise _refused(settings)
+    seconds = settings.request_timeout_seconds
+    return HttpReranker(url=url.rstrip("/"), key=settings.reranker_api_key, seconds=seconds, model=model)
+
+
+def _refused(settings: Settings) -> ConfigurationError:
+    shown = re.sub(r"//[^/@]*@", "//(hidden)@", repr(settings.reranking))
+    return ConfigurationError(
+        f"RERANKER={shown} is not allowed: local, none, a folder with an ONNX cross-encoder, cohere:MODEL, "
+        "tei:http://HOST:PORT or rerank:MODEL@http://HOST:PORT/v1"
+    )
+
+
+MAKERS: dict[str, Callable[[Settings, str], BaseDocumentCompressor]] = {
+    "cohere": _cohere,
+    "onnx": _onnx,
+    "tei": _tei,
+    "rerank": _rerank,
+}
+"""Provider -> maker."""

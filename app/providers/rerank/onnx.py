@@ -1,0 +1,151 @@
+"""A cross-encoder in a folder, as Hugging Face exports it to ONNX, on ONNX Runtime: one logit for a pair of texts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+from pydantic import ConfigDict, PrivateAttr
+
+from app.providers.embeddings.encoder_queue import Limit
+from app.providers.embeddings.minilm_encoder import session_options
+from app.providers.rerank.scores import with_scores
+from graph.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_TOKENS = 512
+"""Word pieces read of a pair, where the model does not take fewer."""
+
+INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+"""Inputs that a graph may ask for, and the tokenizer's names for them."""
+
+_TYPES = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
+
+
+class CrossEncoder:
+    """One model folder, loaded. ``logits`` may be called from many threads; each call uses one.
+
+    Raises ``ConfigurationError`` when *folder* holds no cross-encoder with one score that can be run here.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from onnxruntime import InferenceSession
+        from tokenizers import Tokenizer
+
+        file = _model_file(folder)
+        config = _json(folder / "config.json") | _json(folder / "tokenizer_config.json")
+        self._pad = int(config.get("pad_token_id") or 0)
+        longest = [config.get("max_position_embeddings"), config.get("model_max_length"), MOST_TOKENS]
+        try:
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the tokenizers library raises nothing more special
+            raise ConfigurationError(f"{folder / 'tokenizer.json'} cannot be read as a tokenizer.") from error
+        self._tokenizer.enable_truncation(min(int(one) for one in longest if one))
+        self._tokenizer.no_padding()
+        try:
+            self._session = InferenceSession(str(file), session_options(threads=1), providers=["CPUExecutionProvider"])
+            self._inputs = {one.name: one.type for one in self._session.get_inputs()}
+            self._output = next(one.name for one in self._session.get_outputs())
+            wrong = [name for name, kind in self._inputs.items() if name not in INPUTS or kind not in _TYPES]
+            size = 0 if wrong else self._run("a question", ["a text", "a longer text"]).size
+        except Exception as error:  # ONNX Runtime's own classes share no root
+            raise ConfigurationError(f"{file} cannot be run by ONNX Runtime here.") from error
+        if wrong:
+            raise ConfigurationError(f"{file} is no cross-encoder: it asks for {', '.join(wrong)}.")
+        if size != 2:
+            each = f"{size / 2:g} numbers for a pair of texts, not one score"
+            raise ConfigurationError(f"{file} is no reranker: it gives {each}.")
+
+    def logits(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One score per text, any number, from one pass padded to the longest; at least one text."""
+        found: list[float] = self._run(question, texts).reshape(len(texts)).tolist()
+        return found
+
+    def _run(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        pairs = [self._tokenizer.encode(question, text) for text in texts]
+        shape = len(pairs), max(len(pair.ids) for pair in pairs)
+        fed = {}
+        for name, kind in self._inputs.items():
+            rows = np.full(shape, self._pad if name == "input_ids" else 0, _TYPES[kind])
+            for row, pair in zip(rows, pairs, strict=True):
+                row[: len(pair.ids)] = getattr(pair, INPUTS[name])
+            fed[name] = rows
+        (scores,) = self._session.run([self._output], fed)
+        return np.asarray(scores, np.float32)
+
+
+class OnnxReranker(BaseDocumentCompressor):
+    """Reads pairs in batches of similar length, at most as many at once as there are processors."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    model: CrossEncoder
+
+    _pool: ThreadPoolExecutor = PrivateAttr(
+        default_factory=lambda: ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="rerank")
+    )
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """Every document with its score in its metadata, best first."""
+        batches, parts = _batched(documents)
+        return _joined(documents, batches, [*self._pool.map(partial(self.model.logits, query), parts)])
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """``compress_documents`` on the event loop; cancelling it drops the batches that still wait."""
+        batches, parts = _batched(documents)
+        loop = asyncio.get_running_loop()
+        work = [loop.run_in_executor(self._pool, self.model.logits, query, texts) for texts in parts]
+        return _joined(documents, batches, await asyncio.gather(*work))
+
+    async def aclose(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _batched(documents: Sequence[Document]) -> tuple[list[list[int]], list[list[str]]]:
+    """Positions of the documents in batches, and the texts of each batch."""
+    texts = [document.page_content for document in documents]
+    batches = Limit().batches(texts)
+    return batches, [[texts[at] for at in batch] for batch in batches]
+
+
+def _joined(
+    documents: Sequence[Document], batches: Sequence[Sequence[int]], logits: Sequence[Sequence[float]]
+) -> list[Document]:
+    found = [pair for batch, row in zip(batches, logits, strict=True) for pair in zip(batch, row, strict=True)]
+    return with_scores(documents, found, log_odds=True)
+
+
+def _model_file(folder: Path) -> Path:
+    """``model.onnx``, in the folder or in its ``onnx``; else the only ONNX file there is, a quantised one say."""
+    found = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
+    chosen = [file for file in found if file.name == "model.onnx"][:1] or found
+    if len(chosen) != 1:
+        names = ", ".join(str(file.relative_to(folder)) for file in found) or "none"
+        raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name; it has: {names}.")
+    return chosen[0]
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{file} cannot be read as JSON.") from error
+    return content

@@ -1,0 +1,53 @@
+"""A server over a store of one chunk, for what a test says of the synthesizer alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import httpx
+
+from app.bootstrap.compose import Garden, build_garden
+from app.providers.embeddings.models import EmbeddingModel
+from app.providers.stores.hybrid import Candidate, HybridHits
+from app.settings import load_settings
+from graph.state import Chunk
+from tests.app.api.test_query_api import CHEMICALS
+from tests.support.samples_service import serve
+
+
+class PlantedStore:
+    """One chunk, found whatever is asked."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._hit = http.get("/api/v1/search", params={"q": CHEMICALS}).json()["results"][0]
+
+    async def ahybrid(self, queries: Any, limit: int, where: Any = None) -> Any:
+        chunk = Chunk(self._hit["chunk_id"], self._hit["document_id"], self._hit["title"], self._hit["text"])
+        return HybridHits([[Candidate(chunk.chunk_id, chunk)] for _ in queries])
+
+    async def asentences(self, candidates: Any) -> dict[Any, Any]:
+        return {}
+
+    async def aprobe(self) -> None:
+        return None
+
+    async def aclose(self) -> None:
+        return None
+
+
+@contextmanager
+def served(
+    embedding: EmbeddingModel, http: httpx.Client, synthesizer: Any, *, store: Any = None, **settings: Any
+) -> Iterator[tuple[Garden, str]]:
+    """A garden whose every question finds that chunk and is answered by *synthesizer*, and the address it serves.
+
+    *store* may be another one.
+    """
+    with TemporaryDirectory() as folder:
+        chosen = load_settings(relevance_threshold=0, data_dir=folder, **settings)
+        garden = build_garden(chosen, embedding=embedding, store=store or PlantedStore(http), synthesizer=synthesizer)
+        with serve(garden) as address:
+            yield garden, address

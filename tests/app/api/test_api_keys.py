@@ -1,0 +1,120 @@
+"""API keys: exchanged on a running process, and wanted wherever strangers could reach it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.api.api_keys import Keyring, reload_keys
+from app.cli.serve import refuse_strangers
+from app.settings import load_settings
+from graph.errors import ConfigurationError
+from tests.support.paths import ROOT
+from tests.support.process import Service, until
+
+
+def test_keys_are_exchanged_without_a_restart(start: Callable[..., Service], tmp_path: Path) -> None:
+    """SIGHUP reads API_KEYS_FILE and .env anew: the new keys open, the old ones no more; a file that is gone, or
+    emptied, leaves the keys as they are and says what to do; no key is in the log."""
+    (keys := tmp_path / "keys").write_text("# ops\nfirst-key\n\nsecond-key\n")
+    (tmp_path / ".env").write_text("API_KEYS=dotenv-key\n")
+    service = start(API_KEYS_FILE=str(keys), HOST="0.0.0.0")
+
+    def opens(key: str) -> bool:
+        status = httpx.get(
+            f"{service.address.replace('0.0.0.0', '127.0.0.1')}/docs", headers={"X-API-Key": key}
+        ).status_code
+        assert status in (200, 401)
+        return status == 200
+
+    def reloaded(event: str, times: int) -> None:
+        service.signal(signal.SIGHUP)
+        until(lambda: sum(line["event"] == event for line in service.log()) == times)
+
+    assert [opens(key) for key in ("first-key", "second-key", "dotenv-key", "third-key")] == [True, True, True, False]
+    keys.write_text("second-key\nthird-key\n")
+    (tmp_path / ".env").write_text("")
+    reloaded("keys_reloaded", 1)
+    assert [opens(key) for key in ("first-key", "second-key", "dotenv-key", "third-key")] == [False, True, False, True]
+    keys.unlink()
+    reloaded("keys_kept", 1)
+    keys.write_text("\n")
+    reloaded("keys_kept", 2)
+    assert opens("third-key")
+    assert all(
+        "API_KEYS_FILE" in line["reason"] and line["do"] for line in service.log() if line["event"] == "keys_kept"
+    )
+    assert "-key" not in "".join(str(line) for line in service.log()).replace("keys", "")
+    service.signal(signal.SIGTERM)
+    assert service.wait() == 0
+
+
+def test_a_reload_never_opens_a_closed_service() -> None:
+    """Keys that are all gone after a reload are kept."""
+    keyring = Keyring(["key"])
+    reload_keys(keyring, tuple)
+    assert keyring.accepts("key")
+    assert not keyring.accepts("")
+
+
+def test_a_reload_that_fails_keeps_the_keys() -> None:
+    """A wrong setting met by a reload changes nothing."""
+
+    def read() -> list[str]:
+        raise ConfigurationError("PORT='x' is not allowed: a number")
+
+    keyring = Keyring(["key"])
+    reload_keys(keyring, read)
+    assert (keyring.accepts("key"), len(keyring)) == (True, 1)
+
+
+@pytest.mark.parametrize("key", ["k", "key", "kez", "keyy", "kéy", "\udcff", ""])
+def test_only_the_key_itself_is_accepted(key: str) -> None:
+    """Shorter, longer, changed and unencodable ones are not."""
+    assert Keyring(["key", "other"]).accepts(key) is (key == "key")
+
+
+def serve(folder: Path, port: str = "0", **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "DATA_DIR": str(folder), "PYTHONPATH": str(ROOT), **settings}
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", port]
+    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def test_no_start_for_strangers_without_a_key(tmp_path: Path) -> None:
+    """Beyond loopback, without a key and without ALLOW_ANONYMOUS, the start is refused: status 2 and one line that
+    says what to set, before anything is loaded."""
+    done = serve(tmp_path, HOST="0.0.0.0")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert all(name in done.stderr for name in ("HOST='0.0.0.0'", "API_KEYS", "API_KEYS_FILE", "ALLOW_ANONYMOUS=true"))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "garden.example.org"])
+def test_which_addresses_are_for_strangers(host: str) -> None:
+    """Any address but loopback's is; a key or ALLOW_ANONYMOUS=true lets it be served."""
+    with pytest.raises(ConfigurationError, match="API_KEYS"):
+        refuse_strangers(load_settings(host=host))
+    refuse_strangers(load_settings(host=host, api_keys="key"))
+    refuse_strangers(load_settings(host=host, allow_anonymous=True))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost"])
+def test_which_are_not(host: str) -> None:
+    """What only this machine reaches needs no key."""
+    refuse_strangers(load_settings(host=host))
+
+
+def test_a_taken_port_is_told_at_once(tmp_path: Path) -> None:
+    """A port that is in use is one line and status 2."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = serve(tmp_path, port)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"PORT={port}" in done.stderr

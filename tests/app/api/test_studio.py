@@ -1,0 +1,214 @@
+"""LangGraph Studio's server: ``langgraph dev`` on this checkout, asked with the LangGraph SDK."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
+
+from tests.app.api.test_query_api import CHEMICALS
+from tests.peers.ports import held_port
+from tests.support.paths import ROOT
+from tests.support.samples_service import wait_until
+
+
+@pytest.fixture(scope="module")
+def studio(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a development server over a copy of the planted garden; it needs no key."""
+    folder = tmp_path_factory.mktemp("studio")
+    shutil.copytree(planted, folder / "data")
+    holding = ExitStack()
+    port = holding.enter_context(held_port())
+    log = (folder / "log").open("w")
+    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", str(port)]
+    environment = {**os.environ, "DATA_DIR": str(folder / "data"), "LANGSMITH_TRACING": "false"}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    base = f"http://127.0.0.1:{port}"
+
+    def up() -> bool:
+        assert process.poll() is None, (folder / "log").read_text()[-3000:]
+        try:
+            return httpx.get(f"{base}/ok", timeout=1).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    try:
+        wait_until(up, 90)
+        yield base
+    finally:
+        process.terminate()
+        process.wait(20)
+        log.close()
+        holding.close()
+
+
+@pytest.fixture
+def client(studio: str) -> Iterator[SyncLangGraphClient]:
+    """The LangGraph SDK's client of that server."""
+    with get_sync_client(url=studio) as made:
+        yield made
+
+
+def test_studio_run_gives_the_answer_of_query(client: SyncLangGraphClient, http: httpx.Client) -> None:
+    """A run with input key ``query`` ends in a state with the same answer, citedDocuments and metadata as /query."""
+    state: Any = client.runs.wait(None, "knowledge_garden", input={"query": CHEMICALS})
+    plain = http.post("/query", json={"query": CHEMICALS}).json()
+    assert state["answer"] == plain["answer"]
+    assert state["citedDocuments"] == plain["citedDocuments"]
+    assert state["metadata"] | {"processingTimeMs": 0} == plain["metadata"] | {"processingTimeMs": 0}
+    assert state["outcome"] == "answered"
+
+
+def test_a_run_on_a_thread_owes_nothing_to_the_runs_before_it(client: SyncLangGraphClient) -> None:
+    """After a refusal, an answer and an option on the same thread, each run ends as it would have without them."""
+    thread = client.threads.create()["thread_id"]
+    ends: list[tuple[str, int, bool, list[str]]] = []
+    for given in (
+        {"query": " "},
+        {"query": CHEMICALS},
+        {"query": CHEMICALS, "source": "nope.pdf"},
+        {"query": CHEMICALS},
+    ):
+        state: Any = client.runs.wait(thread, "knowledge_garden", input=given)
+        metadata = state["metadata"]
+        assert metadata["answerSynthesized"] == bool(state["citedDocuments"])
+        ends.append((state["outcome"], metadata["chunksRetrieved"], bool(state["failure"]), sorted(state["timings"])))
+    whole = ["cite", "grade", "retrieve", "synthesize", "validate"]
+    assert [(outcome, failed, ran) for outcome, _, failed, ran in ends] == [
+        ("invalid_input", True, ["fail", "validate"]),
+        ("answered", False, whole),
+        ("no_relevant_chunks", False, ["no_answer", "retrieve", "validate"]),
+        ("answered", False, whole),
+    ]
+    assert [found for _, found, _, _ in ends] == [0, ends[1][1], 0, ends[1][1]]
+
+
+def test_studio_shows_each_node_at_work(client: SyncLangGraphClient) -> None:
+    """The stream of updates names every node that ran, in order, with what it left in the state."""
+    seen: list[str] = []
+    for part in client.runs.stream(None, "knowledge_garden", input={"query": CHEMICALS}, stream_mode="updates"):
+        if part.event == "updates":
+            seen += part.data
+    assert seen == ["validate", "retrieve", "grade", "synthesize", "cite"]
+
+
+def test_each_nodes_work_can_be_read(client: SyncLangGraphClient) -> None:
+    """What a node left is a page at most, in words of the state's own, without vectors; the numbers have names."""
+    work: dict[str, Any] = {}
+    for part in client.runs.stream(None, "knowledge_garden", input={"query": CHEMICALS}, stream_mode="updates"):
+        if part.event == "updates":
+            work |= part.data
+    assert work["validate"]["question"]["text"] == CHEMICALS
+    assert work["validate"]["question"]["relevance_threshold"] == 0.8
+    assert len(work["retrieve"]["chunks"]) == 10
+    (passed, *_) = work["grade"]["graded"]
+    assert passed["document_id"] == "safety_manual.pdf"
+    assert 0.8 <= passed["relevance"] <= 1
+    assert work["synthesize"]["draft"]["text"].endswith("[1].")
+    assert work["cite"]["citations"][0]["quote"] in passed["text"]
+    for name, left in work.items():
+        assert len(json.dumps(left)) < 50_000, name
+        assert left["timings"][name] > 0
+        assert longest_row_of_numbers(left) < 100, name
+
+
+def longest_row_of_numbers(value: Any) -> int:
+    """Length of the longest list of numbers anywhere in *value*: a vector would be hundreds."""
+    if isinstance(value, dict):
+        return max(map(longest_row_of_numbers, value.values()), default=0)
+    if isinstance(value, list):
+        numbers = sum(isinstance(one, int | float) for one in value)
+        return max([numbers, *map(longest_row_of_numbers, value)])
+    return 0
+
+
+def test_studio_form_shows_the_settings_of_a_run(client: SyncLangGraphClient) -> None:
+    """Thresholds and bounds can be set for a run; the form shows each with its limits, the settings' own as default."""
+    (assistant,) = client.assistants.search(graph_id="knowledge_garden", metadata={"created_by": "system"})
+    schema: Any = client.assistants.get_schemas(assistant["assistant_id"])["context_schema"]
+    shown = {
+        name: (field["minimum"], field["maximum"], field["default"]) for name, field in schema["properties"].items()
+    }
+    assert shown == {
+        "relevance_threshold": (0, 1, 0.8),
+        "min_confidence_threshold": (0, 1, 0.5),
+        "max_sources": (1, 50, 10),
+        "max_tokens": (1, 4096, 500),
+    }
+    assert "required" not in schema
+
+
+def test_a_run_goes_by_its_own_settings(client: SyncLangGraphClient) -> None:
+    """A higher threshold declines what the default answers, and fewer sources retrieve fewer; the input's own wins."""
+    strict: Any = {"relevance_threshold": 1.0, "max_sources": 3}
+    state: Any = client.runs.wait(None, "knowledge_garden", input={"query": CHEMICALS}, context=strict)
+    assert (state["outcome"], state["metadata"]["chunksRetrieved"]) == ("no_relevant_chunks", 3)
+    asked = {"query": CHEMICALS, "maxSources": 2}
+    state = client.runs.wait(None, "knowledge_garden", input=asked, context={"max_sources": 3})
+    assert (state["outcome"], state["metadata"]["chunksRetrieved"]) == ("answered", 2)
+
+
+def test_an_assistant_keeps_settings(client: SyncLangGraphClient) -> None:
+    """An assistant made with settings, as Studio saves them, runs by them; also where they are called configurable."""
+    made = client.assistants.create("knowledge_garden", context={"min_confidence_threshold": 1.0})
+    state: Any = client.runs.wait(None, made["assistant_id"], input={"query": CHEMICALS})
+    client.assistants.delete(made["assistant_id"])
+    assert state["outcome"] == "low_confidence"
+    config: Any = {"configurable": {"relevance_threshold": 1.0}}
+    state = client.runs.wait(None, "knowledge_garden", input={"query": CHEMICALS}, config=config)
+    assert state["outcome"] == "no_relevant_chunks"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("relevance_threshold", 1.5), ("relevance_threshold", "low"), ("max_sources", 51), ("max_tokens", 0)],
+)
+def test_a_setting_out_of_bounds_ends_in_fail(client: SyncLangGraphClient, setting: str, value: Any) -> None:
+    """It is an invalid input that names the setting, as a value and not as an exception."""
+    work: dict[str, Any] = {}
+    asked = {"query": CHEMICALS}
+    given = {setting: value}
+    for part in client.runs.stream(None, "knowledge_garden", input=asked, context=given, stream_mode="updates"):
+        assert part.event != "error", part.data
+        work |= part.data
+    assert work["validate"]["failure"]["details"] == {"field": setting}
+    assert work["fail"]["outcome"] == "invalid_input"
+
+
+def test_studio_form_shows_the_question(client: SyncLangGraphClient) -> None:
+    """The input schema asks for the question and nothing of the graph's inside."""
+    (assistant,) = client.assistants.search(graph_id="knowledge_garden", metadata={"created_by": "system"})
+    schema: Any = client.assistants.get_schemas(assistant["assistant_id"])["input_schema"]
+    assert schema["required"] == ["query"]
+    assert set(schema["properties"]) == {"query", "maxSources", "maxTokens", "source", "requestId"}
+
+
+def test_both_ends_are_drawn(client: SyncLangGraphClient) -> None:
+    """The drawing has every node, ``no_answer`` from four of them and ``fail`` from four."""
+    (assistant,) = client.assistants.search(graph_id="knowledge_garden", metadata={"created_by": "system"})
+    drawn: Any = client.assistants.get_graph(assistant["assistant_id"])
+    edges = {(edge["source"], edge["target"]) for edge in drawn["edges"]}
+    assert {source for source, target in edges if target == "no_answer"} == {
+        "retrieve", "grade", "synthesize", "cite",
+    }  # fmt: skip
+    assert {source for source, target in edges if target == "fail"} == {
+        "validate", "retrieve", "grade", "synthesize",
+    }  # fmt: skip
+
+
+def test_invalid_question_ends_in_fail(client: SyncLangGraphClient) -> None:
+    """A blank question ends in the ``fail`` node, as a value and not as an exception."""
+    state: Any = client.runs.wait(None, "knowledge_garden", input={"query": "  "})
+    assert state["outcome"] == "invalid_input"
+    assert state["answer"] is None

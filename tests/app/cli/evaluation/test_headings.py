@@ -1,0 +1,76 @@
+"""Questions made of a collection's headings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from app.bootstrap.compose import build_garden
+from app.cli.evaluation.headings import MOST_HEADINGS, heading_rows, heading_samples
+from app.ingest.pipeline import ingest
+from app.providers.rerank.reader import OnnxReader
+from app.providers.stores.payloads import chunk_from_payload
+from app.settings import load_settings
+from graph.state import Chunk
+
+BIRDS = "heron stork egret ibis crane rail coot grebe loon diver".split()
+
+
+def chunk(document: str, number: int, section: str | None, title: str = "Birds of the lake") -> Chunk:
+    return Chunk(f"{document}#{number}", document, title, "", section=section)
+
+
+def test_a_heading_is_asked_if_it_is_of_one_document_and_says_enough() -> None:
+    """Headings of several documents, and those with fewer than two content words, are left out, and so are numbers."""
+    rows = heading_rows(
+        [
+            chunk("a", 0, "4.1. Nesting places"),
+            chunk("a", 1, "4.1. Nesting places"),
+            chunk("a", 2, "Winter food"),
+            chunk("b", 0, "winter food"),
+            chunk("b", 1, "Step 2"),
+            chunk("b", 2, None),
+            chunk("c", 0, None, title="Guide to moorland"),
+        ]
+    )
+    found = {row["question"]: (row["gold_chunks"], row["gold_document"]) for row in rows}
+    assert found == {"Nesting places": (["a#0", "a#1"], "a"), "Guide to moorland": (["c#0"], "c")}
+
+
+def test_of_many_headings_the_same_ones_are_drawn() -> None:
+    """At most ``MOST_HEADINGS`` are asked, the same at each run over a collection, in whatever order it comes."""
+    chunks = [chunk("a", n, f"Nesting bird{'abcdefghij'[n % 10]}{'klmnopqrst' * (n // 10)}") for n in range(500)]
+    rows = heading_rows(chunks)
+    assert len(rows) == MOST_HEADINGS
+    assert heading_rows(chunks[::-1]) == rows
+
+
+async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_path: Path) -> None:
+    """Over a real store and reader: a heading finds what is below it, and where it is absent, other documents only."""
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    for bird in BIRDS:
+        text = f"# The {bird}\n\nA bird.\n\n## Food of the {bird}\n\nIt eats fish, frogs and insects of many kinds.\n\n"
+        text += f"## Nest of the {bird}\n\nIt builds with reed and twigs, close to the water's edge.\n"
+        (documents / f"{bird}.md").write_text(text)
+    garden = build_garden(load_settings(data_dir=tmp_path / "data"))
+    embeddings = garden.embedding.embeddings
+    await ingest([documents], store=garden.store, embeddings=embeddings, model_name=garden.embedding.name)
+    stored = [point async for page in garden.store.apoints() for point in page]
+    rows = heading_rows([chunk_from_payload(one.chunk_id, {"metadata": one.metadata}) for one in stored])
+    heard: list[int] = []
+    reader = OnnxReader()
+    samples = await heading_samples(rows, garden.store, embeddings, reader, lambda done, *_: heard.append(done))
+    await garden.aclose()
+    assert len(rows) == 2 * len(BIRDS)
+    assert heard == list(range(1, 2 * len(rows) + 1))
+    assert samples.answerable.tolist() == [True] * len(rows) + [False] * len(rows)
+    present = samples.answerable[samples.question]
+    assert set(samples.question[samples.answers > 0]) == set(range(len(rows)))
+    assert not samples.topical[~present].any()
+    assert (np.bincount(samples.question) == 10).all()
+    assert samples.read[~present].any()
+    siblings = present & (samples.topical > 0) & (samples.answers == 0)
+    assert siblings.any()
+    assert (samples.judged == ~siblings).all()

@@ -1,0 +1,132 @@
+"""The measures of ``garden eval``, on cases worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.cli.evaluation.measures import Asked, calibration_error, folded, measure, ndcg, right_outcome
+from app.cli.evaluation.questions import EvalQuestion, read_questions
+from app.cli.evaluation.report import write_picture
+from app.cli.evaluation.run import summarise
+from graph.errors import InvalidInput
+from graph.result import Result
+from graph.state import Chunk, Citation
+
+
+def chunk(name: str, relevance: float) -> Chunk:
+    return Chunk(name, name.partition("#")[0], "T", f"Text of {name}.", relevance=relevance)
+
+
+def cited(name: str) -> Citation:
+    text = f"Text of {name}."
+    return Citation(1, name.partition("#")[0], name, text, text, 0, len(text), 1.0, "T", name.partition("#")[0])
+
+
+def question(answerable: bool = True) -> EvalQuestion:
+    return EvalQuestion(
+        id="q",
+        question="?",
+        answerable=answerable,
+        gold_chunks=("a#1",) if answerable else (),
+        answers=(("Text of a",),),
+    )
+
+
+def answered(*names: str, by: str = "a#1") -> Asked:
+    chunks = [chunk(name, 0.9 - i / 10) for i, name in enumerate(names)]
+    result = Result(
+        "answered", "r", 1, answer=f"Text of {by} [1].", citations=[cited(by)], chunks=chunks, confidence=0.9
+    )
+    return Asked(question(), result)
+
+
+def declined(answerable: bool) -> Asked:
+    return Asked(question(answerable), Result("no_relevant_chunks", "r", 1, chunks=[chunk("b#1", 0.2)]))
+
+
+def test_rank_measures_follow_the_first_gold_chunk() -> None:
+    """hit@k, MRR and nDCG are those of the gold chunk's rank: second of three is .5 and 1/log2(3)."""
+    found = measure([answered("b#1", "a#1", "c#1")], 0.8)
+    assert (found["hit@1"], found["hit@5"], found["mrr@10"]) == (0.0, 1.0, 0.5)
+    assert found["ndcg@10"] == pytest.approx(0.6309)
+
+
+def test_ndcg_of_two_gold_chunks_at_the_top_is_one() -> None:
+    """nDCG is 1 when everything relevant stands first, and 0 when nothing relevant is there."""
+    assert ndcg([True, True, False], 2) == pytest.approx(1.0)
+    assert ndcg([False, False], 1) == 0.0
+
+
+def test_right_outcome_wants_a_right_source_or_a_decline() -> None:
+    """Right is: answered from the gold chunk alone, or declined where there is no answer."""
+    assert right_outcome(answered("a#1"))
+    assert not right_outcome(answered("a#1", by="b#1"))
+    assert right_outcome(declined(answerable=False))
+    assert not right_outcome(declined(answerable=True))
+
+
+def test_abstention_is_told_from_false_abstention() -> None:
+    """Declining what cannot be answered, and declining what can, are two rates."""
+    found = measure([declined(False), declined(True), answered("a#1"), answered("a#1")], 0.8)
+    assert found["abstention"] == 1.0
+    assert found["false abstention"] == pytest.approx(1 / 3, abs=1e-4)
+
+
+def test_precision_of_what_passes_counts_only_passing_chunks() -> None:
+    """Of chunks at or above the threshold, the share that is gold; what falls below does not count."""
+    assert measure([answered("a#1", "b#1", "c#1")], 0.75)["precision of what passes"] == 0.5
+
+
+def test_every_gold_chunk_has_to_pass() -> None:
+    """A question in two parts wants both its chunks at or above the threshold."""
+    one = answered("a#1", "b#1")
+    both = Asked(one.question.model_copy(update={"gold_chunks": ("a#1", "b#1")}), one.result)
+    assert measure([both], 0.8)["all right chunks pass"] == 1.0
+    assert measure([both], 0.85)["all right chunks pass"] == 0.0
+
+
+def test_quotes_are_checked_against_the_chunk() -> None:
+    """A quote that is not at its offsets lowers the rate."""
+    assert measure([answered("a#1")], 0.8)["quotes verbatim"] == 1.0
+    assert measure([answered("b#1")], 0.8)["quotes verbatim"] == 0.0  # cites a#1, whose text was not retrieved
+
+
+def test_calibration_error_is_the_gap_of_stated_and_found() -> None:
+    """Ten answers at .75 of which 5 hold are .25 off; perfectly calibrated ones are 0 off; none is None."""
+    assert calibration_error([(0.75, i < 5) for i in range(10)]) == 0.25
+    assert calibration_error([(0.5, i < 5) for i in range(10)]) == 0.0
+    assert calibration_error([(1.0, True)]) == 0.0
+    assert calibration_error([]) is None
+
+
+def test_answers_are_compared_without_case_markers_or_punctuation() -> None:
+    """``Forty-two [1].`` and ``forty two`` are the same answer."""
+    assert folded("Forty-two [1].") == folded("forty two") == "forty two"
+
+
+def test_questions_of_both_shapes_are_read(tmp_path: Path) -> None:
+    """JSON Lines with gold chunks, and door L's JSON with expected sources, become the same objects."""
+    lines = tmp_path / "q.jsonl"
+    lines.write_text('{"question": "A?", "answerable": true, "gold_chunk": "a#1", "answers": ["x", "y"]}\n\n')
+    listed = tmp_path / "q.json"
+    listed.write_text(
+        '[{"question": "B?", "expected_sources": ["b.pdf"]}, {"question": "C?", "expected_answer": null}]'
+    )
+    (one,) = read_questions(lines)
+    assert (one.gold_chunks, one.answers) == (("a#1",), (("x", "y"),))
+    assert [q.answerable for q in read_questions(listed)] == [True, False]
+    lines.write_text("{nonsense\n")
+    with pytest.raises(InvalidInput, match="line 1"):
+        read_questions(lines)
+
+
+def test_picture_shows_the_rates(tmp_path: Path) -> None:
+    """The picture is a well-formed SVG that names the measures it shows."""
+    from xml.etree import ElementTree as ET
+
+    write_picture(summarise([answered("a#1"), declined(False)], 0.8), "a <test>", tmp_path / "p.svg")
+    text = (tmp_path / "p.svg").read_text()
+    assert ET.fromstring(text).tag.endswith("svg")
+    assert "right outcome" in text

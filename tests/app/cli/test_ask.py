@@ -1,0 +1,131 @@
+"""The terminal: what a person reads there, and what a program does."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from app.cli.advice import ADVICE, advised
+from app.cli.main import app
+from graph import errors
+from graph.errors import GardenError
+from tests.peers.ports import held_port
+
+GARDEN = str(Path(sys.executable).with_name("garden"))
+runner = CliRunner()
+
+
+def on_a_terminal(*command: str, **settings: str) -> str:
+    """What that command shows on a terminal, control sequences included."""
+    ours, theirs = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "TERM": "xterm", **settings}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 65536):
+                shown += part
+        except OSError:  # Linux says so when the last writer has closed the terminal
+            pass
+        process.wait(60)
+    os.close(ours)
+    return shown.decode()
+
+
+def test_garden_alone_greets_with_five_commands() -> None:
+    """``garden`` greets, shows the five commands people need, each of which exists, and where the rest is."""
+    shown = runner.invoke(app, [])
+    assert shown.exit_code == 0
+    named = [line.split()[1] for line in shown.stdout.splitlines() if line.startswith("  garden ")]
+    assert named == ["serve", "ingest", "ask", "search", "health"]
+    assert set(named) <= set(get_command(app).commands)  # type: ignore[attr-defined]  # a group has commands
+    assert "garden --help" in shown.stdout
+
+
+def test_every_command_prints_json() -> None:
+    """Every command takes ``--json``."""
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]  # a group has commands
+        assert any("--json" in parameter.opts for parameter in command.params), name
+
+
+def test_every_outage_says_what_to_do_next() -> None:
+    """Each error of the tree that a part can cause has its advice, or a parent's, in the same line."""
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, GardenError)]
+    outages = [kind for kind in kinds if kind.outcome not in (None, "invalid_input")]
+    assert len(outages) >= 7
+    for kind in outages:
+        line = advised(kind("It broke."))
+        assert line.startswith("It broke. "), kind
+        assert line.endswith("."), kind
+        assert "\n" not in line
+    assert set(ADVICE) <= set(kinds)
+
+
+def test_an_empty_garden_says_how_to_plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search, or a question, in a garden that holds nothing names the command that changes that."""
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    found = runner.invoke(app, ["search", "anything"])
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert "garden ingest" in found.stderr
+    asked = runner.invoke(app, ["ask", "anything at all?"])
+    assert asked.exit_code == 0
+    assert "garden ingest" in asked.stderr
+    assert json.loads(runner.invoke(app, ["ask", "anything at all?", "--json"]).stdout)["citedDocuments"] == []
+
+
+def test_bad_health_says_what_to_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chat model that is down is named with what to check, and search still works: status 0."""
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("CHAT_MODEL", "ollama:llama3.2:1b")
+    with held_port() as nobodys:
+        monkeypatch.setenv("OLLAMA_HOST", f"http://127.0.0.1:{nobodys}")
+        found = runner.invoke(app, ["health"])
+    assert found.exit_code == 0, found.output
+    assert "degraded" in found.stdout
+    assert "OLLAMA_HOST" in found.stdout
+
+
+def test_colour_only_where_it_is_wanted() -> None:
+    """Errors are red on a terminal, plain with ``NO_COLOR`` and plain in a pipe."""
+    wrong = {"RELEVANCE_THRESHOLD": "7"}
+    assert "\x1b[31mgarden: RELEVANCE_THRESHOLD" in on_a_terminal(GARDEN, "serve", **wrong)
+    assert "\x1b[" not in on_a_terminal(GARDEN, "serve", **wrong, NO_COLOR="1")
+    piped = subprocess.run(
+        [GARDEN, "serve"], env={**os.environ, **wrong}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert piped.stderr.startswith("garden: RELEVANCE_THRESHOLD")
+    assert piped.returncode == 2
+
+
+def test_planting_shows_how_far_it_is(tmp_path: Path) -> None:
+    """On a terminal, ingest shows files done of all, and an estimate of the rest."""
+    for number in range(3):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\nThe pier of Larkfield has {number} lamps.\n")
+    shown = on_a_terminal(GARDEN, "ingest", str(tmp_path), DATA_DIR=str(tmp_path / "data"))
+    assert "planting" in shown
+    assert "/3" in shown
+    assert "files" in shown
+    assert ":--" in shown or "0:00:0" in shown
+    assert "3 added" in shown
+
+
+def test_completion_completes(tmp_path: Path) -> None:
+    """``--install-completion`` writes what bash reads at its start, and the script it shows completes commands."""
+    home = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    install = subprocess.run(
+        ["bash", "-c", f"{GARDEN} --install-completion; true"], env=home, capture_output=True, text=True, timeout=60
+    )
+    assert "completion installed" in install.stdout + install.stderr
+    assert (tmp_path / ".bashrc").exists()
+    words = "COMP_WORDS=(garden in) COMP_CWORD=1; _garden_completion " + GARDEN + "; printf '%s\\n' \"${COMPREPLY[@]}\""
+    script = f'eval "$({GARDEN} --show-completion)"; {words}'
+    done = subprocess.run(["bash", "-c", script], env=home, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["ingest"], done.stderr

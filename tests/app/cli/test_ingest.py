@@ -1,0 +1,82 @@
+"""``garden ingest`` as people use it: summary and exit status, ``--collection``, ``--prune``, a bar on a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.bootstrap.compose import build_garden
+from app.cli.main import app as command
+from app.ingest.source_registry import read_sources
+from app.settings import load_settings
+
+
+@pytest.fixture
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two documents, and a garden of their own to plant them in."""
+    monkeypatch.setenv("DATA_DIR", str(tmp_path / "data"))
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "pier.md").write_text("# Pier\n\nThe lighthouse of Larkfield stands on the northern pier.\n", "utf-8")
+    (folder / "mill.txt").write_text("The Mill\n\nThe mill of Larkfield grinds oats on Tuesdays.\n", "utf-8")
+    return folder
+
+
+def ingest(*arguments: Path | str, **variables: str) -> Result:
+    return CliRunner().invoke(command, ["ingest", *map(str, arguments)], env=variables)
+
+
+def summary(done: Result) -> str:
+    """The first line, without its seconds."""
+    return re.sub(r" in \d+\.\d s", "", done.stderr.splitlines()[0])
+
+
+def test_the_summary_counts_documents_and_chunks(docs: Path) -> None:
+    """Planted, changed, removed: each run says what it did, without a bar where nobody looks, and no more."""
+    first = ingest(docs)
+    assert summary(first) == "2 added, 0 changed, 0 unchanged, 0 removed; 2 chunks written"
+    assert (first.exit_code, first.stdout, first.stderr.count("\n")) == (0, "", 1)
+    (docs / "pier.md").write_text("# Pier\n\nThe lighthouse of Larkfield was moved to the southern pier.\n", "utf-8")
+    (docs / "mill.txt").unlink()
+    assert summary(ingest(docs)) == "0 added, 1 changed, 0 unchanged, 0 removed; 1 chunk written"
+    assert summary(ingest(docs, "--prune")) == "0 added, 0 changed, 1 unchanged, 1 removed; 0 chunks written"
+
+
+def test_a_broken_file_is_named(docs: Path) -> None:
+    """It costs a line, and where nothing could be planted at all the status says so."""
+    broken = docs / "torn.pdf"
+    broken.write_bytes(b"%PDF-1.4 nothing")
+    alone = ingest(broken)
+    assert alone.exit_code == 1
+    assert summary(alone) == "0 added, 0 changed, 0 unchanged, 0 removed; 0 chunks written"
+    assert alone.stderr.splitlines()[1].startswith("  skipped torn.pdf: ")
+
+
+def test_a_path_that_is_not_there_stops_it(docs: Path) -> None:
+    """One line that names the path, status 2; a later rebuild does not look for it."""
+    done = ingest(docs, docs / "missing.md")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "missing.md" in done.stderr
+    assert read_sources(docs.parent / "data" / "corporate_documents").paths == ()
+
+
+def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> None:
+    """``--collection`` plants there and nowhere else; on a terminal a bar tells files and chunks, and goes."""
+    done = ingest(docs, "--collection", "towns", FORCE_COLOR="1", TERM="xterm", COLUMNS="90")
+    assert done.exit_code == 0
+    bar, _, after = done.stderr.rpartition("\x1b[2K")
+    assert "2/2 files, 2 chunks" in re.sub(r"\x1b\[[\d;]*m", "", bar)
+    assert "2 added" in re.sub(r"\x1b\[[\d;]*m", "", after)
+    assert "planting" not in after
+
+    async def counts() -> tuple[int, int]:
+        garden = build_garden(load_settings(vector_store_collection="towns", tasks_collection="corporate_documents"))
+        counted = (await garden.store.acount(), await garden.tasks.store.acount())
+        await garden.aclose()
+        return counted
+
+    assert asyncio.run(counts()) == (2, 0)

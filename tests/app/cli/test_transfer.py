@@ -1,0 +1,220 @@
+"""A garden that moves, breaks and is repaired gives the answers it gave before."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.bootstrap.compose import build_garden
+from app.cli.check import run_check
+from app.cli.transfer import run_export, run_import, run_push
+from app.ingest.pipeline import ingest_into
+from app.ingest.source_registry import note_sources, read_sources
+from app.ingest.transfer.archive import write_archive
+from app.ingest.transfer.read_archive import Archive
+from app.providers.embeddings.models import EmbeddingModel
+from app.settings import load_settings
+from graph.errors import ConfigurationError, StoreUnavailable
+from tests.peers import Fault
+from tests.peers.qdrant_peer import QdrantPeer
+from tests.support.samples_service import serve
+
+QUESTIONS = [
+    "What are the safety protocols for handling chemicals?",
+    "What is the company vacation policy?",
+    "How do ROS 2 nodes communicate?",
+    "What does MAX_CONCURRENT_REQUESTS do?",
+    "Who won the football world cup in 1954?",
+]
+NAME = "corporate_documents"
+
+
+@pytest.fixture
+def data(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the planted garden, which the settings name."""
+    return lent(planted, tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
+    """A garden of two noted documents and of two that came without a path, as through a server."""
+    folder = tmp_path_factory.mktemp("two")
+    pairs = [("noted", "quay"), ("noted", "pier"), ("pushed", "lock"), ("pushed", "weir")]
+    for kind, name in pairs:
+        (folder / kind).mkdir(exist_ok=True)
+        text = f"# The {name}\n\nThe {name} of Larkfield was built in 1887.\n\n## Use\n\nThe {name} is open to all."
+        (folder / kind / f"{name}.md").write_text(text)
+
+    async def plant() -> None:
+        garden = build_garden(load_settings(data_dir=folder / "data"), embedding=embedding)
+        await ingest_into(garden.sink, [folder / "noted", folder / "pushed"])
+        await garden.aclose()
+
+    asyncio.run(plant())
+    note_sources(folder / "data" / NAME, [folder / "noted"])
+    return folder / "data"
+
+
+@pytest.fixture
+def small(two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the garden of four documents, which the settings name."""
+    return lent(two, tmp_path, monkeypatch)
+
+
+def lent(folder: Path, to: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The collection in *folder*, copied with its holes."""
+    (to / "data").mkdir()
+    subprocess.run(["cp", "-r", folder / NAME, to / "data" / NAME], check=True)
+    monkeypatch.setenv("DATA_DIR", str(to / "data"))
+    return to / "data"
+
+
+async def answers(embedding: EmbeddingModel, **settings: Any) -> list[Any]:
+    """Outcome, answer and citations of every question, as a garden of these settings gives them."""
+    garden = build_garden(load_settings(**settings), embedding=embedding)
+    told = [await garden.service.ask({"query": question}) for question in QUESTIONS]
+    await garden.aclose()
+    return [
+        (one.outcome, one.answer, [(cited.chunk_id, cited.start, cited.end) for cited in one.citations]) for one in told
+    ]
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_export_and_import_keep_the_answers(
+    data: Path, embedding: EmbeddingModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``garden export`` and ``garden import --json``: the same answers afterwards; another model is refused by name."""
+    file = tmp_path / "garden.tar"
+    before = asyncio.run(answers(embedding))
+    assert run_export(file, collection=None, as_json=True, embedding=embedding) == 0
+    exported = printed(capsys)
+    shutil.rmtree(data)
+    assert run_import(file, collection=None, as_json=True, embedding=embedding) == 0
+    imported = printed(capsys)
+    assert imported["chunks"] == exported["chunks"] > 100
+    assert imported["documents"] == exported["documents"]
+    assert asyncio.run(answers(embedding)) == before
+    archive, other = Archive(file), tmp_path / "other.tar"
+    head = archive.head.model_copy(update={"embedding_model": "nomic-embed-text"})
+    asyncio.run(write_archive(other, head, archive.apoints()))
+    with pytest.raises(ConfigurationError, match="nomic-embed-text, and EMBEDDING_MODEL is all-MiniLM-L6-v2"):
+        run_import(other, collection="other", as_json=True, embedding=embedding)
+
+
+def test_push_copies_everything_and_goes_on_where_it_ended(
+    data: Path, embedding: EmbeddingModel, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``garden push --to qdrant``: failures are tried again, a broken run goes on, a second one writes nothing."""
+    before = asyncio.run(answers(embedding))
+    with QdrantPeer() as peer:
+        monkeypatch.setenv("QDRANT_URL", peer.url)
+        writes = f"/collections/{NAME}/points?"
+        peer.fault = Fault("status", 401, path=writes)
+        with pytest.raises(StoreUnavailable):
+            run_push("qdrant", collection=None, as_json=True, embedding=embedding)
+        capsys.readouterr()
+        peer.fault = Fault("status", 503, times=2, path=writes)
+        assert run_push("qdrant", collection=None, as_json=True, embedding=embedding) == 0
+        first = printed(capsys)
+        assert run_push("qdrant", collection=None, as_json=True, embedding=embedding) == 0
+        again = printed(capsys)
+        assert first["chunks"] > 100
+        assert (again["documents"], again["chunks"], again["unchanged"]) == (0, 0, first["documents"])
+        asked = [one.body for one in peer.asked(f"/collections/{NAME}/index?wait=true")]
+        assert {one["field_name"] for one in asked} >= {"metadata.source", "metadata.document_id"}
+        assert asyncio.run(answers(embedding, vector_store="qdrant", qdrant_url=peer.url)) == before
+
+
+def in_place(old: bytes, new: bytes) -> Callable[[Path], None]:
+    """Put other bytes of the same length in the place of the last of these."""
+
+    def harm(path: Path) -> None:
+        content = path.read_bytes()
+        at = content.rindex(old)
+        path.write_bytes(content[:at] + new + content[at + len(old) :])
+
+    return harm
+
+
+def blank(start: int, end: int) -> Callable[[Path], None]:
+    """Zeros from a share of the file's length, in percent, to another."""
+
+    def harm(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        at, after = (len(content) * share // 100 for share in (start, end))
+        content[at:after] = bytes(after - at)
+        path.write_bytes(content)
+
+    return harm
+
+
+def halve(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    "a word of a text": in_place(b"The weir of Larkfield was built", b"The wear of Larkfield was built"),
+    "the header": blank(0, 1),
+    "half the file": halve,
+    "a third of the file": blank(60, 95),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_damage_is_named_and_mended_by_one_command(
+    kind: str, small: Path, embedding: EmbeddingModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server starts over it, a question names the command, and all is well after that command without a restart."""
+    DAMAGES[kind](small / NAME / "garden.sqlite3")
+    with serve(build_garden(load_settings(), embedding=embedding)) as address:
+        asked = httpx.post(f"{address}/query", json={"query": "When was the weir of Larkfield built?"})
+        assert (asked.status_code, asked.json()["error"]) == (503, "RETRIEVAL_FAILED")
+        assert f"garden check --repair --collection {NAME}" in asked.json()["message"]
+        assert run_check(collection=None, repair=False, as_json=True, embedding=embedding) == 1
+        capsys.readouterr()
+        status = run_check(collection=None, repair=True, as_json=True, embedding=embedding)
+        told = printed(capsys)
+        assert httpx.get(f"{address}/health/ready").status_code == 200
+        assert httpx.post(f"{address}/query", json={"query": "When was the quay built?"}).status_code == 200
+    assert status == (1 if told["not_recovered"] else 0)
+    assert told["documents"] >= 2  # the noted ones
+    if kind == "a word of a text":
+        assert (told["not_recovered"], told["documents"]) == (["weir.md"], 3)
+    assert run_check(collection=None, repair=False, as_json=True, embedding=embedding) == 0
+
+
+def test_a_repair_says_what_it_cannot_do(
+    small: Path, embedding: EmbeddingModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A path that is gone and a document no whole copy of which is left are named; the status says so."""
+    note_sources(small / NAME, [tmp_path / "moved-away"])
+    in_place(b"The lock of Larkfield was built", b"The luck of Larkfield was built")(small / NAME / "garden.sqlite3")
+    assert run_check(collection=None, repair=True, as_json=True, embedding=embedding) == 1
+    told = printed(capsys)
+    assert told["missing_paths"] == [str(tmp_path / "moved-away")]
+    assert told["not_recovered"] == ["lock.md"]
+    with pytest.raises(ConfigurationError, match="There is no collection"):
+        run_check(collection="nowhere", repair=False, as_json=True, embedding=embedding)
+
+
+def test_sources_are_noted(tmp_path: Path) -> None:
+    """Paths gather from run to run, made absolute, each once, those of tasks apart."""
+    for path in ("a", "b", "a"):
+        note_sources(tmp_path, [Path(path)])
+    note_sources(tmp_path, [Path("t.jsonl")], tasks=True)
+    assert read_sources(tmp_path).paths == (Path("a").absolute(), Path("b").absolute())
+    assert read_sources(tmp_path).tasks == (Path("t.jsonl").absolute(),)
+    (tmp_path / "sources.json").write_text("{")
+    assert read_sources(tmp_path).paths == ()

@@ -1,0 +1,126 @@
+"""HTML is read for its content only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.ingest.conftest import load_one, places, texts
+
+PAGE = """\
+<!DOCTYPE html><html><head><title>Care - Site</title>
+<link rel="canonical" href="https://example.org/care"><style>p{}</style><script>var x = "no";</script></head>
+<body><nav><a href="/">Home</a></nav><header><h1>Care of <em>carts</em></h1></header>
+<p>First&nbsp;words
+
+  and <a href="x">a link</a>.<br>Next line.</p>
+<h2>Daily</h2>
+<div>Loose text <div>inner <b>block</b></div> tail</div>
+<ul><li>one<li>two<ol><li>deep</ol></ul>
+<h3>Hourly</h3>
+<table><caption>Signs</caption>
+<tr><th>Sign</th><th>Means</th></tr><tr><td>a<br>b</td><td><code>x</code>, go</td></tr></table>
+<pre>x  = 1
+  y</pre>
+<p hidden>not shown</p><!-- nor this --><footer>Imprint</footer></body></html>
+"""
+
+
+def test_structure_of_html(tmp_path: Path) -> None:
+    """The only h1 is the title, the canonical link the url; headings make chapters and sections."""
+    (path := tmp_path / "care.html").write_text(PAGE)
+    document = load_one(path)
+    assert (document.title, document.url) == ("Care of carts", "https://example.org/care")
+    assert places(document)[0][:2] == (None, None)
+    assert {place[:2] for place in places(document)[1:5]} == {("Daily", "Daily")}
+    assert {place[:2] for place in places(document)[5:]} == {("Daily", "Hourly")}
+
+
+def test_text_of_html(tmp_path: Path) -> None:
+    """White space is the reader's, not the author's; scripts, styles, navigation, footers and hidden parts are gone."""
+    (path := tmp_path / "care.html").write_text(PAGE)
+    assert texts(load_one(path)) == [
+        "First words and a link.\nNext line.",
+        "Loose text",
+        "inner block",
+        "tail",
+        "- one\n- two\n  1. deep",
+        "Signs",
+        "| Sign | Means |\n| a b | x, go |",
+        "```\nx  = 1\n  y\n```",
+    ]
+
+
+def test_title_and_main_of_html(tmp_path: Path) -> None:
+    """With several h1, <title> names the document; where there is a <main>, the rest is frame."""
+    page = "<title>Both</title><h1>A</h1><p>frame</p><main><h1>B</h1><p>Text.</p></main>"
+    (path := tmp_path / "a.htm").write_text(page)
+    document = load_one(path)
+    assert document.title == "Both"
+    assert places(document) == [(None, "B", None, "Text.")]
+
+
+def test_layout_tables_are_read_through(tmp_path: Path) -> None:
+    """A table that arranges a page is no table of the text."""
+    (path := tmp_path / "a.html").write_text(
+        "<table><tr><td><h2>A</h2><p>One.</p></td><td><p>Two.</p></td></tr></table>"
+    )
+    assert texts(load_one(path)) == ["One.", "Two."]
+
+
+def test_declared_encoding_of_html(tmp_path: Path) -> None:
+    """The encoding a page declares is used."""
+    (path := tmp_path / "a.html").write_bytes("<meta charset=iso-8859-2><p>Łódź żółw</p>".encode("iso-8859-2"))
+    assert texts(load_one(path)) == ["Łódź żółw"]
+
+
+def test_hidden_elements_are_left_out_wherever_they_stand(tmp_path: Path) -> None:
+    """What is hidden by attribute or by style is no text: in paragraphs, cells, rows, headings, titles and items."""
+    (path := tmp_path / "a.html").write_text(
+        "<h1 hidden>No</h1><h1>Care<span style='display: none'> no</span></h1><p style='color:red;DISPLAY:none'>no</p>"
+        "<p>Seen<b hidden>no</b>.</p><h2>Parts<i style='visibility:hidden'>no</i></h2>"
+        "<table><tr><td>a</td><td hidden>no</td></tr><tr hidden><td>no</td></tr>"
+        "<tr><td>b<s style='display:none !important'>no</s></td></tr></table><ul><li>c<li hidden>no<li>d</ul>"
+        "<p hidden>no<p>Last.</p><pre>x<span hidden>no</span></pre>"
+    )
+    document = load_one(path)
+    assert document.title == "Care"
+    assert texts(document) == ["Seen.", "| a |\n| b |", "- c\n- d", "Last.", "```\nx\n```"]
+
+
+def test_a_body_that_a_script_shows_is_read(tmp_path: Path) -> None:
+    """A page that is hidden as a whole until a script has run is read all the same."""
+    (path := tmp_path / "a.html").write_text("<body style='display:none'><p>Words.</p></body>")
+    assert texts(load_one(path)) == ["Words."]
+
+
+def test_a_line_break_in_a_heading_is_a_space(tmp_path: Path) -> None:
+    """Words of a heading that stand on two lines are two words."""
+    (path := tmp_path / "a.html").write_text("<h1>Care<br>of carts</h1><p>Words.</p>")
+    document = load_one(path)
+    assert document.title == "Care of carts"
+    assert places(document) == [(None, None, None, "Words.")]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<dl><dt>Cart</dt><dd>Rolls.</dd><dt>Shed</dt><dt>Barn</dt><dd><p>Stands.</p><p>Long.</p></dd></dl>",
+        "<dl><dt>Cart<dd>Rolls.<dt>Shed<dt>Barn<dd><p>Stands.<p>Long.</dl>",
+        "<dl><div><dt><b>Cart</b></dt><dd>Rolls.</dd></div><dt><p>Shed</p></dt><dt>Barn</dt><dd>Stands.<p>Long.</dd></dl>",
+    ],
+)
+@pytest.mark.parametrize("suffix", ["html", "md"])
+def test_a_term_opens_its_definition(tmp_path: Path, page: str, suffix: str) -> None:
+    """A term and its definition are one paragraph, and so stay in one chunk."""
+    (path := tmp_path / f"a.{suffix}").write_text(page)
+    assert texts(load_one(path)) == ["Cart: Rolls.", "Shed, Barn: Stands.", "Long."]
+
+
+def test_a_question_as_a_term_and_terms_without_text(tmp_path: Path) -> None:
+    """Terms that nothing defines, and those that code or a list defines, keep their words and their place."""
+    (path := tmp_path / "a.html").write_text(
+        "<dl><dt>Why?<dd>Because.<dt>Code<dd><pre>x</pre><dt>List<dd><ul><li>a</ul><dt>Bare</dl><p>After.</p>"
+    )
+    assert texts(load_one(path)) == ["Why? Because.", "Code", "```\nx\n```", "List\n- a", "Bare", "After."]

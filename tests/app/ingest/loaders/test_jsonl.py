@@ -1,0 +1,119 @@
+"""JSON Lines: rows with a chunk id stay whole, others are split; a broken row harms no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.ingest.documents import LoadedDocument, SkippedFile
+from app.ingest.loaders.jsonl import load_jsonl
+from app.ingest.loaders.table import load_file
+from tests.app.ingest.conftest import load, load_one, skipped, split_one
+
+
+def rows(path: Path, *lines: object) -> Path:
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
+    return path
+
+
+def test_a_row_with_a_chunk_id_is_one_chunk_to_the_letter(tmp_path: Path) -> None:
+    """Its text is stored as it stands, however long, with its own id and place."""
+    text = "  # Not a heading\n\n" + "A sentence of some length stands here. " * 60
+    row = {"document_id": "d", "title": "T", "url": "https://x.org", "text": text, "chunk_id": "c-1", "page": 3}
+    split = split_one(load_one(rows(tmp_path / "a.jsonl", row | {"chapter": "C", "section": "S", "other": 1})))
+    (chunk,) = split.chunks
+    assert (chunk.chunk_id, chunk.text, chunk.page, chunk.chapter, chunk.section) == ("c-1", text, 3, "C", "S")
+    assert (split.document_id, split.title, split.url, split.source) == ("d", "T", "https://x.org", "d")
+
+
+def test_rows_of_a_document_are_one_document(tmp_path: Path) -> None:
+    """Rows that share a document id belong together, wherever they stand, in file order."""
+    lines = [{"document_id": d, "text": t} for d, t in (("a", "One."), ("b", "Two."), ("a", "Three."))]
+    first, second = load(rows(tmp_path / "a.jsonl", *lines))
+    assert isinstance(first, LoadedDocument)
+    assert isinstance(second, LoadedDocument)
+    assert (first.document_id, second.document_id) == ("b", "a")
+    assert [chunk.text for chunk in split_one(second).chunks] == ["One.\n\nThree."]
+
+
+def test_rows_without_chunk_id_are_split(tmp_path: Path) -> None:
+    """A long row becomes chunks ``document_id#n`` that carry the row's place; no line of it is taken for a heading."""
+    text = "Short line\n\n" + "\n\n".join(f"Paragraph {n} says something about gardens. " * 8 for n in range(6))
+    split = split_one(load_one(rows(tmp_path / "a.jsonl", {"document_id": "d", "text": text, "section": "S"})))
+    assert [chunk.chunk_id for chunk in split.chunks] == [f"d#{n}" for n in range(len(split.chunks))]
+    assert len(split.chunks) > 2
+    assert split.chunks[0].text.startswith("S\n\nShort line")
+    assert {chunk.section for chunk in split.chunks} == {"S"}
+
+
+def test_broken_rows_are_named_and_left_out(tmp_path: Path) -> None:
+    """Each broken row is told by line number and reason; the others are kept."""
+    good = {"document_id": "d", "text": "Good."}
+    path = rows(
+        tmp_path / "a.jsonl", good, "{", "[1]", {"document_id": "d"}, "", {"document_id": "e", "text": " "}, good
+    )
+    *broken, document = load(path)
+    reasons = [one.reason for one in broken if isinstance(one, SkippedFile)]
+    assert reasons[:2] == ["line 2: not JSON", "line 3: not a JSON object"]
+    assert reasons[2:] == ["line 4: text: Field required", "line 6: text: is empty"]
+    assert isinstance(document, LoadedDocument)
+    assert len(document.blocks) == 2
+
+
+def test_many_broken_rows_are_counted(tmp_path: Path) -> None:
+    """After twenty named rows the rest is a number."""
+    results = load(rows(tmp_path / "a.jsonl", {"document_id": "d", "text": "Good."}, *["{"] * 50))
+    assert [one.reason for one in results if isinstance(one, SkippedFile)][-1] == "30 more broken lines"
+
+
+def test_rows_that_are_no_documents(tmp_path: Path) -> None:
+    """A file of other rows (questions, tasks) is named once, and does not put the pruning of others in doubt."""
+    result = skipped(rows(tmp_path / "q.jsonl", {"question": "Why?"}, {"question": "How?"}))
+    assert result.reason == "no row is a document (line 1: document_id: Field required)"
+    assert not result.rows_lost
+
+
+def test_an_overlong_row_is_not_held(tmp_path: Path) -> None:
+    """A row longer than the limit is named, and the rows around it are kept."""
+    good = {"document_id": "d", "text": "Good."}
+    path = rows(tmp_path / "a.jsonl", good, '{"document_id": "x", "text": "' + "a" * 5000 + '"}', good)
+    named, document = load_jsonl(path, "a.jsonl", 1000)
+    assert isinstance(named, SkippedFile)
+    assert named.reason == "line 2: longer than 1,000 characters"
+    assert isinstance(document, LoadedDocument)
+    assert len(document.blocks) == 2
+
+
+def test_a_row_too_long_for_one_chunk_is_named(tmp_path: Path) -> None:
+    """A chunk has its limit, and is never cut."""
+    row = {"document_id": "d", "chunk_id": "c", "text": "a" * 100_001}
+    assert "longer than the 100,000 characters" in skipped(rows(tmp_path / "a.jsonl", row)).reason
+
+
+def test_encodings_of_json_lines(tmp_path: Path) -> None:
+    """Byte-order marks and UTF-16 are understood; a lone surrogate is a broken row, not a crash."""
+    line = json.dumps({"document_id": "ä", "text": "Grüße."}, ensure_ascii=False)
+    for codec in ("utf-8-sig", "utf-16", "cp1252"):
+        path = tmp_path / f"{codec}.jsonl"
+        path.write_text(f"{line}\r\n{line}\r\n", encoding=codec, newline="")
+        assert load_one(path).document_id == "ä"
+    (path := tmp_path / "s.jsonl").write_text('{"document_id": "a", "text": "\\ud800"}\n')
+    assert isinstance(next(load_file(path, "s.jsonl")), SkippedFile)
+
+
+@pytest.mark.parametrize(
+    "before", [{"document_id": "n", "text": "New."}, {"document_id": "d1", "text": "Old."}, "", "{"]
+)
+def test_a_file_rewritten_while_it_is_read_is_named(before: object, tmp_path: Path) -> None:
+    """Rows that are no longer where they were are told as lost, so that nothing is taken for gone."""
+    lines = [{"document_id": f"d{n}", "text": f"Row {n}."} for n in range(3)]
+    path = rows(tmp_path / "a.jsonl", "{", *lines)
+    reading = load_jsonl(path, "a.jsonl", 1000)
+    first = next(reading)  # the broken line is told between the two passes
+    assert isinstance(first, SkippedFile)
+    rows(path, "{", before, *lines)
+    *_, named = reading
+    assert isinstance(named, SkippedFile)
+    assert (named.reason.split(",")[0], named.rows_lost) == ("changed while it was read", True)

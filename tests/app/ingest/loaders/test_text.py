@@ -1,0 +1,172 @@
+"""Plain text keeps what its layout says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.ingest.conftest import load_one, places, split_one, texts
+
+NOTES = """\
+Cart Notes
+
+These notes are for technicians who look after carts at
+customer sites, wherever they are.
+
+Daily check
+
+The operator tests the brakes
+every morning.
+
+  1. Measure the tread. Replace both
+     wheels when worn.
+  2. Tighten the bolts.
+
+Lights
+
+  Solid blue       ready
+  Blinking amber   blocked
+"""
+
+
+def test_structure_of_text(tmp_path: Path) -> None:
+    """Short lines of their own are headings, the first one the title."""
+    (path := tmp_path / "notes.txt").write_text(NOTES)
+    document = load_one(path)
+    assert document.title == "Cart Notes"
+    assert [block.section for block in document.blocks] == [None, "Daily check", "Daily check", "Lights"]
+
+
+def test_wrapped_lines_are_joined(tmp_path: Path) -> None:
+    """A wrapped paragraph is one line, an item is one line, aligned columns stay lines."""
+    (path := tmp_path / "notes.txt").write_text(NOTES)
+    opening, brakes, steps, lights = texts(load_one(path))
+    assert opening == "These notes are for technicians who look after carts at customer sites, wherever they are."
+    assert brakes == "The operator tests the brakes every morning."
+    assert steps == "  1. Measure the tread. Replace both wheels when worn.\n  2. Tighten the bolts."
+    assert lights == "  Solid blue       ready\n  Blinking amber   blocked"
+
+
+def test_underlined_headings_and_pages(tmp_path: Path) -> None:
+    """Ruled lines are headings by their rule; form feeds count pages from 1."""
+    text = "=====\nTitle\n=====\n\nOne\n---\nText one.\n\fText two.\n"
+    (path := tmp_path / "a.txt").write_text(text)
+    document = load_one(path)
+    assert document.title == "Title"
+    assert places(document) == [(None, "One", 1, "Text one."), (None, "One", 2, "Text two.")]
+
+
+def test_lines_in_a_row_are_no_headings(tmp_path: Path) -> None:
+    """Short lines that follow each other are lines, each a sentence of its own; the first is the title."""
+    lines = ["Reception 555 0100", "Security 555 0199", "Nurse 555 0123"]
+    (path := tmp_path / "a.txt").write_text("\n\n".join(["Contacts", *lines, "Call security first in an emergency."]))
+    (chunk,) = split_one(document := load_one(path)).chunks
+    assert (document.title, chunk.section) == ("Contacts", None)
+    assert [chunk.text[start:end] for start, end in chunk.spans][:3] == lines
+
+
+def test_a_heading_below_the_title_is_one(tmp_path: Path) -> None:
+    """The line that opens a document is its title, and the one below it, before text, a heading."""
+    (path := tmp_path / "a.txt").write_text("Notes\n\nDaily check\n\nThe operator tests the brakes.\n")
+    document = load_one(path)
+    assert document.title == "Notes"
+    assert places(document) == [(None, "Daily check", None, "The operator tests t")]
+
+
+def test_a_heading_without_text_keeps_its_page(tmp_path: Path) -> None:
+    """A heading with nothing below it is text of the page it stands on."""
+    (path := tmp_path / "a.txt").write_text("Title\n=====\n\nText one.\n\fOne\n---\n\nTwo\n---\n\nText two.\n")
+    assert places(load_one(path))[1:] == [(None, None, 2, "One"), (None, "Two", 2, "Text two.")]
+
+
+def _page(number: int, text: str) -> str:
+    """A page as text formatters print it: header, lines, foot with the number of the page."""
+    head = "Spec 12                     The Frame Rules                  May 2011\n\n\n" if number > 1 else ""
+    return f"{head}{text}\n\n\n\nDoe & Roe              Rules Track                     [Page {number}]"
+
+
+SPEC = [
+    """\
+Working Group                                                   J. Doe
+Category: Rules                                               May 2011
+
+
+                            The Frame Rules
+
+Abstract
+
+   This text says how frames are built and
+   what may stand in them.""",
+    """\
+Table of Contents
+
+   1.  Introduction . . . . . . . . . . . . .  3
+     1.1.  Background . . . . . . . . . . . .  3
+   2.  Frames . . . . . . . . . . . . . . . .  3""",
+    """\
+1.  Introduction
+
+1.1.  Background
+
+   Frames were long, and the first of
+   them were costly.
+
+2.  Frames
+
+   A frame has a head of two bytes, which every reader has to""",
+    """\
+   understand, and a body.
+
+   o  The head comes
+      first.
+   o  The body follows.
+
+        HEAD two
+        BODY many""",
+]
+
+
+@pytest.mark.parametrize("between", ["\n\f\n", "\n\n"], ids=["form feeds", "numbered feet"])
+def test_page_headers_and_feet_are_left_out(tmp_path: Path, between: str) -> None:
+    """What recurs at the edges of pages is no text, and the paragraph that a page break cut is one again."""
+    (path := tmp_path / "rules.txt").write_text(between.join(_page(n, page) for n, page in enumerate(SPEC, 1)))
+    document = load_one(path)
+    whole = "\n".join(texts(document))
+    assert "[Page" not in whole
+    assert "Rules Track" not in whole
+    assert "Spec 12" not in whole
+    assert "A frame has a head of two bytes, which every reader has to understand, and a body." in texts(document)
+
+
+def test_numbered_sections_of_text(tmp_path: Path) -> None:
+    """Numbers before headings say how deep they are; the centred line is the title; the contents list is left out."""
+    (path := tmp_path / "rules.txt").write_text("\n\f\n".join(_page(n, page) for n, page in enumerate(SPEC, 1)))
+    document = load_one(path)
+    assert document.title == "The Frame Rules"
+    assert [place[:3] for place in places(document)] == [
+        (None, None, 1),
+        ("Abstract", "Abstract", 1),
+        ("1. Introduction", "1.1. Background", 3),
+        ("2. Frames", "2. Frames", 3),
+        ("2. Frames", "2. Frames", 4),
+        ("2. Frames", "2. Frames", 4),
+    ]
+    assert texts(document)[-2:] == [
+        "   - The head comes first.\n   - The body follows.",
+        "        HEAD two\n        BODY many",
+    ]
+
+
+def test_lines_with_dot_leaders_that_are_no_contents_stay(tmp_path: Path) -> None:
+    """A price list has dot leaders too: only entries that stand as headings elsewhere are contents."""
+    (path := tmp_path / "a.txt").write_text("Prices\n\nSoup ........ 4\nTea ......... 2\nCake ........ 3\n")
+    assert "Tea ......... 2" in texts(load_one(path))[0]
+
+
+def test_a_first_number_opens_an_item_where_text_has_no_margin(tmp_path: Path) -> None:
+    """Short numbered lines of a text without a margin are steps, not sections."""
+    (path := tmp_path / "a.txt").write_text(
+        "Care\n\nDo this daily.\n\n1. Check the oil\n\n2. Check the belt\n\nDone so.\n"
+    )
+    assert {block.section for block in load_one(path).blocks} == {None}

@@ -1,0 +1,162 @@
+"""Files made to hurt: each is read or named in bounded time and memory, and none takes the others with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from app.ingest.documents import LoadedDocument, SkippedFile, SplitDocument
+from app.ingest.find import FoundFile, find_files
+from app.ingest.loaders.table import MAX_FILE_BYTES
+from app.ingest.reading import Reader
+from tests.app.ingest.conftest import load, load_one, pdf, skipped, texts
+
+DEEP = 50_000
+
+
+def found(path: Path) -> FoundFile:
+    return FoundFile(path, path.name)
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "blockquote", "ul", "table", "section"])
+def test_html_nested_deeply(tag: str, tmp_path: Path) -> None:
+    """Fifty thousand open elements cost no stack; the words inside are read."""
+    (path := tmp_path / "a.html").write_text(f"<{tag}>" * DEEP + "inside" + f"</{tag}>" * DEEP)
+    assert any("inside" in text for text in texts(load_one(path)))
+
+
+@pytest.mark.parametrize("tag", ["nav", "p hidden", "td hidden", "li hidden"])
+def test_hidden_html_nested_deeply(tag: str, tmp_path: Path) -> None:
+    """Fifty thousand open elements that are left out cost no more."""
+    (path := tmp_path / "a.html").write_text("<p>Words.</p>" + f"<{tag}>no" * DEEP)
+    assert texts(load_one(path)) == ["Words."]
+
+
+@pytest.mark.parametrize("text", ["> " * DEEP + "in", "- " * DEEP + "in", "[" * DEEP, "*a_ " * DEEP, "`" * DEEP])
+def test_markdown_nested_deeply(text: str, tmp_path: Path) -> None:
+    """Quotes, lists, brackets and emphasis without end are read or named."""
+    (path := tmp_path / "a.md").write_text(text)
+    assert load(path)
+
+
+@pytest.mark.parametrize("text", ["(" * DEEP, "*" * DEEP + "a", "`" * DEEP, "- " * 2000 + "in", "a\n=\n" * 2000])
+def test_rst_nested_deeply(text: str, tmp_path: Path) -> None:
+    """The same for reStructuredText."""
+    (path := tmp_path / "a.rst").write_text(text)
+    assert load(path)
+
+
+def test_json_nested_deeply(tmp_path: Path) -> None:
+    """A row of fifty thousand brackets is a broken row."""
+    (path := tmp_path / "a.jsonl").write_text("[" * DEEP + "]" * DEEP + "\n")
+    assert skipped(path).reason.startswith("no row is a document")
+
+
+def test_front_matter_that_multiplies(tmp_path: Path) -> None:
+    """Aliases of aliases in YAML are not written out."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    (path := tmp_path / "a.md").write_text("---\n" + "\n".join(lines) + "\ntitle: *a11\n---\nText.\n")
+    assert texts(load_one(path)) == ["Text."]
+
+
+def test_a_pdf_whose_pages_loop(tmp_path: Path) -> None:
+    """A page tree that holds itself is named."""
+    body = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[2 0 R]/Count 1>>endobj\n"
+    (path := tmp_path / "a.pdf").write_bytes(body + b"trailer<</Size 3/Root 1 0 R>>\nstartxref\n0\n%%EOF")
+    assert skipped(path).reason
+
+
+def test_a_file_too_large_is_not_opened(tmp_path: Path) -> None:
+    """Past 50 MiB a file that is one document is named by its size alone."""
+    with (path := tmp_path / "a.txt").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    assert skipped(path).reason == "larger than 50 MiB (50 MiB)"
+
+
+def test_a_line_of_200_megabytes(tmp_path: Path) -> None:
+    """In JSON Lines such a row is named and the next one kept, in the memory of a row; elsewhere it is too large."""
+    import resource
+
+    with (path := tmp_path / "a.jsonl").open("wb") as file:
+        file.write(b'{"document_id": "x", "text": "')
+        for _ in range(200):
+            file.write(b"a" * 1_000_000)
+        file.write(b'"}\n{"document_id": "d", "text": "Good."}\n')
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    named, document = load(path)
+    assert isinstance(named, SkippedFile)
+    assert named.reason == "line 1: longer than 10,000,000 characters"
+    assert isinstance(document, LoadedDocument)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 120_000
+
+
+def test_one_endless_word(tmp_path: Path) -> None:
+    """Three megabytes without a space become chunks like any other text."""
+    (path := tmp_path / "a.txt").write_text("a" * 3_000_000)
+    with Reader() as reader:
+        (split,) = reader.read(found(path))
+    assert isinstance(split, SplitDocument)
+    assert sum(len(chunk.text) for chunk in split.chunks) == 3_000_000
+
+
+def test_a_file_that_takes_too_long_is_left(tmp_path: Path) -> None:
+    """Reading is ended when its time is up, the file is named, and the same reader goes on."""
+    (path := tmp_path / "a.txt").write_text("Hello there.")
+    with Reader(seconds_per_file=0.01) as reader:
+        (late,) = reader.read(found(path))
+        assert isinstance(late, SkippedFile)
+        assert late.reason == "not read within 0 seconds"
+        reader._seconds = 60
+        (split,) = reader.read(found(path))
+    assert isinstance(split, SplitDocument)
+
+
+def test_a_reader_that_dies_is_replaced(tmp_path: Path) -> None:
+    """A file that ends its reader, as a defect of a parser or the system's lack of memory would, costs only itself."""
+    (path := tmp_path / "a.jsonl").write_text('{"document_id": "d", "text": "Text."}\n' * 200_000)
+    (after := tmp_path / "b.txt").write_text("Hello there.")
+    with Reader() as reader:
+        reading = threading.Thread(target=lambda: results.extend(reader.read(found(path))))
+        results: list[SplitDocument | SkippedFile] = []
+        reading.start()
+        while reader._process is None or reader._process.stdin is None:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        os.kill(reader._process.pid, signal.SIGKILL)
+        reading.join()
+        (died,) = results
+        assert isinstance(died, SkippedFile)
+        assert (died.reason, died.rows_lost) == ("its reader broke down", True)
+        (split,) = reader.read(found(after))
+    assert isinstance(split, SplitDocument)
+
+
+def test_the_reader_ends_with_its_user(tmp_path: Path) -> None:
+    """No process is left behind."""
+    (path := tmp_path / "a.pdf").write_bytes(pdf([(11, "Hello there.")]))
+    with Reader() as reader:
+        list(reader.read(found(path)))
+        process = reader._process
+        assert process is not None
+    assert process.poll() is not None
+
+
+def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+    """A pipe that never speaks and a link to nothing are named."""
+    os.mkfifo(tmp_path / "a.jsonl")
+    (tmp_path / "b.md").symlink_to(tmp_path / "nothing.md")
+    assert [one.path for one in find_files([tmp_path]) if isinstance(one, SkippedFile)] == ["a.jsonl", "b.md"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_nobody_may_read(tmp_path: Path) -> None:
+    """It is named with the system's words."""
+    (path := tmp_path / "a.md").write_text("x")
+    path.chmod(0)
+    assert skipped(path).reason == "cannot be read: Permission denied"

@@ -1,0 +1,311 @@
+"""Ingest from files to a real collection: what is stored, and what a second run does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+
+from app.ingest.pipeline import ingest
+from app.ingest.run import Progress
+from app.providers.embeddings.minilm import MiniLMEmbeddings
+from app.providers.stores.embedded import EmbeddedStore
+from graph.errors import EmbeddingUnavailable, InvalidInput
+from tests.app.ingest.conftest import MODEL, pdf
+
+Plant = Callable[..., Any]
+LONG = " ".join(f"The cart number {n} has its brakes checked before the first mission of the day." for n in range(60))
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> Path:
+    """A folder with one document of several formats."""
+    root = tmp_path / "docs"
+    (root / "sub").mkdir(parents=True)
+    (root / "carts.md").write_text(
+        "# Carts\n\nCarts carry boxes from the gate to the shelves.\n\n"
+        "## Brakes\n\nBrakes are tested daily. They must hold.\n"
+    )
+    (root / "sub" / "rules.pdf").write_bytes(pdf([(11, "Visitors wear vests.")], [(11, "Dogs stay outside.")]))
+    (root / "faq.jsonl").write_text(
+        '{"document_id": "faq", "title": "FAQ", "text": "Ask away.", "chunk_id": "faq-1"}\n'
+    )
+    return root
+
+
+async def metadata(store: EmbeddedStore) -> dict[str, dict[str, Any]]:
+    """The metadata of every stored chunk, by chunk id."""
+    found = await store.asimilarity_search("anything", k=1000)
+    stored = {}
+    for document_id in await store.adocuments():
+        for chunk_id in await store.achunk_hashes(document_id):
+            stored[chunk_id] = next(hit.metadata for hit in found if hit.id == chunk_id)
+    return stored
+
+
+async def test_what_is_stored(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """Every chunk keeps document, title, source, section and page; ids are paths, or what the row says."""
+    report = await plant(garden)
+    assert (report.added, report.changed, report.unchanged, report.removed, report.chunks) == (3, 0, 0, 0, 5)
+    stored = await metadata(store)
+    assert set(stored) == {"carts.md#0", "carts.md#1", "faq-1", "sub/rules.pdf#0", "sub/rules.pdf#1"}
+    brakes, vests = stored["carts.md#1"], stored["sub/rules.pdf#1"]
+    assert (brakes["document_id"], brakes["title"], brakes["section"], brakes["chunk_index"]) == (
+        "carts.md",
+        "Carts",
+        "Brakes",
+        1,
+    )
+    assert (vests["source"], vests["page"]) == ("sub/rules.pdf", 2)
+
+
+async def test_a_second_run_changes_nothing(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """Files that are as they were are left alone, and nothing is embedded or written."""
+    await plant(garden)
+    writes = store.chunks.engine.writes if hasattr(store, "chunks") else None
+    report = await plant(garden)
+    assert (report.added, report.changed, report.unchanged, report.chunks) == (0, 0, 3, 0)
+    if writes is not None:
+        assert store.chunks.engine.writes == writes
+
+
+async def test_a_changed_file_replaces_its_chunks(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """A file that grew, and one that shrank, have exactly their new chunks; others keep theirs."""
+    (garden / "carts.md").write_text(f"# Carts\n\n{LONG}\n")
+    await plant(garden)
+    many = await store.achunk_hashes("carts.md")
+    (garden / "carts.md").write_text("# Carts\n\nOne sentence is left.\n")
+    (garden / "faq.jsonl").write_text(
+        '{"document_id": "faq", "title": "FAQ", "text": "New id.", "chunk_id": "faq-2"}\n'
+    )
+    report = await plant(garden)
+    assert (report.added, report.changed, report.unchanged) == (0, 2, 1)
+    assert len(many) > 5
+    assert set(await metadata(store)) == {"carts.md#0", "faq-2", "sub/rules.pdf#0", "sub/rules.pdf#1"}
+
+
+async def test_another_model_makes_all_anew(
+    garden: Path, store: EmbeddedStore, plant: Plant, embeddings: Embeddings
+) -> None:
+    """Chunks of another embedding model are never taken for current ones."""
+    await plant(garden)
+    report = await ingest([garden], store=store, embeddings=embeddings, model_name="another")
+    assert report.changed == 3
+
+
+async def test_prune(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """A removed file stays until it is asked for; then it goes, and nothing else."""
+    await plant(garden)
+    (garden / "carts.md").unlink()
+    assert (await plant(garden)).removed == 0
+    assert (await plant(garden, prune=True)).removed == 1
+    assert set(await store.adocuments()) == {"faq", "sub/rules.pdf"}
+
+
+async def test_prune_leaves_what_other_paths_brought(
+    tmp_path: Path, store: EmbeddedStore, plant: Plant, embeddings: MiniLMEmbeddings
+) -> None:
+    """Pruning a folder removes what was planted from it, never documents of other folders or without a path."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / f"{folder.name}.md").write_text(f"The mill stands in the {folder.name} folder.")
+        (folder / "both.md").write_text(f"The weir was last told of in the {folder.name} folder.")
+        (folder / "same.md").write_text("The lock is told of in both folders in the same words.")
+        await plant(folder)
+    (first / "uploaded.md").write_text("The text of the folder.")
+    await plant(first)
+    await plant(second)
+    (upload := tmp_path / "upload" / "uploaded.md").parent.mkdir()
+    upload.write_text("Another text, from the browser.")
+    await ingest([upload], store=store, embeddings=embeddings, model_name=MODEL)
+    await store.aadd_documents([Document("Nobody says which document this is.")])
+    for path in first.iterdir():
+        path.unlink()
+    report = await plant(first, prune=True)
+    assert report.removed == 1
+    assert "not known to come from these paths: 5" in report.note
+    assert set(await store.adocuments()) == {"second.md", "both.md", "same.md", "uploaded.md", ""}
+    assert (await plant(first, prune=True)).removed == 0
+
+
+async def test_a_file_that_goes_before_a_prune_is_remembered(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """A run without pruning, and one from another path, do not make a later one forget what to remove."""
+    await plant(garden)
+    (garden / "carts.md").unlink()
+    await plant(garden)
+    await plant(garden / "sub")
+    assert (await plant(garden, prune=True)).removed == 1
+    assert set(await store.adocuments()) == {"faq", "sub/rules.pdf", "rules.pdf"}
+
+
+async def test_prune_keeps_what_cannot_be_read(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """A file that is broken today keeps its chunks of yesterday."""
+    await plant(garden)
+    (garden / "sub" / "rules.pdf").write_bytes(b"%PDF broken")
+    report = await plant(garden, prune=True)
+    assert (report.removed, [one.path for one in report.skipped]) == (0, ["sub/rules.pdf"])
+    assert "sub/rules.pdf" in await store.adocuments()
+
+
+async def test_an_emptied_file_says_what_stays(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """A file that is empty now is told with what is still stored of it; it goes when the file does."""
+    await plant(garden)
+    (garden / "carts.md").write_text("")
+    report = await plant(garden, prune=True)
+    (named,) = report.skipped
+    assert named.reason == "empty; what was stored of it before is kept and still found"
+    assert "carts.md" in await store.adocuments()
+    (garden / "carts.md").unlink()
+    assert (await plant(garden, prune=True)).removed == 1
+
+
+async def test_prune_is_not_done_in_doubt(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """While a row of JSON Lines is broken nobody knows which document it was: nothing is removed, and that is said."""
+    await plant(garden)
+    (garden / "faq.jsonl").write_text("{\n" + '{"document_id": "new", "text": "New."}\n')
+    report = await plant(garden, prune=True)
+    assert report.removed == 0
+    assert "faq.jsonl could not be read whole" in report.note
+    assert "faq" in await store.adocuments()
+
+
+async def test_a_broken_file_is_named_and_the_rest_kept(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """One damaged file blocks no other."""
+    (garden / "empty.txt").touch()
+    (garden / "noise.md").write_bytes(bytes(range(256)) * 9)
+    report = await plant(garden)
+    assert report.added == 3
+    assert {one.path: one.reason for one in report.skipped} == {
+        "empty.txt": "empty",
+        "noise.md": "binary data, not text",
+    }
+
+
+async def test_ids_that_are_taken_are_named(tmp_path: Path, store: EmbeddedStore, plant: Plant) -> None:
+    """Two documents of one id, or with one chunk id, never overwrite each other."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.md").write_text(f"Text of {folder}.")
+        rows = f'{{"document_id": "{folder}", "chunk_id": "1", "text": "Row of {folder}."}}\n'
+        (tmp_path / folder / f"{folder}.jsonl").write_text(rows)
+    report = await plant(tmp_path / "a", tmp_path / "b")
+    assert (report.added, len(report.skipped)) == (2, 2)
+    assert set(await store.adocuments()) == {"x.md", "a"}
+
+
+async def test_ids_that_are_stored_for_another_document_are_named(
+    tmp_path: Path, store: EmbeddedStore, plant: Plant
+) -> None:
+    """From run to run, too, no document takes a chunk of another one: it is named, and the rest is kept."""
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    first.write_text('{"document_id": "A", "chunk_id": "chunk-1", "text": "The mill grinds oats."}\n')
+    second.write_text(
+        '{"document_id": "B", "chunk_id": "chunk-1", "text": "The weir holds the river."}\n'
+        '{"document_id": "C", "chunk_id": "chunk-2", "text": "The lock lifts boats."}\n'
+    )
+    assert (await plant(first)).added == 1
+    report = await plant(second)
+    assert (report.added, report.skipped[0].path) == (1, "B")
+    assert "taken by document A" in report.skipped[0].reason
+    assert set(await store.adocuments()) == {"A", "C"}
+    assert (await plant(first)).unchanged == 1
+    assert (await store.aget_by_ids(["chunk-1"]))[0].page_content == "The mill grinds oats."
+
+
+@pytest.mark.parametrize("named_first", [True, False])
+async def test_a_row_cannot_take_the_number_of_another_documents_chunk(
+    tmp_path: Path, store: EmbeddedStore, plant: Plant, named_first: bool
+) -> None:
+    """Of a row that is called as another document's chunk, and that document, the first is kept, in one run."""
+    rows = [
+        '{"document_id": "x", "chunk_id": "y#0", "text": "A row with a name of its own."}\n',
+        '{"document_id": "y", "text": "A document that is numbered."}\n',
+    ]
+    (path := tmp_path / "rows.jsonl").write_text("".join(rows if named_first else reversed(rows)))
+    report = await plant(path)
+    assert (report.added, len(report.skipped)) == (1, 1)
+    assert set(await store.adocuments()) == {"x" if named_first else "y"}
+
+
+async def test_vectors_are_of_titled_text_and_of_sentences(
+    garden: Path, store: EmbeddedStore, plant: Plant, embeddings: MiniLMEmbeddings
+) -> None:
+    """The chunk's vector is that of "title. text", and a heading is found by its words."""
+    await plant(garden)
+    ((hit, score),) = await store.asimilarity_search_with_score(
+        "Carts. Brakes\n\nBrakes are tested daily. They must hold.", k=1
+    )
+    assert hit.id == "carts.md#1"
+    assert score == pytest.approx(1.0, abs=0.02)
+
+
+async def test_any_langchain_embeddings_work(garden: Path, tmp_path: Path) -> None:
+    """An embedding model that only has LangChain's own methods fills a collection."""
+    fake = DeterministicFakeEmbedding(size=16)
+    store = EmbeddedStore(fake, tmp_path / "other", "documents", 16)
+    report = await ingest([garden], store=store, embeddings=fake, model_name="fake")
+    assert (report.added, await store.acount()) == (3, 5)
+    await store.aclose()
+
+
+class Broken(DeterministicFakeEmbedding):
+    """Embeddings whose vendor fails."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise RuntimeError("vendor says: key sk-123 is wrong")
+
+
+async def test_a_model_that_fails_is_an_error_of_ours(garden: Path, store: EmbeddedStore) -> None:
+    """The failure has our name and our words; the vendor's stay inside."""
+    with pytest.raises(EmbeddingUnavailable) as failure:
+        await ingest([garden], store=store, embeddings=Broken(size=384), model_name="broken")
+    assert "sk-123" not in str(failure.value)
+    assert await store.acount() == 0
+
+
+async def test_progress_is_told(garden: Path, store: EmbeddedStore, embeddings: Embeddings) -> None:
+    """The last word of the progress is the report's."""
+    told: list[Progress] = []
+    await ingest([garden], store=store, embeddings=embeddings, model_name=MODEL, on_progress=told.append)
+    assert told[-1] == Progress(files_read=3, files=3, documents=3, chunks=5)
+    assert [one.chunks for one in told] == sorted(one.chunks for one in told)
+
+
+async def test_a_mistyped_path_stops_it(store: EmbeddedStore, plant: Plant, tmp_path: Path) -> None:
+    """With ``--prune`` a wrong path would empty the garden: it is an error instead."""
+    with pytest.raises(InvalidInput):
+        await plant(tmp_path / "nowhere", prune=True)
+
+
+async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
+    tmp_path: Path, store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    """Cancelled in the middle: no reader process and no write goes on, and the next run completes it."""
+    rows = [f'{{"document_id": "d{n}", "chunk_id": "c{n}", "text": "Row {n} tells of carts."}}\n' for n in range(400)]
+    (path := tmp_path / "rows.jsonl").write_text("".join(rows))
+    halfway = asyncio.Event()
+
+    def watch(progress: Progress) -> None:
+        if progress.chunks:
+            halfway.set()
+
+    running = asyncio.create_task(
+        ingest([path], store=store, embeddings=embeddings, model_name=MODEL, on_progress=watch)
+    )
+    await halfway.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    left = await store.acount()
+    assert psutil.Process().children() == []
+    assert await store.acount() == left
+    report = await ingest([path], store=store, embeddings=embeddings, model_name=MODEL)
+    assert (report.unchanged + report.added, await store.acount()) == (400, 400)
+    assert report.unchanged > 0

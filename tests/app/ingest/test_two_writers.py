@@ -1,0 +1,111 @@
+"""Two who ingest into one collection at once: of every document one version remains, whole, and nothing is twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from pydantic import ValidationError
+
+from app.ingest.documents import Described, Part, TextChunk
+from app.ingest.pipeline import ingest_into
+from app.ingest.sink import Sink
+from app.providers.stores.embedded import EmbeddedStore
+from tests.support.paths import ROOT
+
+SIZE = 8
+EMBEDDING = DeterministicFakeEmbedding(size=SIZE)
+
+
+def opened(folder: Path) -> EmbeddedStore:
+    return EmbeddedStore(EMBEDDING, folder, "documents", SIZE)
+
+
+def version(words: str, chunks: int) -> list[Part]:
+    """A document on its way, in two parts."""
+    split = [TextChunk(chunk_id=f"d#{n}", chunk_index=n, text=f"{words} {n}.", spans=()) for n in range(chunks)]
+    document = Described(document_id="d", source="d")
+    firsts, lasts = tuple(split[1:-1]), (split[-1], split[0])
+    return [
+        Part(document=document, chunks=group, content_hash=f"hash of {words}", last=last, total=chunks)
+        for last, group in ((False, firsts), (True, lasts))
+    ]
+
+
+async def write(sink: Sink, parts: list[Part]) -> None:
+    await sink.write(parts)
+    await sink.settle()
+
+
+async def texts(store: EmbeddedStore) -> set[str]:
+    """The text of every stored chunk."""
+    return {point.text async for page in store.apoints() for point in page}
+
+
+async def test_of_two_versions_stored_at_once_one_remains(tmp_path: Path) -> None:
+    """Neither writer knew of the other: the later version stands alone, whole."""
+    stores = opened(tmp_path), opened(tmp_path)
+    for store, parts in zip(stores, (version("Old", 9), version("New", 4)), strict=True):
+        await write(Sink(store, EMBEDDING, "fake"), parts)
+    assert await texts(stores[0]) == {f"New {n}." for n in range(4)}
+    assert await stores[0].adocuments() == {"d": "hash of New"}
+    for store in stores:
+        await store.aclose()
+
+
+async def test_a_document_that_lost_chunks_on_its_way_does_not_count_as_whole(tmp_path: Path) -> None:
+    """Another version came between its parts: the next run finds another hash, and makes it whole."""
+    store, new = opened(tmp_path), version("New", 6)
+    sink = Sink(store, EMBEDDING, "fake")
+    for parts in (new[:1], version("Old", 3), new[1:]):
+        await write(sink, parts)
+    assert await store.adocuments() == {"d": "part of hash of New"}
+    assert await texts(store) == {"New 0.", "New 5."}
+    await write(sink, new)
+    assert await texts(store) == {f"New {n}." for n in range(6)}
+    assert await store.adocuments() == {"d": "hash of New"}
+    await store.aclose()
+
+
+async def test_two_processes_ingest_the_same_files_at_once(tmp_path: Path) -> None:
+    """Both succeed, every document is there once, whole, and a third run finds nothing to do."""
+    rows = [
+        json.dumps({"document_id": f"d{n // 3}", "chunk_id": f"d{n // 3}/{n % 3}", "text": f"Words of {n}."})
+        for n in range(600)
+    ]
+    (path := tmp_path / "rows.jsonl").write_text("\n".join(rows))
+    code = f"""
+import asyncio, sys
+from pathlib import Path
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from app.ingest.pipeline import ingest_into
+from app.ingest.sink import Sink
+from app.providers.stores.embedded import EmbeddedStore
+
+async def main():
+    fake = DeterministicFakeEmbedding(size={SIZE})
+    store = EmbeddedStore(fake, Path(sys.argv[1]), "documents", {SIZE})
+    await ingest_into(Sink(store, fake, "fake"), [Path(sys.argv[2])])
+    await store.aclose()
+
+asyncio.run(main())
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "data"), str(path)]
+    both = [await asyncio.create_subprocess_exec(*command, env={"PYTHONPATH": str(ROOT)}) for _ in range(2)]
+    assert [await one.wait() for one in both] == [0, 0]
+    store = opened(tmp_path / "data")
+    assert await store.acount() == 600
+    report = await ingest_into(Sink(store, EMBEDDING, "fake"), [path])
+    assert (report.unchanged, report.chunks) == (200, 0)
+    await store.aclose()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), "\ud800", {"\udc00": 1}, 2**70])
+def test_metadata_that_cannot_be_stored_is_refused_by_name(value: object) -> None:
+    """Not-a-number, half a surrogate pair and numbers past 64 bits are refused, and the field is named."""
+    with pytest.raises(ValidationError, match="metadata"):
+        Described(document_id="d", source="d", metadata={"deep": [value]})

@@ -1,0 +1,312 @@
+"""The file of ``garden export``: everything comes back, and a file that is not whole does nothing."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import random
+import tarfile
+import tracemalloc
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.ingest.transfer.archive import GROUP, GROUP_BYTES, Head, write_archive
+from app.ingest.transfer.copy import copy
+from app.ingest.transfer.read_archive import Archive
+from app.providers.embeddings.models import EmbeddingModel
+from app.providers.embeddings.vectors import question_vector
+from app.providers.stores.chroma import ChromaStore
+from app.providers.stores.embedded import EmbeddedStore
+from app.providers.stores.hybrid import HybridQuery
+from app.providers.stores.layout import Point
+from app.providers.stores.qdrant import QdrantStore
+from app.providers.stores.qdrant_connection import connect
+from app.settings import load_settings
+from graph.errors import ConfigurationError, InvalidInput
+from tests.contract.vector_store_kit import EMBEDDING, FRUIT, SIZE, point
+from tests.peers.chroma_server import ChromaServer
+from tests.peers.qdrant_peer import QdrantPeer
+
+HEAD = Head(collection="garden", embedding_model="fake", dimension=SIZE)
+FAKE = EmbeddingModel("fake", EMBEDDING, SIZE)
+
+
+def fruit(count: int) -> list[Point]:
+    """So many points, five a document, texts all different."""
+    return [
+        point(f"d{n // 5}", n % 5, f"h{n // 5}" if n % 5 == 0 else f"part of h{n // 5}", f"{FRUIT[n % 5]} Number {n}.")
+        for n in range(count)
+    ]
+
+
+async def pages(points: list[Point]) -> AsyncIterator[list[Point]]:
+    for at in range(0, len(points), 50):
+        yield points[at : at + 50]
+
+
+async def held(store: EmbeddedStore) -> dict[str, tuple[object, ...]]:
+    """All that a collection holds."""
+    found = [one async for page in store.apoints() for one in page]
+    return {
+        one.chunk_id: (one.text, one.metadata, one.dense.tobytes(), one.sentences.tobytes(), one.sparse)
+        for one in found
+    }
+
+
+def opened(folder: Path) -> EmbeddedStore:
+    return EmbeddedStore(EMBEDDING, folder, "garden", SIZE)
+
+
+async def exported(folder: Path, count: int = 2 * GROUP + 7) -> Path:
+    """A file with so many points in it."""
+    file = folder / "garden.tar"
+    await write_archive(file, HEAD, pages(fruit(count)))
+    return file
+
+
+async def test_everything_comes_back(tmp_path: Path) -> None:
+    """Texts, metadata, all vectors and every search result are the same after the move, to the last byte."""
+    here, there = opened(tmp_path / "a"), opened(tmp_path / "b")
+    await here.aupsert(fruit(2 * GROUP + 7))
+    sums = await write_archive(tmp_path / "one.tar", HEAD, here.apoints())
+    archive = Archive(tmp_path / "one.tar")
+    done = await copy(archive, archive.documents, there, FAKE)
+    assert (sums.chunks, done.chunks, done.unchanged) == (2 * GROUP + 7, 2 * GROUP + 7, 0)
+    assert await held(there) == await held(here)
+    assert await there.adocuments() == await here.adocuments()
+    await write_archive(tmp_path / "two.tar", HEAD, there.apoints())
+    assert (tmp_path / "two.tar").read_bytes() == (tmp_path / "one.tar").read_bytes()
+    for text in FRUIT:
+        asked = [HybridQuery(question_vector(EMBEDDING, text), (3, 5))]
+        first, second = await here.ahybrid(asked, 10), await there.ahybrid(asked, 10)
+        assert [one.chunk for one in first.candidates[0]] == [one.chunk for one in second.candidates[0]]
+        assert await here.asimilarity_search_with_score(text) == await there.asimilarity_search_with_score(text)
+    assert (await copy(archive, archive.documents, there, FAKE)).chunks == 0
+    await here.aclose()
+    await there.aclose()
+
+
+async def test_chunks_of_many_long_sentences_come_back(tmp_path: Path) -> None:
+    """However large its chunks, no member of a file is larger than what is read of one."""
+    many = [replace(one, sentences=np.tile(one.sentences[:1], (60_000, 1))) for one in fruit(30)]
+    sums = await write_archive(tmp_path / "large.tar", HEAD, pages(many))
+    with tarfile.open(tmp_path / "large.tar") as tar:
+        sizes = [member.size for member in tar if member.name.endswith("sentences.npy")]
+    assert len(sizes) > 1
+    assert max(sizes) <= GROUP_BYTES + 128
+    held = [one async for page in Archive(tmp_path / "large.tar").apoints() for one in page]
+    assert len(held) == sums.chunks == 30
+    assert all(len(one.sentences) == 60_000 for one in held)
+
+
+async def test_a_copy_that_was_cut_short_goes_on(tmp_path: Path) -> None:
+    """Ended at any group, no document looks complete that is not; the next run makes all as it should be."""
+    file = await exported(tmp_path)
+    archive = Archive(file)
+    store = opened(tmp_path / "b")
+    older = point("d3", 9, "part of h0", "Quinces are hard.")
+    await store.aupsert([point("d3", 0, "h0", "Medlars are soft."), older])
+
+    class Broken:
+        """The file, as it is read when its disk goes."""
+
+        async def apoints(self) -> AsyncIterator[list[Point]]:
+            yield [one async for page in archive.apoints() for one in page][:GROUP]
+            raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        await copy(Broken(), archive.documents, store, FAKE)
+    assert not set((await store.adocuments()).values()) & set(archive.documents.values())
+    await copy(archive, archive.documents, store, FAKE)
+    assert await store.adocuments() == archive.documents
+    assert await store.acount() == archive.count
+    await store.aclose()
+
+
+async def test_a_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    """Cut anywhere, or with a byte changed anywhere, it is one clear error, or it still holds the very same."""
+    file = await exported(tmp_path, 12)
+    content = file.read_bytes()
+    whole = [(one.chunk_id, one.text, one.dense.tobytes()) async for page in Archive(file).apoints() for one in page]
+    last = content.rindex(b"sha256.json")
+    draw = random.Random(3)
+    for cut in [0, 1, 511, *(draw.randrange(last + 512) for _ in range(60))]:
+        file.write_bytes(content[:cut])
+        with pytest.raises(InvalidInput, match="Nothing was imported"):
+            Archive(file)
+    refused = 0
+    for _ in range(200):
+        at = draw.randrange(len(content))
+        file.write_bytes(content[:at] + bytes([content[at] ^ 0x41]) + content[at + 1 :])
+        try:
+            read = Archive(file)
+        except InvalidInput:
+            refused += 1
+        else:  # a byte of padding, of which nothing is read
+            assert whole == [(o.chunk_id, o.text, o.dense.tobytes()) async for page in read.apoints() for o in page]
+    assert refused > 100
+
+
+def _member(name: str, content: bytes = b"", kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.size, made.type, made.linkname = len(content), kind, link
+    return made
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        _member("../../escaped"),
+        _member("/tmp/escaped"),
+        _member("000000.chunks.jsonl", kind=tarfile.SYMTYPE, link="/etc/passwd"),
+        _member("000000.chunks.jsonl", kind=tarfile.LNKTYPE, link="garden.json"),
+        _member("000000.chunks.jsonl", kind=tarfile.CHRTYPE),
+    ],
+    ids=["up", "absolute", "symlink", "hardlink", "device"],
+)
+def test_no_member_leads_anywhere(tmp_path: Path, member: tarfile.TarInfo) -> None:
+    """Names that lead out, links and devices are refused, and nothing is ever written beside the file."""
+    file = tmp_path / "in" / "evil.tar"
+    file.parent.mkdir()
+    with tarfile.open(file, "w") as tar:
+        head = HEAD.model_dump_json().encode()
+        tar.addfile(_member("garden.json", head), io.BytesIO(head))
+        tar.addfile(member)
+    with pytest.raises(InvalidInput, match="Nothing was imported"):
+        Archive(file)
+    assert [path.name for path in tmp_path.rglob("*")] == ["in", "evil.tar"]
+
+
+def test_headers_without_end_are_one_clear_error(tmp_path: Path) -> None:
+    """Thousands of headers that each announce another one end the reading, not the reader."""
+    named = tarfile.TarInfo("head.json")
+    header = named.create_pax_header({**named.get_info(), "name": "y" * 200}, "utf-8")
+    path = tmp_path / "endless.tar"
+    path.write_bytes(header[: -tarfile.BLOCKSIZE] * 5000)
+    with pytest.raises(InvalidInput, match="is no whole export"):
+        Archive(path)
+
+
+def test_an_array_of_objects_is_never_unpickled(tmp_path: Path) -> None:
+    """An array that would run code when it is loaded is refused unread."""
+
+    class Evil:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (open, (str(tmp_path / "ran"), "w"))  # type: ignore[return-value]
+
+    array = io.BytesIO()
+    np.lib.format.write_array_header_1_0(array, {"descr": "|O", "fortran_order": False, "shape": (1,)})
+    array.write(pickle.dumps(Evil()))
+    line = b'{"chunk_id":"a","text":"b","metadata":{},"sparse":null,"sentences":0}\n'
+    file = tmp_path / "evil.tar"
+    with tarfile.open(file, "w") as tar:
+        for name, content in (
+            ("garden.json", HEAD.model_dump_json().encode()),
+            ("000000.chunks.jsonl", line),
+            *((f"000000.{part}.npy", array.getvalue()) for part in ("dense", "sparse", "sentences")),
+        ):
+            tar.addfile(_member(name, content), io.BytesIO(content))
+    with pytest.raises(InvalidInput, match="group 0 cannot be read"):
+        Archive(file)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("place", ["first", [1], {"at": 1}])
+async def test_a_place_that_is_no_number_is_read(tmp_path: Path, place: object) -> None:
+    """An archive of another pipeline's chunks is read, whatever their ``chunk_index`` is."""
+    (one,) = fruit(1)
+    odd = replace(one, metadata={**one.metadata, "chunk_index": place})
+    await write_archive(tmp_path / "odd.tar", HEAD, pages([odd]))
+    assert Archive(tmp_path / "odd.tar").documents == {"d0": "h0"}
+
+
+async def test_another_version_is_named(tmp_path: Path) -> None:
+    """A file of a version to come says which it is and which can be read."""
+    file = tmp_path / "next.tar"
+    await write_archive(file, HEAD.model_copy(update={"version": 2}), pages(fruit(3)))
+    with pytest.raises(InvalidInput, match="version 2, and this Knowledge Garden reads 1"):
+        Archive(file)
+
+
+async def test_vectors_of_another_model_are_refused(tmp_path: Path) -> None:
+    """Where a text embedded again gives another vector, nothing is stored, whatever the names say."""
+    archive = Archive(await exported(tmp_path, 5))
+    other = archive.documents
+    strange = [Point(o.chunk_id, o.text, o.metadata, o.dense[::-1], o.sentences) for o in fruit(5)]
+    await write_archive(tmp_path / "strange.tar", HEAD, pages(strange))
+    store = opened(tmp_path / "b")
+    with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL=fake"):
+        await copy(Archive(tmp_path / "strange.tar"), other, store, FAKE)
+    assert await store.acount() == 0
+    await store.aclose()
+
+
+async def test_vectors_of_another_size_make_no_collection(tmp_path: Path) -> None:
+    """Where no text tells which model it was, the size does: nothing is made that the next ingest would stumble on."""
+    (one,) = fruit(1)
+    small = np.ones(SIZE // 2, np.float32)
+    blank = replace(one, text=" ", dense=small, sentences=np.zeros((0, SIZE // 2), np.float32))
+    head = Head(collection="garden", embedding_model="fake", dimension=SIZE // 2)
+    await write_archive(tmp_path / "blank.tar", head, pages([blank]))
+    archive = Archive(tmp_path / "blank.tar")
+    store = opened(tmp_path / "data")
+    with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL=fake"):
+        await copy(archive, archive.documents, store, FAKE)
+    with pytest.raises(ConfigurationError, match=f"model makes {SIZE}"):
+        await store.aupsert([blank])
+    await store.aclose()
+    again = opened(tmp_path / "data")
+    await again.aupsert(fruit(5))
+    assert await again.acount() == 5
+    await again.aclose()
+
+
+async def test_memory_is_bounded(tmp_path: Path) -> None:
+    """Eight times the chunks take no more memory to write and to read than a little for their documents' names."""
+    some = fruit(GROUP)
+
+    async def many(groups: int) -> AsyncIterator[list[Point]]:
+        for _ in range(groups):
+            yield some
+
+    async def peak(groups: int) -> int:
+        tracemalloc.start()
+        await write_archive(tmp_path / "many.tar", HEAD, many(groups))
+        Archive(tmp_path / "many.tar")
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    await peak(1)
+    assert await peak(16) < 1.5 * await peak(2)
+
+
+async def test_into_and_out_of_servers(tmp_path: Path) -> None:
+    """Through Qdrant and through a real Chroma server and back: the same chunks; what a store lacks is made again."""
+    there = opened(tmp_path / "there")
+    archive = Archive(await exported(tmp_path, 20))
+    with QdrantPeer() as peer, ChromaServer(tmp_path / "chroma") as server:
+        qdrant = QdrantStore(EMBEDDING, connect(load_settings(qdrant_url=peer.url)), "garden", SIZE, seconds=30)
+        chroma = ChromaStore(EMBEDDING, server.url, "garden", SIZE, seconds=30)
+        await copy(archive, archive.documents, qdrant, FAKE)
+        await copy(qdrant, await qdrant.adocuments(), chroma, FAKE, sentences=False)
+        await write_archive(tmp_path / "chroma.tar", HEAD, chroma.apoints())
+        back = Archive(tmp_path / "chroma.tar")
+        assert back.documents == archive.documents == await qdrant.adocuments()
+        await copy(back, back.documents, there, FAKE)
+        await qdrant.aclose()
+        await chroma.aclose()
+    here = opened(tmp_path / "here")
+    await here.aupsert(fruit(20))
+    for text in FRUIT:
+        asked = [HybridQuery(question_vector(EMBEDDING, text), (3, 5))]
+        first, second = await here.ahybrid(asked, 5), await there.ahybrid(asked, 5)
+        pairs = zip(first.candidates[0], second.candidates[0], strict=True)
+        assert all((one.chunk, one.sparse) == (other.chunk, other.sparse) for one, other in pairs)
+        assert len(await there.asentences(second.candidates[0])) == len(second.candidates[0])
+    await here.aclose()
+    await there.aclose()

@@ -1,0 +1,135 @@
+"""The extractive synthesizer: sentences of the chunks, each with its marker, or nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from app.pipeline.extractive import ExtractiveSynthesizer
+from graph.policy import MIN_CONFIDENCE
+from graph.ports import Retrieved
+from graph.relevance.calibration import Calibration
+from graph.sentences import sentence_spans
+from graph.state import Chunk, Draft, Question, Reading
+from tests.support.synthesis import Tokens, bare, chunk, cited, question
+
+TOWER = chunk(1, "The Eiffel Tower is in Paris. It was finished in\n1889. Many people visit it.", "Eiffel Tower")
+MUSEUM = chunk(2, "The museum opens at nine in the morning. Tickets cost ten euros.", "Museum", similarity=0.2)
+NOISE = chunk(3, "Bread needs flour, water, salt and time.", "Bread", similarity=0.05)
+WHEN = question("When was the Eiffel Tower finished?")
+
+
+def seen(asked: str, answering: Chunk, *others: Chunk) -> Reading:
+    """A reading in which *answering* is near to the question and nothing else is."""
+    near = replace(answering, similarity=0.8, keyword=0.8, span_similarities=(0.8,) * len(answering.spans))
+    far = [replace(c, similarity=0.1, keyword=0.0, span_similarities=(0.1,) * len(c.spans)) for c in others]
+    return Reading(asked, (near, *far))
+
+
+async def answer(
+    calibration: Calibration, asked: Question, chunks: list[Chunk], *readings: Reading
+) -> tuple[Draft, str]:
+    tokens = Tokens()
+    draft = await ExtractiveSynthesizer(calibration).synthesize(asked, chunks, Retrieved(readings), tokens)
+    return draft, tokens.text
+
+
+async def test_every_sentence_is_verbatim_and_marked(calibration: Calibration) -> None:
+    """Each sentence is in its chunk, white space aside, and carries the 1-based place of that chunk."""
+    draft, _ = await answer(calibration, WHEN, [NOISE, TOWER], seen(WHEN.text, TOWER, NOISE, MUSEUM))
+    flat, plain = " ".join(TOWER.text.split()), bare(draft.text)
+    sentences = [plain[start:end] for start, end in sentence_spans(plain)]
+    assert all(sentence in flat for sentence in sentences)
+    assert cited(draft.text) == [2] * len(sentences)
+    assert "finished in 1889" in draft.text
+
+
+async def test_what_is_emitted_is_the_draft(calibration: Calibration) -> None:
+    """The stream and the draft are one text."""
+    draft, emitted = await answer(calibration, WHEN, [TOWER], seen(WHEN.text, TOWER, NOISE))
+    assert emitted == draft.text != ""
+
+
+async def test_confidence_is_the_calibrated_probability(calibration: Calibration) -> None:
+    """An answered question is at or above the bar of gate two, an unanswered one below it and without text."""
+    good, _ = await answer(calibration, WHEN, [TOWER], seen(WHEN.text, TOWER, NOISE))
+    assert good.confidence is not None
+    assert good.confidence >= MIN_CONFIDENCE
+    far = question("Who invented the steam engine?")
+    bad, emitted = await answer(calibration, far, [MUSEUM], Reading(far.text, (MUSEUM, NOISE)))
+    assert (bad.text, emitted) == ("", "")
+    assert bad.confidence is not None
+    assert bad.confidence < MIN_CONFIDENCE
+
+
+async def test_of_two_copies_the_one_that_says_more_is_cited(calibration: Calibration) -> None:
+    """A copy that was cut short does not stand for the whole text, even where it matches better by chance."""
+    cut = replace(chunk(4, "The Eiffel Tower is in Paris. It was finished in\n1889.", "Eiffel Tower"), twins=("c1",))
+    copies = seen(WHEN.text, cut, NOISE)
+    whole = replace(seen(WHEN.text, TOWER).chunks[0], similarity=0.79, twins=("c4",))
+    draft, _ = await answer(calibration, WHEN, [cut, TOWER], Reading(WHEN.text, (*copies.chunks, whole)))
+    assert "finished in 1889" in draft.text
+    assert set(cited(draft.text)) == {2}
+
+
+async def test_only_chunks_that_passed_may_answer(calibration: Calibration) -> None:
+    """The best chunk of the pool is no source when gate one did not let it through."""
+    draft, _ = await answer(calibration, WHEN, [MUSEUM], seen(WHEN.text, TOWER, MUSEUM))
+    assert "1889" not in draft.text
+
+
+async def test_a_compound_question_is_one_answer(calibration: Calibration) -> None:
+    """Each part that is answered adds its sentences, in order; the confidence is that of the weakest."""
+    parts = ("When was the Eiffel Tower finished?", "When does the museum open?")
+    asked = replace(question(" ".join(parts)), parts=parts)
+    readings = (seen(parts[0], TOWER, MUSEUM, NOISE), seen(parts[1], MUSEUM, TOWER, NOISE))
+    draft, _ = await answer(calibration, asked, [TOWER, MUSEUM], *readings)
+    assert re.search(r"1889 \[1\]\..*nine in the morning \[2\]\.", draft.text, re.DOTALL)
+    single = [(await answer(calibration, asked, [TOWER, MUSEUM], reading))[0].confidence for reading in readings]
+    assert draft.confidence == min(c for c in single if c is not None)
+
+
+async def test_half_an_answer_is_given(calibration: Calibration) -> None:
+    """A part that is not answered takes nothing away from the other, and is named as not answered."""
+    parts = ("When was the Eiffel Tower finished?", "Who invented the steam engine?")
+    asked = replace(question(" ".join(parts)), parts=parts)
+    draft, _ = await answer(
+        calibration, asked, [TOWER], seen(parts[0], TOWER, NOISE), Reading(parts[1], (MUSEUM, NOISE))
+    )
+    assert "1889" in draft.text
+    assert "museum" not in draft.text
+    assert draft.text.endswith(f"The documents do not answer: {parts[1]}")
+
+
+@pytest.mark.parametrize("noise", ["[3]", "[1, 2]", "【7】", "[^2]"])
+async def test_markers_of_a_document_are_not_repeated(calibration: Calibration, noise: str) -> None:
+    """The only markers in the draft are ours."""
+    other = chunk(1, f"The Eiffel Tower was finished in 1889 {noise}.", "Eiffel Tower")
+    draft, _ = await answer(calibration, WHEN, [other], seen(WHEN.text, other, NOISE))
+    assert draft.text == "The Eiffel Tower was finished in 1889 [1]."
+
+
+async def test_sentences_without_a_full_stop_stay_apart(calibration: Calibration) -> None:
+    """Two items of a list, which end in no mark, are two sentences in the answer too."""
+    listed = chunk(1, "- Eiffel Tower finished in 1889\n- Eiffel Tower finished by Gustave Eiffel", "Tower")
+    draft, _ = await answer(calibration, WHEN, [listed], seen(WHEN.text, listed, NOISE))
+    plain = bare(draft.text)
+    assert [plain[start:end] for start, end in sentence_spans(plain)] == listed.sentences
+
+
+async def test_nothing_retrieved_is_nothing_answered(calibration: Calibration) -> None:
+    """Without readings there is no text and no confidence."""
+    draft, _ = await answer(calibration, WHEN, [])
+    assert draft == Draft("", confidence=0.0)
+
+
+async def test_the_bar_is_the_questions_own(calibration: Calibration) -> None:
+    """A lower least confidence lets through an answer that the usual one turns away."""
+    far = question("Who invented the steam engine?")
+    reading = Reading(far.text, (MUSEUM, NOISE))
+    bad, _ = await answer(calibration, far, [MUSEUM], reading)
+    assert bad.text == ""
+    bold, _ = await answer(calibration, replace(far, min_confidence=0.0), [MUSEUM], reading)
+    assert bold.text != ""

@@ -1,0 +1,62 @@
+"""Gate one without a vendor, and what graders read from a question's readings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.pipeline.grader import CosineGrader, LocalGrader
+from app.pipeline.readings import best_first
+from graph.ports import Grader, Retrieved
+from graph.relevance.calibration import Calibration, cosine_relevance
+from graph.relevance.english import english_idf
+from graph.relevance.gates import grade
+from graph.state import Reading
+from tests.support.synthesis import calibration, chunk, question
+
+__all__ = ["calibration"]  # a fixture
+
+TOWER = chunk(1, "The tower was finished in 1889.", "Tower", similarity=0.8)
+BREAD = chunk(2, "Bread needs flour and water.", "Bread", similarity=0.1)
+ASKED = question("When was the tower finished?")
+READING = Reading(ASKED.text, (BREAD, TOWER))
+
+
+@pytest.mark.parametrize("kind", [LocalGrader, CosineGrader])
+async def test_every_candidate_once_best_first(
+    kind: type[LocalGrader | CosineGrader], calibration: Calibration
+) -> None:
+    """Each chunk comes back once, also when several parts found it, the most relevant first."""
+    grader: Grader = kind(calibration)
+    graded = await grader.grade(ASKED, Retrieved((READING, replace(READING, question="Which bread?"))))
+    assert [one.chunk_id for one in graded] == ["c1", "c2"]
+    assert all(0.0 <= (one.relevance or 0.0) <= 1.0 for one in graded)
+
+
+async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
+    """The local grader adds nothing to the calibrated relevance."""
+    retrieved = Retrieved((READING,))
+    assert await LocalGrader(calibration).grade(ASKED, retrieved) == list(
+        grade(retrieved.readings, english_idf, calibration)
+    )
+
+
+async def test_none_is_the_calibrated_cosine(calibration: Calibration) -> None:
+    """``RERANKER=none`` looks at the cosine alone."""
+    graded = await CosineGrader(calibration).grade(ASKED, Retrieved((READING,)))
+    assert graded[0].relevance == cosine_relevance(0.8, calibration)
+
+
+@pytest.mark.parametrize("kind", [LocalGrader, CosineGrader])
+async def test_an_empty_pool_is_an_empty_grade(
+    kind: type[LocalGrader | CosineGrader], calibration: Calibration
+) -> None:
+    """Nothing retrieved is nothing graded."""
+    assert await kind(calibration).grade(ASKED, Retrieved((Reading(ASKED.text, ()),))) == []
+
+
+def test_the_best_of_several_grades_stays() -> None:
+    """Of one chunk's grades the highest is kept."""
+    low, high = replace(TOWER, relevance=0.2), replace(TOWER, relevance=0.7)
+    assert best_first([low, high, replace(BREAD, relevance=0.5), low]) == [high, replace(BREAD, relevance=0.5)]

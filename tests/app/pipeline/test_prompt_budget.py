@@ -1,0 +1,99 @@
+"""A prompt and its answer fit the context; chunks give way from the last one on, instructions never."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.pipeline.prompt_budget import ANSWER_TOKENS, fit
+from app.pipeline.prompt_budget import tokens as estimate
+from graph.errors import SynthesisFailed
+from graph.state import Chunk
+from prompts import load_prompt
+from tests.support.paths import ROOT
+from tests.support.synthesis import chunk
+
+PROMPT = load_prompt("answer")
+ASKED = "Where is the tower?"
+
+
+def prompt_tokens(question: str, blocks: str) -> int:
+    return estimate(PROMPT.system) + estimate(PROMPT.user(chunks=blocks, question=question))
+
+
+@given(
+    st.lists(st.text(max_size=3000), min_size=1, max_size=12),
+    st.integers(1024, 8192),
+    st.one_of(st.none(), st.integers(1, 4096)),
+)
+def test_prompt_and_answer_never_exceed_the_context(texts: list[str], context: int, max_tokens: int | None) -> None:
+    """Whatever the chunks hold, prompt and answer together are estimated within the context, and order is kept."""
+    chunks = [chunk(n, text) for n, text in enumerate(texts)]
+    fitted = fit(PROMPT, ASKED, chunks, context, max_tokens)
+    assert prompt_tokens(ASKED, fitted.blocks) + fitted.answer_tokens <= context
+    assert fitted.dropped + len(fitted.texts) == len(chunks)
+    assert fitted.answer_tokens >= 1
+
+
+def test_a_question_that_stands_there_twice_counts_twice() -> None:
+    """A prompt may repeat the question; each time takes its place."""
+    twice = replace(PROMPT, text=PROMPT.text.replace("Question: $question", "$question\n" * 3))
+    asked = "Where is the tower? " * 100
+    fitted = fit(twice, asked, [chunk(n, "Plain words. " * 90) for n in range(30)], 4096, None)
+    whole = estimate(twice.system) + estimate(twice.user(chunks=fitted.blocks, question=asked))
+    assert whole + fitted.answer_tokens <= 4096
+
+
+def test_chunks_are_dropped_from_the_end() -> None:
+    """The most relevant chunks stay whole; how many went is counted."""
+    chunks = [chunk(n, f"Sentence {n} of the guide. " * 60) for n in range(10)]
+    fitted = fit(PROMPT, ASKED, chunks, 2048, None)
+    assert 0 < fitted.dropped < 10
+    assert list(fitted.texts) == [c.text.strip() for c in chunks[: 10 - fitted.dropped]]
+
+
+def test_one_chunk_too_long_is_cut() -> None:
+    """A single chunk that is longer than the context gives its beginning rather than nothing."""
+    fitted = fit(PROMPT, ASKED, [chunk(0, "word " * 50_000)], 2048, None)
+    assert fitted.dropped == 0
+    assert fitted.texts[0].startswith("word word")
+
+
+def test_max_tokens_makes_room_and_is_the_limit() -> None:
+    """``maxTokens`` is reserved for the answer, but never more than half of the context."""
+    chunks = [chunk(n, "Plain words about towers. " * 40) for n in range(30)]
+    short, long = fit(PROMPT, ASKED, chunks, 4096, 64), fit(PROMPT, ASKED, chunks, 4096, 4096)
+    assert short.answer_tokens == 64
+    assert short.dropped < long.dropped
+    assert long.answer_tokens >= 2048
+    assert fit(PROMPT, ASKED, chunks[:1], 4096, None).answer_tokens >= ANSWER_TOKENS
+
+
+def test_a_question_that_leaves_no_room_is_a_failure() -> None:
+    """Where the question alone fills the context, that is said; the instructions are not cut for it."""
+    with pytest.raises(SynthesisFailed, match="do not fit"):
+        fit(PROMPT, "多" * 2000, [chunk(0, "Some text.")], 1024, None)
+
+
+@pytest.mark.parametrize("text", ["", " ", "word", "1234567890", "日本語", "🙂🙂", "a  b", "don't", "x_y.z()\n\n\n"])
+def test_the_estimate_is_no_lower_than_a_token_per_mark_digit_and_byte(text: str) -> None:
+    """Digits, marks and foreign letters are what vocabularies split most: each counts."""
+    ascii_words = "".join(letter for letter in text if letter.isascii() and (letter.isalpha() or letter == " "))
+    rest = sum(len(letter.encode()) for letter in text if letter not in ascii_words)
+    assert estimate(text) >= rest
+
+
+def test_the_estimate_of_english_is_between_one_and_two_tokens_a_word() -> None:
+    """On this project's own manual it is above what vocabularies need (about 1.3 a word), and not wildly so."""
+    manual = (ROOT / "knowledge" / "operating-the-garden.md").read_text(encoding="utf-8")
+    assert 1.3 < estimate(manual) / len(manual.split()) < 2.6
+
+
+def test_no_chunk_is_no_prompt() -> None:
+    """Nothing to answer from is a failure here; the graph asks for no answer then."""
+    empty: list[Chunk] = []
+    with pytest.raises(SynthesisFailed):
+        fit(PROMPT, ASKED, empty, 4096, None)

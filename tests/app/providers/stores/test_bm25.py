@@ -1,0 +1,51 @@
+"""BM25 weights as sparse vectors."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.providers.stores.bm25 import AVERAGE_STEMS, K1, B, dimension, document_weights, murmur3
+from graph.terms import stems
+
+DIMENSIONS = [
+    ("dogs", [1312749093]),
+    ("running", [243905464]),
+    ("safety", [344218078]),
+    ("garden", [1232744358]),
+    ("ox", [1250437857]),
+    ("été", [865297935]),
+    ("日本語", [1515949417]),
+    ("x" * 39, [1862596365]),
+    ("3d", [1320850453]),
+]
+"""What Qdrant's own BM25 (qdrant-edge 0.9) numbers the stems of a text."""
+
+
+@pytest.mark.parametrize(("word", "expected"), DIMENSIONS)
+def test_dimensions_are_numbered_as_qdrants_own_bm25_does(word: str, expected: list[int]) -> None:
+    assert [dimension(stem) for stem in stems(word)] == expected
+
+
+def test_the_hash_agrees_with_published_values() -> None:
+    """From the reference implementation's own test, seed 0."""
+    assert murmur3(b"") == 0
+    assert murmur3(b"hello") == 0x248BFA47
+    assert murmur3(b"hello, world") == 0x149BBB7F
+    assert murmur3(b"The quick brown fox jumps over the lazy dog") == 0x2E4FF723
+
+
+@given(st.text(max_size=200))
+def test_weights_are_the_document_part_of_bm25(text: str) -> None:
+    counts = Counter(stems(text))
+    expected = {
+        dimension(stem): n * (K1 + 1) / (n + K1 * (1 - B + B * counts.total() / AVERAGE_STEMS))
+        for stem, n in counts.items()
+    }
+    weights = document_weights(text)
+    assert weights == pytest.approx(expected)
+    assert all(0 < weight < K1 + 1 and math.isfinite(weight) for weight in weights.values())

@@ -1,0 +1,267 @@
+"""A Qdrant server as the store: the kit over the wire, the keyword channel, other pipelines' collections, failures.
+
+The server is a peer: our wire in front of qdrant-client's own engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import uuid
+from collections.abc import AsyncIterator, Iterator
+
+import numpy as np
+import pytest
+from qdrant_client import QdrantClient, models
+
+from app.pipeline.retriever import HybridRetriever
+from app.providers.embeddings.models import EmbeddingModel
+from app.providers.embeddings.vectors import question_vector
+from app.providers.stores.bm25 import dimension, document_weights
+from app.providers.stores.hybrid import HybridQuery
+from app.providers.stores.layout import indexed_text
+from app.providers.stores.make import make_store
+from app.providers.stores.qdrant import QdrantStore
+from app.providers.stores.qdrant_connection import connect
+from app.providers.stores.qdrant_statistics import MOST_ASKED, Statistics
+from app.settings import load_settings
+from graph.errors import ConfigurationError, StoreUnavailable
+from graph.terms import question_stems
+from tests.contract.vector_store_kit import EMBEDDING, FRUIT, SIZE, RemoteStoreKit, asked, documents, point
+from tests.peers import Fault
+from tests.peers.qdrant_peer import QdrantPeer
+from tests.peers.wire import SECRET, FaultKind
+
+KEY = "qdrant-test-key"
+
+
+@pytest.fixture
+def peer() -> Iterator[QdrantPeer]:
+    with QdrantPeer(KEY) as started:
+        yield started
+
+
+def store_of(peer: QdrantPeer, name: str = "c", seconds: float = 30.0, size: int | None = SIZE) -> QdrantStore:
+    settings = load_settings(qdrant_url=peer.url, qdrant_api_key=KEY)
+    return QdrantStore(EMBEDDING, connect(settings), name, size, seconds=seconds)
+
+
+@pytest.fixture
+async def store(peer: QdrantPeer) -> AsyncIterator[QdrantStore]:
+    made = store_of(peer, f"test-{uuid.uuid4()}")
+    yield made
+    await made.aclose()
+
+
+class TestQdrant(RemoteStoreKit):
+    """The kit over Qdrant."""
+
+
+async def test_keywords_are_measured_as_bm25_says(store: QdrantStore) -> None:
+    """The idf is exact, for terms that are nowhere too, and the weights are those of the stored text."""
+    texts = ["Apples are red.", "Pears are green and pears are sweet.", "Plums and pears."]
+    await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(texts)])
+    stems = list(question_stems("Are pears or kiwis sweet?"))
+    terms = {stem: dimension(stem) for stem in stems}
+    hits = await store.ahybrid([HybridQuery(question_vector(EMBEDDING, "?"), tuple(terms.values()))], 3)
+    weights = [document_weights(indexed_text("So", text)) for text in texts]
+    for term in terms.values():
+        n = sum(term in one for one in weights)
+        assert hits.idf[term] == pytest.approx(math.log(1 + (3 - n + 0.5) / (n + 0.5)), rel=1e-4)
+    for one in hits.candidates[0]:
+        assert one.sparse == pytest.approx(weights[int(one.chunk.document_id[1:])], rel=1e-5)
+
+
+async def test_the_keyword_channel_finds_what_the_vectors_do_not(store: QdrantStore) -> None:
+    """With one candidate a channel, the word decides."""
+    await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT)])
+    for n, word in enumerate(["apples", "pears", "plums", "figs", "limes"]):
+        stems = tuple(map(dimension, question_stems(word)))
+        hits = await store.ahybrid([HybridQuery(question_vector(EMBEDDING, word), stems)], 1)
+        assert f"d{n}" in {one.chunk.document_id for one in hits.candidates[0]}
+
+
+async def test_sentence_vectors_are_read_and_not_computed(peer: QdrantPeer, store: QdrantStore) -> None:
+    """Of our own collections no sentence is embedded again, or asked for."""
+    await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT)])
+    before, requests = EMBEDDING.texts, len(peer.requests)
+    found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
+    assert EMBEDDING.texts == before
+    assert len(peer.requests) == requests + 1
+    apples = next(one for one in found.readings[0].chunks if one.document_id == "d0")
+    assert apples.span_similarities[0] == pytest.approx(1.0, abs=5e-3)
+    assert apples.keyword > 0
+
+
+async def test_chunks_that_others_write_into_our_collection_are_read(peer: QdrantPeer, store: QdrantStore) -> None:
+    """They hold no packed vectors: their own are asked for, and their sentences are embedded when needed."""
+    await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT[1:])])
+    (row,) = EMBEDDING.embed_documents([FRUIT[0]])
+    payload = {"page_content": FRUIT[0], "metadata": {"document_id": "theirs"}}
+    peer.engine.upsert(store.collection, [models.PointStruct(id=7, vector={"dense": row}, payload=payload)])
+    found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
+    theirs, *ours = found.readings[0].chunks
+    assert (theirs.document_id, len(ours)) == ("theirs", len(FRUIT) - 1)
+    assert theirs.similarity == pytest.approx(1.0, abs=1e-5)
+    assert theirs.span_similarities == pytest.approx([1.0], abs=1e-5)
+    assert store.notes == ()
+
+
+async def test_a_collection_made_before_vectors_were_packed_keeps_its_sentences(
+    peer: QdrantPeer, store: QdrantStore
+) -> None:
+    """They are read from the multivector that holds them, and written to it with the next chunk."""
+    several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+    dense = models.VectorParams(size=SIZE, distance=models.Distance.COSINE)
+    sentences = models.VectorParams(size=SIZE, distance=models.Distance.COSINE, multivector_config=several)
+    words = {"bm25": models.SparseVectorParams(modifier=models.Modifier.IDF)}
+    peer.engine.create_collection(store.collection, {"dense": dense, "sentences": sentences}, words)
+    given = [point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT)]
+    await store.aupsert(given)
+    peer.engine.delete_payload(store.collection, ["vectors"], models.Filter())
+    before = EMBEDDING.texts
+    found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
+    assert EMBEDDING.texts == before
+    apples = next(one for one in found.readings[0].chunks if one.document_id == "d0")
+    assert apples.span_similarities[0] == pytest.approx(1.0, abs=1e-5)
+    (kept,) = [page async for page in store.apoints()]
+    by_id = {one.chunk_id: one for one in kept}
+    for one in given:
+        np.testing.assert_allclose(by_id[one.chunk_id].sentences, one.sentences, atol=1e-5)
+
+
+def test_statistics_are_bounded_and_age() -> None:
+    """A long question asks for so many terms and no more; after a while each is asked for again."""
+    now = [0.0]
+    known = Statistics(lambda: now[0])
+    assert len(known.missing(range(1000))) == MOST_ASKED
+    known.keep({1: 2.0, 2: 5.0})
+    assert known.missing([1, 2, 3]) == [3]
+    assert known.idf([1, 3]) == {1: 2.0, 3: 5.0}
+    now[0] = 61.0
+    assert known.missing([1, 2, 3]) == [1, 2, 3]
+
+
+FOREIGN = [
+    ("Wear goggles. Wear gloves.", {"source_doc": "safety.pdf", "page_number": 5, "section_title": "Acids"}),
+    ("Holidays are thirty days.", {"source_doc": "hr.pdf", "page_number": 1}),
+]
+
+
+def foreign(peer: QdrantPeer, name: str, distance: models.Distance, *, nested: bool, named: str) -> None:
+    """A collection as another pipeline makes it; one with a vector named "dense" has one named "bm25" too."""
+    params = models.VectorParams(size=SIZE, distance=distance)
+    words = {"bm25": models.SparseVectorParams(modifier=models.Modifier.IDF)} if named == "dense" else None
+    peer.engine.create_collection(name, {named: params} if named else params, words)
+    rows = 3.0 * np.array(EMBEDDING.embed_documents([text for text, _ in FOREIGN]))
+    points = []
+    for at, ((text, fields), row) in enumerate(zip(FOREIGN, rows.tolist(), strict=True)):
+        payload = {"page_content": text, "metadata": fields} if nested else {"text": text, **fields}
+        points.append(models.PointStruct(id=at, vector={named: row} if named else row, payload=payload))
+    peer.engine.upsert(name, points)
+
+
+@pytest.mark.parametrize("distance", [models.Distance.COSINE, models.Distance.DOT, models.Distance.EUCLID])
+@pytest.mark.parametrize(("nested", "named"), [(False, ""), (True, ""), (False, "text-dense"), (False, "dense")])
+async def test_a_collection_of_another_pipeline_is_read_as_it_is(
+    peer: QdrantPeer,
+    store: QdrantStore,
+    distance: models.Distance,
+    nested: bool,
+    named: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Unnamed or otherwise named vectors, flat or nested payloads; what is not there is said once."""
+    foreign(peer, store.collection, distance, nested=nested, named=named)
+    retriever = HybridRetriever(store, EMBEDDING)
+    with caplog.at_level(logging.WARNING, "garden.store"):
+        found = await retriever.retrieve(asked(FOREIGN[0][0]))
+        only = await retriever.retrieve(asked("?", "hr.pdf"))
+    chunk = found.readings[0].chunks[0]
+    assert (chunk.document_id, chunk.page, chunk.section, chunk.keyword) == ("safety.pdf", 5, "Acids", 0.0)
+    assert chunk.similarity == pytest.approx(1.0, abs=1e-5)
+    assert len(chunk.span_similarities) == 2
+    assert [one.document_id for one in only.readings[0].chunks] == ["hr.pdf"]
+    assert [one.page_content for one in await store.aget_by_ids([chunk.chunk_id])] == [chunk.text]
+    said = [record.getMessage() for record in caplog.records]
+    assert said == ["no_sparse_vectors", "no_sentence_vectors"][named == "dense" :]
+
+
+async def test_our_collection_is_made_in_the_layout_of_the_embedded_engine(
+    peer: QdrantPeer, store: QdrantStore
+) -> None:
+    """Dense and BM25 with IDF; payloads as langchain-qdrant writes them, the vectors to be read beside, on the disk."""
+    await store.aupsert([point("a", 0, "h")])
+    params = peer.engine.get_collection(store.collection).config.params
+    assert isinstance(params.vectors, dict)
+    assert set(params.vectors) == {"dense"}
+    assert (params.sparse_vectors or {})["bm25"].modifier == models.Modifier.IDF
+    made = next(r for r in peer.requests if r.method == "PUT" and r.path == f"/collections/{store.collection}")
+    assert made.body["on_disk_payload"] is True
+    (stored,), _ = peer.engine.scroll(store.collection)
+    assert set(stored.payload or {}) == {"page_content", "metadata", "vectors"}
+    indexed = {r.body["field_name"] for r in peer.requests if "/index" in r.path}
+    assert indexed == {"metadata.document_id", "metadata.source", "metadata.status", "metadata.priority"}
+
+
+async def test_langchains_own_store_reads_the_collection(peer: QdrantPeer, store: QdrantStore) -> None:
+    """For chains that want a ``QdrantVectorStore``."""
+    await store.aadd_documents(documents())
+    client = QdrantClient(url=peer.url, headers={"api-key": KEY}, check_compatibility=False)
+    found = await asyncio.to_thread(store.langchain(client).similarity_search, documents()[2].page_content, 1)
+    client.close()
+    assert found[0].page_content == documents()[2].page_content
+
+
+def test_another_vector_size_stops_the_start(peer: QdrantPeer) -> None:
+    """In one line that names both sizes."""
+    foreign(peer, "odd", models.Distance.COSINE, nested=False, named="")
+    settings = load_settings(vector_store="qdrant", qdrant_url=peer.url, qdrant_api_key=KEY)
+    with pytest.raises(ConfigurationError, match=f"{SIZE} dimensions.* makes 384"):
+        make_store(settings, "odd", EmbeddingModel("m", EMBEDDING, 384))
+
+
+async def test_down_at_the_start_and_back(peer: QdrantPeer) -> None:
+    """An outage does not stop the start, and is over without a restart of ours."""
+    peer.refuse()
+    settings = load_settings(vector_store="qdrant", qdrant_url=peer.url, qdrant_api_key=KEY)
+    store = await asyncio.to_thread(make_store, settings, "late", EmbeddingModel("m", EMBEDDING, SIZE))
+    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        await store.aprobe()
+    peer.listen()
+    await asyncio.sleep(1.1)
+    await store.aadd_documents(documents())
+    assert await store.acount() == len(documents())
+    await store.aclose()
+
+
+@pytest.mark.parametrize("kind", ["hangup", "silence", "garbage", "huge"])
+async def test_every_fault_is_ours(peer: QdrantPeer, kind: FaultKind) -> None:
+    """Whatever goes wrong on the wire is ``StoreUnavailable``, and repeats nothing the server said."""
+    peer.fault = Fault(kind)
+    store = store_of(peer, seconds=0.4 if kind == "silence" else 20)
+    with pytest.raises(StoreUnavailable) as caught:
+        await store.asimilarity_search("?")
+    assert SECRET not in f"{caught.value.message} {caught.value.details}"
+    await store.aclose()
+
+
+@pytest.mark.parametrize(("status", "calls"), [(400, 1), (401, 1), (404, 1), (429, 3), (500, 3), (503, 3)])
+async def test_every_status_is_ours(peer: QdrantPeer, status: int, calls: int) -> None:
+    """A 404 of a server that is no Qdrant is no missing collection; 429 and 5xx are tried three times in all."""
+    peer.fault = Fault("status", status, retry_after="0")
+    store = store_of(peer)
+    with pytest.raises(StoreUnavailable) as caught:
+        await store.asimilarity_search("?")
+    assert caught.value.details == {"status": status}
+    assert len(peer.requests) == calls
+    await store.aclose()
+
+
+def test_a_key_that_travels_unencrypted_is_logged_but_not_shown(caplog: pytest.LogCaptureFixture) -> None:
+    """Where the address is plain http."""
+    with caplog.at_level(logging.WARNING, "garden.store"):
+        connect(load_settings(qdrant_url="http://localhost:6333", qdrant_api_key=KEY))
+    assert [record.getMessage() for record in caplog.records] == ["qdrant_key_unencrypted"]
+    assert KEY not in caplog.text

@@ -1,0 +1,123 @@
+"""One question gives the same answer, citations and outcome through every door (contract, "One graph")."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from app.api.studio import forget_graph, make_graph
+from app.bootstrap.compose import Garden
+from app.cli.ask import events_of
+from app.cli.main import app as command
+from app.settings import load_settings
+from rag_service import RAGService
+from tests.app.api.test_query_api import CHEMICALS
+from tests.support.paths import KNOWLEDGE
+
+from tests.app.api.test_query_stream import events
+
+Told = tuple[str, str, list[tuple[str, str]]]
+"""Outcome, answer without markers, and the chunk and quote of every citation."""
+
+
+def sample_questions() -> list[str]:
+    """Thirty of the sample questions, every third one unanswerable."""
+    rows = [json.loads(line) for line in (KNOWLEDGE / "questions.jsonl").read_text().splitlines()]
+    can = [row["question"] for row in rows if row["answerable"]]
+    cannot = [row["question"] for row in rows if not row["answerable"]]
+    return can[:20] + cannot[:10]
+
+
+def plain(answer: str | None) -> str:
+    """The answer without its markers, in either writing."""
+    return re.sub(r"\s*\[(?:\d+|[^\[\]]+\.(?:md|html|pdf|rst|txt)[^\[\]]*)\]", "", answer or "")
+
+
+def of_body(body: dict[str, Any]) -> Told:
+    cited = [(row["chunkId"], row["quote"]) for row in body["evidence"]]
+    return body["metadata"]["outcome"], plain(body["answer"]) if cited else "", cited
+
+
+@pytest.fixture(scope="module")
+def library(planted: Path) -> Iterator[RAGService]:
+    """The library over the collection that the server serves."""
+    with RAGService(settings=load_settings(data_dir=planted, max_retrieval_results=10)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def studio(planted: Path) -> list[Told]:
+    """What Studio's graph, made as ``langgraph.json`` has it made, tells of the thirty questions."""
+
+    async def ask_all() -> list[Told]:
+        graph = await make_graph()
+        told = [of_state(await graph.ainvoke({"query": question})) for question in sample_questions()]
+        await forget_graph()
+        return told
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DATA_DIR", str(planted))
+        return asyncio.run(ask_all())
+
+
+def of_state(state: dict[str, Any]) -> Told:
+    cited = [(citation.chunk_id, citation.quote) for citation in state["citations"]]
+    return state["outcome"], plain(state["answer"]) if cited else "", cited
+
+
+async def through(garden: Garden, fields: dict[str, Any]) -> dict[str, Any]:
+    """The last event of a question, which is what ``garden ask --json`` prints."""
+    return [data async for _, data in events_of(garden, fields)][-1]
+
+
+def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService, studio: list[Told]) -> None:
+    """/query, its stream, /rag/invoke, batch and stream, RAGService, Studio, the command line: the same of thirty."""
+    questions = sample_questions()
+    assert len(questions) == 30
+    asked = [{"query": question, "includeEvidence": True} for question in questions]
+    batch = http.post("/rag/batch", json={"inputs": asked}).json()["output"]
+    outcomes = set()
+    for fields, batched, in_studio in zip(asked, batch, studio, strict=True):
+        expected = of_body(http.post("/query", json=fields).json())
+        outcomes.add(expected[0])
+        assert of_body(events(http.post("/query/stream", json=fields))[-1][1]) == expected
+        assert of_body(http.post("/rag/invoke", json={"input": fields}).json()["output"]) == expected
+        assert of_body(batched) == expected
+        assert in_studio == expected
+        assert of_body(library._loop.run(through(library._garden, fields))) == expected
+        last = [
+            line for line in http.post("/rag/stream", json={"input": fields}).text.splitlines() if '"answer"' in line
+        ]
+        assert of_body(json.loads(last[-1].removeprefix("data: "))) == expected
+        answer = library.query(str(fields["query"]))
+        cited = [(citation.chunk_id, citation.quote) for citation in answer.citations]
+        assert (plain(answer.answer), cited) == expected[1:]
+        assert (answer.answer is None) == (expected[0] != "answered")
+    assert "answered" in outcomes
+    assert len(outcomes) > 1
+
+
+def test_the_command_line_tells_the_same(http: httpx.Client, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``garden ask --json`` prints what /query tells, beside the server over the same collection."""
+    monkeypatch.setenv("DATA_DIR", str(planted))
+    for question in [sample_questions()[place] for place in (0, 7, -1)]:
+        asked = CliRunner().invoke(command, ["ask", question, "--json"])
+        assert asked.exit_code == 0, asked.output
+        expected = of_body(http.post("/query", json={"query": question, "includeEvidence": True}).json())
+        assert of_body(json.loads(asked.stdout)) == expected
+
+
+def test_the_command_line_takes_a_source(address: str, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``garden ask --source`` beside a running server answers from that document alone."""
+    monkeypatch.setenv("DATA_DIR", str(planted))
+    for source, answered in (("safety_manual.pdf", True), ("hr_policy.pdf", False)):
+        asked = CliRunner().invoke(command, ["ask", CHEMICALS, "--source", source, "--json"])
+        assert json.loads(asked.stdout)["metadata"]["answerSynthesized"] is answered, source

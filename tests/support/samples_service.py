@@ -1,0 +1,137 @@
+"""One planted garden and one real server for all door tests: sockets, embedded store and weights included."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+import uvicorn
+from filelock import FileLock
+from playwright.sync_api import Browser, sync_playwright
+
+from app.api.server import create_app
+from app.bootstrap.compose import Garden, build_garden
+from app.ingest.pipeline import ingest
+from app.ingest.samples import SAMPLES
+from app.providers.embeddings.models import EmbeddingModel
+from app.settings import load_settings
+from tests.support.paths import KNOWLEDGE
+
+if TYPE_CHECKING:
+    from app.providers.embeddings.minilm import MiniLMEmbeddings
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="session")
+def embedding(embeddings: MiniLMEmbeddings) -> EmbeddingModel:
+    """The embedded model under its calibration's name; it outlives every garden that borrows it."""
+    return EmbeddingModel(embeddings.model_name, Lasting(embeddings), embeddings.dimension)
+
+
+class Lasting:
+    """A model that a garden's closing does not close."""
+
+    def __init__(self, embeddings: Any) -> None:
+        self._embeddings = embeddings
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "close":
+            raise AttributeError(name)
+        return getattr(self._embeddings, name)
+
+
+@pytest.fixture(scope="session")
+def planted(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel, worker_id: str) -> Path:
+    """A data folder whose collection holds the sample garden; nobody has it open. Planted once for all workers."""
+    own = tmp_path_factory.mktemp("garden") / "data"
+    whole_run = tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
+    first = whole_run / "planted"
+    with FileLock(f"{first}.lock"):
+        if not first.exists():
+            plant_samples(first.with_suffix(".part"), embedding)
+            first.with_suffix(".part").rename(first)
+    return Path(shutil.copytree(first, own))
+
+
+def plant_samples(folder: Path, embedding: EmbeddingModel) -> None:
+    """The sample documents in a collection under *folder*."""
+
+    async def plant() -> None:
+        garden = build_garden(load_settings(data_dir=folder), embedding=embedding)
+        paths = sorted(path for path in KNOWLEDGE.iterdir() if path.suffix in SAMPLES)
+        report = await ingest(
+            paths, store=garden.store, embeddings=embedding.embeddings, model_name=garden.embedding.name
+        )
+        assert not report.skipped
+        await garden.aclose()
+
+    asyncio.run(plant())
+
+
+@contextmanager
+def serve(garden: Garden) -> Iterator[str]:
+    """A real server for *garden*; yields its address and closes the garden at the end."""
+    with serve_app(create_app(garden)) as address:
+        yield address
+
+
+@contextmanager
+def serve_app(app: Any) -> Iterator[str]:
+    """A real server for an ASGI application on a free loopback port; yields its address."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=5))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        wait_until(lambda: server.started or not thread.is_alive())
+        assert server.started
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listening.close()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Poll *condition*; fail when it does not come true."""
+    ready = threading.Event()
+    for _ in range(int(seconds / 0.02)):
+        if condition():
+            return
+        ready.wait(0.02)
+    raise AssertionError("waited in vain")
+
+
+@pytest.fixture(scope="session")
+def address(planted: Path, embedding: EmbeddingModel) -> Iterator[str]:
+    """The address of a server over the sample garden."""
+    with serve(build_garden(load_settings(data_dir=planted), embedding=embedding)) as served:
+        yield served
+
+
+@pytest.fixture
+def http(address: str) -> Iterator[httpx.Client]:
+    """A client of that server."""
+    with httpx.Client(base_url=address, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def browser(planted: Path) -> Iterator[Browser]:
+    """Headless Chromium; a machine without one says so. Planting comes first: no loop runs beside the browser's."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        chromium.close()
