@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--init", type=Path, help="weights to start from, in place of all-MiniLM-L6-v2")
     parser.add_argument("--most", type=int, default=120_000, help="most examples of the public sets")
     parser.add_argument("--passes", type=int, default=2, help="passes over the written questions")
+    parser.add_argument("--claim-passes", type=int, default=2, help="passes over the claims")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--seed", type=int, default=1)
@@ -41,12 +42,12 @@ def main() -> None:
     if given.init:
         reader.load_state_dict(started(torch.load(given.init, map_location="cpu")), strict=False)
     examples: list[Example] = public_examples(given.public, given.seed, given.most) if given.public else []
-    for number in range(given.passes if given.written else 0):
-        seed = given.seed + number
+    lines = given.written.read_text(encoding="utf-8").splitlines() if given.written else []
+    rows = [json.loads(line) for line in lines]
+    for seed in range(given.seed, given.seed + (given.passes if given.written else 0)):
         examples += written_examples(given.written, seed)
-        if given.claims:
-            rows = [json.loads(line) for line in given.written.read_text(encoding="utf-8").splitlines()]
-            examples += written_claims(given.claims, seed) + made_claims(rows, seed, given.made)
+    for seed in range(given.seed, given.seed + (given.claim_passes if given.claims else 0)):
+        examples += written_claims(given.claims, seed) + made_claims(rows, seed, given.made)
         if given.wice:
             examples += wice_claims(given.wice, seed)
     print(len(examples), "examples", flush=True)
