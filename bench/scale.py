@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.cli.main import GC_THRESHOLDS
 from app.settings import load_settings
 from bench.corpus import make_corpus
@@ -61,23 +61,23 @@ async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
     smallest = load_settings(data_dir=folder / "smallest", log_level="ERROR")
     grown, rows = len(points), []
     for size in sizes:
-        garden = build_garden(settings)
+        container = build_container(settings)
         try:
-            rows.append({"chunks": size, **await grow(garden.store, points, grown, size)})
+            rows.append({"chunks": size, **await grow(container.store, points, grown, size)})
         finally:
-            await garden.aclose()
+            await container.aclose()
         grown = max(grown, size)
         rows[-1]["disk, MB"] = await asyncio.to_thread(size_mb, folder / "garden")
         if size == sizes[0]:
             await asyncio.to_thread(shutil.copytree, folder / "garden", folder / "smallest")
         begun = time.perf_counter()
-        garden = build_garden(settings)
+        container = build_container(settings)
         rows[-1]["opened, s"] = time.perf_counter() - begun
-        beside = build_garden(smallest)
+        beside = build_container(smallest)
         try:
-            rows[-1].update(await measure_questions(garden, beside, corpus))
+            rows[-1].update(await measure_questions(container, beside, corpus))
         finally:
-            await garden.aclose()
+            await container.aclose()
             await beside.aclose()
         print(f"{size:,} chunks measured", flush=True)
     return {"ingest": ingested, "sizes": rows}

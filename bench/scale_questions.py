@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from app.bootstrap.compose import Garden
+from app.bootstrap.compose import AppContainer
 from app.pipeline.retriever import POOL
 from app.providers.embeddings.vectors import Vectors
 from app.providers.stores.bm25 import dimension
@@ -41,7 +41,7 @@ class Way:
     """A way of asking: what is asked of a garden, the questions that count, and those before them."""
 
     name: str
-    ask: Callable[[Garden], Ask]
+    ask: Callable[[AppContainer], Ask]
     questions: Sequence[str]
     before: Sequence[str]
 
@@ -55,7 +55,7 @@ class Asked:
     cpu: float
 
 
-async def measure_questions(garden: Garden, beside: Garden, corpus: Corpus) -> dict[str, float]:
+async def measure_questions(container: AppContainer, beside: AppContainer, corpus: Corpus) -> dict[str, float]:
     """Whole questions, without a filter and with one, and the search alone; *beside* is asked the same in turns.
 
     The vectors of the first hundred questions are there before they are asked, those of the other two hundred are not.
@@ -65,17 +65,17 @@ async def measure_questions(garden: Garden, beside: Garden, corpus: Corpus) -> d
         corpus.questions[begin:end]
         for begin, end in ((0, WARM_UP), *((WARM_UP + n * QUESTIONS, WARM_UP + (n + 1) * QUESTIONS) for n in range(3)))
     )
-    for one in (garden, beside):
+    for one in (container, beside):
         vectors = await one.embedding.embeddings.aquestion_array(known)  # type: ignore[attr-defined]
     queries = {
         question: HybridQuery(vector, tuple(map(dimension, question_stems(question))))
         for question, vector in zip(known, vectors, strict=True)
     }
 
-    def whole(source: str | None) -> Callable[[Garden], Ask]:
+    def whole(source: str | None) -> Callable[[AppContainer], Ask]:
         return lambda one: lambda question: one.service.ask({"query": question, "source": source})
 
-    def search(one: Garden) -> Ask:
+    def search(one: AppContainer) -> Ask:
         return lambda question: one.store.ahybrid([queries[question]], POOL)
 
     found: dict[str, float] = {}
@@ -87,12 +87,12 @@ async def measure_questions(garden: Garden, beside: Garden, corpus: Corpus) -> d
         Way("new question, half", whole(HALF), new_too, warm_up),
         Way("search, candidates remembered", search, known, [*known, *known]),  # met a second time they are decoded
     ):
-        here, there = await ask_in_turns([way.ask(garden), way.ask(beside)], way.before, way.questions)
+        here, there = await ask_in_turns([way.ask(container), way.ask(beside)], way.before, way.questions)
         found |= {f"{way.name}, p50 ms": here.p50, f"{way.name}, p95 ms": here.p95, f"{way.name}, CPU ms": here.cpu}
         found |= {f"{way.name}, p50 over the smallest's": here.p50 / there.p50}
         found |= {f"{way.name}, CPU over the smallest's": here.cpu / there.cpu}
-    found["of the ten nearest, found"] = await measure_recall(garden.store, list(vectors), None)
-    found["of the ten nearest in half, found"] = await measure_recall(garden.store, list(vectors), {"source": HALF})
+    found["of the ten nearest, found"] = await measure_recall(container.store, list(vectors), None)
+    found["of the ten nearest in half, found"] = await measure_recall(container.store, list(vectors), {"source": HALF})
     memory = psutil.Process().memory_info()
     found["memory, private, MB"] = (memory.rss - memory.shared) / 2**20
     found["memory, mapped from files, MB"] = memory.shared / 2**20

@@ -15,7 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from graph import nodes, routes
-from graph.errors import GardenError, RerankFailed, StoreUnavailable, SynthesisTimeout
+from graph.errors import RAGError, RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy
 from graph.ports import Ports
 from graph.routes import Route
@@ -33,7 +33,7 @@ LATE_MODEL = partial(SynthesisTimeout, "The chat model did not finish in time.")
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class NodeSpec:
     """A node, and which way it goes from there; ``route`` None is the end."""
 
     name: str
@@ -41,11 +41,11 @@ class Stop:
     route: Route | None
 
 
-def stops(ports: Ports, policy: Policy) -> tuple[Stop, ...]:
+def node_specs(ports: Ports, policy: Policy) -> tuple[NodeSpec, ...]:
     """The nodes with *ports* and *policy* bound into them, the first one first."""
 
-    def at(name: str, does: Step, route: Route | None = None, late: Callable[[], GardenError] | None = None) -> Stop:
-        return Stop(name, step(name, does, late), route)
+    def at(name: str, does: Step, route: Route | None = None, late: Callable[[], RAGError] | None = None) -> NodeSpec:
+        return NodeSpec(name, step(name, does, late), route)
 
     return (
         at("validate", partial(nodes.validate, policy=policy), routes.after_validate),
@@ -61,9 +61,9 @@ def stops(ports: Ports, policy: Policy) -> tuple[Stop, ...]:
 def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Bind *ports* and *policy* into the state machine. *output* says which keys a run returns; ``State`` for all."""
     plan = StateGraph(State, context_schema=form_of(policy), input_schema=Input, output_schema=output)
-    way = stops(ports, policy)
+    way = node_specs(ports, policy)
     for stop in way:
-        plan.add_node(stop.name, afresh(stop.node) if stop is way[0] else stop.node)
+        plan.add_node(stop.name, reset_thread(stop.node) if stop is way[0] else stop.node)
         if stop.route:
             plan.add_conditional_edges(stop.name, coroutine(stop.route), ends_of(stop.route))
         else:
@@ -72,7 +72,7 @@ def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> Com
     return plan.compile(name="knowledge_garden")
 
 
-def afresh(first: Node) -> Node:
+def reset_thread(first: Node) -> Node:
     """The *first* node, on a thread where a run before left its end: that goes, and the node sees the input alone."""
 
     async def validate(state: State, runtime: Runtime[Any]) -> Update:

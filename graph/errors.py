@@ -37,7 +37,7 @@ Outcome = Literal[
 """How a question ended; the same word through every door (contract, "One graph")."""
 
 
-class GardenError(Exception):
+class RAGError(Exception):
     """The root. ``message`` may be shown to a client; ``details`` holds JSON values only."""
 
     outcome: ClassVar[Outcome | None] = None
@@ -48,11 +48,11 @@ class GardenError(Exception):
         self.details = details
 
 
-class ConfigurationError(GardenError):
+class ConfigurationError(RAGError):
     """A setting is wrong, or names a part that is not installed or does not fit."""
 
 
-class InvalidInput(GardenError):
+class InvalidInput(RAGError):
     """A rule on the question or its options is broken; ``details["field"]`` names which."""
 
     outcome = "invalid_input"
@@ -61,7 +61,7 @@ class InvalidInput(GardenError):
         super().__init__(message, field=field, **details)
 
 
-class Overloaded(GardenError):
+class Overloaded(RAGError):
     """Every place is taken; ``retry_after`` is in whole seconds."""
 
     outcome = "overloaded"
@@ -71,7 +71,7 @@ class Overloaded(GardenError):
         self.retry_after = retry_after
 
 
-class RetrievalFailed(GardenError):
+class RetrievalFailed(RAGError):
     """The search for chunks did not happen: an outage, never "nothing found"."""
 
     outcome = "retrieval_failed"
@@ -93,13 +93,13 @@ class EmbeddingUnavailable(RetrievalFailed):
     """The embedding model cannot be reached, or did not embed the question."""
 
 
-class RerankFailed(GardenError):
+class RerankFailed(RAGError):
     """The reranker did not answer."""
 
     outcome = "rerank_failed"
 
 
-class SynthesisFailed(GardenError):
+class SynthesisFailed(RAGError):
     """The chat model did not give an answer that can be used."""
 
     outcome: ClassVar[Outcome | None] = "synthesis_failed"

@@ -11,14 +11,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from graph.state import Chunk, Draft, Question, Reading, ReadPassage
+from graph.state import Chunk, Draft, Question, ReadPassage, SubqueryResults
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What the search brought: one ``Reading`` per part of the question, each best first by the fused score."""
+    """What the search brought: one ``SubqueryResults`` per part of the question, each best first by the fused score."""
 
-    readings: tuple[Reading, ...]
+    subquery_results: tuple[SubqueryResults, ...]
 
 
 class Retriever(Protocol):
@@ -43,11 +43,11 @@ class Grader(Protocol):
 TokenSink = Callable[[str], Awaitable[None]]
 
 
-def nobody(_: Any) -> None:
+def null_writer(_: Any) -> None:
     """The stream writer of a run that nobody watches."""
 
 
-async def unheard(text: str) -> None:
+async def null_sink(text: str) -> None:
     """The sink of a run that nobody watches: who writes for it may write all at once."""
 
 

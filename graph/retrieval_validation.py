@@ -12,8 +12,8 @@ from typing import Any
 from graph.policy import MIN_CONFIDENCE
 from graph.relevance.calibration import Calibration
 from graph.relevance.extractive import extract
-from graph.relevance.gates import Assessment, assess
-from graph.state import Chunk, Reading
+from graph.relevance.thresholds import Assessment, assess
+from graph.state import Chunk, SubqueryResults
 from graph.terms import Idf
 
 SUMMARY_CHARS = 160
@@ -32,7 +32,11 @@ def nothing_given() -> dict[str, Any]:
 
 
 def verdict(
-    readings: Sequence[Reading], relevance: Mapping[str, float], idf: Idf, calibration: Calibration, threshold: float
+    subquery_results: Sequence[SubqueryResults],
+    relevance: Mapping[str, float],
+    idf: Idf,
+    calibration: Calibration,
+    threshold: float,
 ) -> dict[str, Any]:
     """The document's result but for its time, in plain JSON values.
 
@@ -40,10 +44,10 @@ def verdict(
     """
     ranked = sorted(relevance.items(), key=lambda item: -item[1])
     relevant = {chunk_id: score for chunk_id, score in ranked if score >= threshold}
-    assessed = [assess(reading, idf, calibration) for reading in readings]
+    assessed = [assess(reading, idf, calibration) for reading in subquery_results]
     evidence: list[dict[str, Any]] = []
     answered = 0
-    for reading, row in zip(readings, assessed, strict=True):
+    for reading, row in zip(subquery_results, assessed, strict=True):
         found = [one for one in row if one.chunk.chunk_id in relevant and one.matches]
         answering = [one for one in found if one.answers >= MIN_CONFIDENCE]
         answered += bool(answering)
@@ -62,14 +66,14 @@ def verdict(
         "answer_present": answered > 0,
         "evidence": evidence,
         "retrieval_quality": "Good" if answered else "Partial" if relevant else "Poor",
-        "quality_reasoning": _reasoning(ranked, list(relevant.values()), answered, len(readings), threshold),
+        "quality_reasoning": _reasoning(ranked, list(relevant.values()), answered, len(subquery_results), threshold),
     }
 
 
-def _evidence(reading: Reading, one: Assessment, idf: Idf, calibration: Calibration) -> list[dict[str, Any]]:
+def _evidence(reading: SubqueryResults, one: Assessment, idf: Idf, calibration: Calibration) -> list[dict[str, Any]]:
     """The sentences of one chunk that answer one part of the question, each with its neighbours."""
     chunk = one.chunk
-    (found,) = extract([Reading(reading.question, (chunk,))], idf, calibration, threshold=0.0)
+    (found,) = extract([SubqueryResults(reading.question, (chunk,))], idf, calibration, threshold=0.0)
     pieces = []
     for sentence in found.sentences:
         index = chunk.spans.index((sentence.start, sentence.end))

@@ -74,7 +74,7 @@ class Chunk:
     keyword: float = 0.0
     spans: tuple[tuple[int, int], ...] = ()
     span_similarities: tuple[float, ...] = ()
-    twins: tuple[str, ...] = ()
+    near_duplicates: tuple[str, ...] = ()
     relevance: float | None = None
     read: ReadPassage | None = None
 
@@ -94,7 +94,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class SubqueryResults:
     """One question, or one part of it, and its candidates as measured against it, best first by the fused score.
 
     Compared by identity, so that what is computed of one reading is cheaply found again.
@@ -184,7 +184,7 @@ class State(Input, Output):
     """Everything the nodes leave behind, in the order they run."""
 
     question: NotRequired[Question]
-    readings: NotRequired[list[Reading]]
+    subquery_results: NotRequired[list[SubqueryResults]]
     chunks: NotRequired[list[Chunk]]
     graded: NotRequired[list[Chunk]]
     draft: NotRequired[Draft]

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from langgraph.runtime import Runtime
 
-from graph.errors import GardenError
+from graph.errors import RAGError
 from graph.state import Failure, State
 
 GRACE = 0.25
@@ -34,15 +34,15 @@ class Node(Protocol):
 log = logging.getLogger("garden.graph")
 
 
-def failure_of(error: GardenError) -> Failure:
+def failure_of(error: RAGError) -> Failure:
     """The error as a value: its class's name, its outcome, and the words that may be shown."""
     if error.outcome is None:
         raise error
     return Failure(type(error).__name__, error.outcome, error.message, dict(error.details))
 
 
-def step(name: str, node: Step, late: Callable[[], GardenError] | None = None) -> Node:
-    """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``GardenError`` becomes ``failure``.
+def step(name: str, node: Step, late: Callable[[], RAGError] | None = None) -> Node:
+    """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``RAGError`` becomes ``failure``.
 
     With *late*, the node is stopped ``GRACE`` past ``question.deadline`` and the error *late* makes is its failure.
     Errors outside the tree of ``graph.errors`` are defects and pass through.
@@ -58,7 +58,7 @@ def step(name: str, node: Step, late: Callable[[], GardenError] | None = None) -
                 update = await work
             else:
                 update = await _until(state["question"].deadline + GRACE, work, late)
-        except GardenError as error:
+        except RAGError as error:
             update = {"failure": failure_of(error)}
             # The cause is a vendor's error: its text may hold addresses and keys, so only its kind is logged.
             log.warning(
@@ -77,7 +77,7 @@ def step(name: str, node: Step, late: Callable[[], GardenError] | None = None) -
     return run
 
 
-async def _until(deadline: float, work: Awaitable[Update], late: Callable[[], GardenError]) -> Update:
+async def _until(deadline: float, work: Awaitable[Update], late: Callable[[], RAGError]) -> Update:
     """Await *work* until the monotonic *deadline*; past it, cancel it and raise what *late* makes."""
     try:
         async with asyncio.timeout(max(0.0, deadline - time.monotonic())) as limit:

@@ -123,7 +123,7 @@ IDLE_STEMS = frozenset(map(stem, _STOP_WORDS | _QUESTION_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class QueryTerms:
     """The stems of a question, the opening of each as `vocabulary` writes it, and its share of their idf.
 
     ``entries`` are all of these stems and openings: the only part of a vocabulary that `coverage` looks at.
@@ -153,12 +153,12 @@ class Wanted:
         return total
 
 
-def wanted(question: str, idf: Idf) -> Wanted:
+def wanted(question: str, idf: Idf) -> QueryTerms:
     """What *question* looks for, weighted by *idf*."""
     found = question_stems(question)
     weights = [idf(s) for s in found]
     total = sum(weights) or 1.0
-    return Wanted.of((s, weight / total) for s, weight in zip(found, weights, strict=True))
+    return QueryTerms.of((s, weight / total) for s, weight in zip(found, weights, strict=True))
 
 
 def document_idf(documents: int, frequencies: Counter[str]) -> Idf:

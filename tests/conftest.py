@@ -22,7 +22,7 @@ from tests.support.paths import ROOT
 if TYPE_CHECKING:
     from app.providers.embeddings.minilm import MiniLMEmbeddings
 
-pytest_plugins = ["tests.support.samples_service", "tests.support.two_facts"]
+pytest_plugins = ["tests.peers", "tests.support.samples_service", "tests.support.synthesis", "tests.support.two_facts"]
 
 OUTSIDE = ("CHROMA_", "CO_API_", "COHERE_", "LANGCHAIN_", "LANGGRAPH_", "LANGSMITH_", "OLLAMA_", "OTEL_", "QDRANT_")
 """Variables that libraries underneath read by themselves begin with one of these."""

@@ -12,7 +12,7 @@ from graph.errors import ConfigurationError
 log = logging.getLogger("garden.keys")
 
 
-class Keyring:
+class ApiKeys:
     """Holds digests of the keys. Every key is compared, each in constant time, whatever its length."""
 
     def __init__(self, keys: Sequence[str] = ()) -> None:
@@ -33,21 +33,21 @@ class Keyring:
         return any(matches)
 
 
-def reload_keys(keyring: Keyring, read: Callable[[], Sequence[str]]) -> None:
+def reload_keys(api_keys: ApiKeys, read: Callable[[], Sequence[str]]) -> None:
     """Fill *keyring* with what *read* gives. What cannot be read, or would open a closed service, changes nothing."""
     try:
         keys = read()
     except ConfigurationError as error:
         log.error("keys_kept", extra={"reason": error.message, "do": "mend the setting and send SIGHUP again"})
         return
-    if keyring and not keys:
+    if api_keys and not keys:
         reason = "there is no key in API_KEYS or API_KEYS_FILE any more"
         log.error("keys_kept", extra={"reason": reason, "do": "to open the service, restart it without keys"})
         return
-    if keys and not keyring:
+    if keys and not api_keys:
         log.info("keys_wanted_now", extra={"keys": len(keys)})
-    keyring.replace(keys)
-    log.info("keys_reloaded", extra={"keys": len(keyring)})
+    api_keys.replace(keys)
+    log.info("keys_reloaded", extra={"keys": len(api_keys)})
 
 
 def _digest(key: str) -> bytes:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.errors import GardenError, Outcome
+from graph.errors import Outcome, RAGError
 from graph.state import Failure
 
 BY_OUTCOME: dict[Outcome, tuple[int, str]] = {
@@ -94,9 +94,9 @@ async def on_validation_error(_: Request, error: Exception) -> Response:
     return error_response(400, f"{field}: {message}.", field=field)
 
 
-async def on_garden_error(_: Request, error: Exception) -> Response:
+async def on_rag_error(_: Request, error: Exception) -> Response:
     """An error of the tree raised outside the graph (search, tasks, ingest)."""
-    assert isinstance(error, GardenError)
+    assert isinstance(error, RAGError)
     if error.outcome is None:
         return JSON(body("VALIDATION_ERROR", error.message, dict(error.details)), 400)
     return failure_response(Failure(type(error).__name__, error.outcome, error.message, dict(error.details)))

@@ -24,8 +24,8 @@ from app.api.errors import failure_body
 from app.api.langserve_checks import checked
 from app.api.query_schemas import QueryResponse
 from app.api.schemas import answer_body
-from app.query_service.service import WAIT_FOR_PLACE, GardenService
-from graph.errors import GardenError, SynthesisTimeout
+from app.query_service.service import WAIT_FOR_PLACE, QueryService
+from graph.errors import RAGError, SynthesisTimeout
 from graph.result import Result
 from graph.state import Failure
 from graph.steps import failure_of
@@ -55,7 +55,7 @@ class _Piece(AddableDict):
         return _Piece(super().__add__(other))
 
 
-class AnswerFailed(GardenError):
+class AnswerFailed(RAGError):
     """A failure on its way out of a Runnable, which has no other means to report one."""
 
     def __init__(self, failure: Failure) -> None:
@@ -66,7 +66,7 @@ class AnswerFailed(GardenError):
 class RagRunnable(RunnableGenerator[Any, Any]):
     """The service as a Runnable: ``ainvoke`` gives the answer's body, ``astream`` tokens and then that body."""
 
-    def __init__(self, service: GardenService, seconds: float) -> None:
+    def __init__(self, service: QueryService, seconds: float) -> None:
         """*seconds* are a request's, and so a batch's: with a moment more, for each of its questions ends by itself."""
 
         async def tokens(inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -145,7 +145,7 @@ class RagRunnable(RunnableGenerator[Any, Any]):
         raise NotImplementedError("The service is asynchronous: use astream, or RAGService from plain code.")
 
 
-def add_rag_routes(app: FastAPI, service: GardenService, *, seconds: float) -> None:
+def add_rag_routes(app: FastAPI, service: QueryService, *, seconds: float) -> None:
     """Serve ``/rag/invoke``, ``batch``, ``stream``, ``stream_events``, ``playground`` and the schemas."""
 
     @app.get("/rag/playground", include_in_schema=False)

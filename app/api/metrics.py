@@ -11,10 +11,10 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from prometheus_client.metrics_core import Metric
 
-from app.bootstrap.container import Garden
+from app.bootstrap.container import AppContainer
 from app.ops.metrics import Metrics, circuit_states, gauge, model_tokens
 from app.providers.rerank.models import reranker_label
-from graph.errors import GardenError
+from graph.errors import RAGError
 
 FRESH_SECONDS = 5.0
 """How long a look at the stores counts: anybody may ask for the figures, and as often as they like."""
@@ -23,33 +23,33 @@ LIMIT = 2.0
 """Longest time one count may take."""
 
 
-def metrics_of(garden: Garden) -> Metrics:
+def metrics_of(container: AppContainer) -> Metrics:
     """Figures of everything *garden* is made of, counted from now on."""
-    settings = garden.settings
+    settings = container.settings
     info = {
-        "version": garden.version,
+        "version": container.version,
         "store": settings.vector_store,
-        "embedding": garden.embedding.name,
+        "embedding": container.embedding.name,
         "chat": settings.chat,
         "reranker": reranker_label(settings),
     }
     metrics = Metrics(info=info, places=settings.places)
-    garden.service.observers.append(metrics.question)
-    garden.traffic.observers.append(metrics.request)
+    container.service.observers.append(metrics.question)
+    container.traffic.observers.append(metrics.request)
 
     def read() -> Iterator[Metric]:
-        yield gauge("garden_http_requests_in_flight", "Requests under way.", garden.traffic.in_flight)
-        yield gauge("garden_questions_in_flight", "Questions that have a place.", garden.service.in_flight)
+        yield gauge("garden_http_requests_in_flight", "Requests under way.", container.traffic.in_flight)
+        yield gauge("garden_questions_in_flight", "Questions that have a place.", container.service.in_flight)
         yield gauge("garden_tasks", "Tasks on the event loop.", _tasks())
-        yield gauge("garden_draining", "1 while the service goes down.", garden.health.draining)
-        yield circuit_states(garden.circuits)
-        yield model_tokens(garden.tokens_spent)
+        yield gauge("garden_draining", "1 while the service goes down.", container.health.draining)
+        yield circuit_states(container.circuits)
+        yield model_tokens(container.tokens_spent)
 
     metrics.watch(read)
     return metrics
 
 
-def metrics_routes(garden: Garden, metrics: Metrics) -> APIRouter:
+def metrics_routes(container: AppContainer, metrics: Metrics) -> APIRouter:
     """The route, over *metrics* of *garden*."""
     router = APIRouter(tags=["health"])
     looked_at = float("-inf")
@@ -61,13 +61,13 @@ def metrics_routes(garden: Garden, metrics: Metrics) -> APIRouter:
             if time.monotonic() - looked_at < FRESH_SECONDS:
                 return
             stores = {
-                garden.settings.vector_store_collection: garden.store,
-                garden.settings.tasks_collection: garden.tasks.store,
+                container.settings.vector_store_collection: container.store,
+                container.settings.tasks_collection: container.tasks.store,
             }
             counts = await asyncio.gather(*(_count(store) for store in stores.values()))
             for collection, count in zip(stores, counts, strict=True):
                 metrics.stored(collection, count)
-            metrics.ready(await garden.health.not_ready() is None)
+            metrics.ready(await container.health.not_ready() is None)
             looked_at = time.monotonic()
 
     @router.get("/metrics", response_class=Response, include_in_schema=False)
@@ -95,5 +95,5 @@ async def _count(store: object) -> int | None:
     try:
         async with asyncio.timeout(LIMIT):
             return int(await count())
-    except (TimeoutError, GardenError):
+    except (TimeoutError, RAGError):
         return None

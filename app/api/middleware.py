@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.api_keys import Keyring
+from app.api.api_keys import ApiKeys
 from app.api.errors import defect_response, error_response
 from app.ops.health import Health
 from app.ops.request_id import request_id_from, request_id_var
@@ -84,12 +84,12 @@ class Defects:
             await defect_response()(scope, receive, send)
 
 
-class ApiKeys:
+class RequireApiKey:
     """Wants one of the keys on every path but health, metrics and the empty page. With no keys, everything is open."""
 
-    def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
+    def __init__(self, app: ASGIApp, api_keys: ApiKeys) -> None:
         self.app = app
-        self._keyring = keyring
+        self._keyring = api_keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self._keyring or scope["type"] not in ("http", "websocket") or tells_nothing(scope["path"]):
@@ -130,9 +130,9 @@ class TrustedHosts:
     address, to ``localhost`` or to one of *hosts*; where *hosts* are given, that holds for every request.
     """
 
-    def __init__(self, app: ASGIApp, keyring: Keyring, hosts: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, api_keys: ApiKeys, hosts: Sequence[str]) -> None:
         self.app = app
-        self._keyring = keyring
+        self._keyring = api_keys
         self._hosts = frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

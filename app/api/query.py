@@ -17,7 +17,7 @@ from app.api.errors import JSON, failure_body, failure_response
 from app.api.json_body import require_json
 from app.api.query_schemas import STREAM_DOC, ErrorBody, QueryRequest, QueryResponse, query_input
 from app.api.schemas import answer_body, chunk_summary
-from app.query_service.service import GardenService
+from app.query_service.service import QueryService
 from graph.bounds import flag
 from graph.errors import InvalidInput
 from graph.result import Event
@@ -41,7 +41,7 @@ class DirectRoute(APIRoute):
         return self.endpoint
 
 
-def query_routes(service: GardenService) -> APIRouter:
+def query_routes(service: QueryService) -> APIRouter:
     """The two routes of door Q over *service*."""
     router = APIRouter(tags=["query"], route_class=DirectRoute)
 

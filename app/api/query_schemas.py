@@ -51,7 +51,7 @@ class Closest(BaseModel):
     relevance: float | None
 
 
-class Lean(BaseModel):
+class OmitNone(BaseModel):
     """A model whose optional members are left out, rather than null, when they are not there."""
 
     @model_serializer(mode="wrap")
@@ -60,7 +60,7 @@ class Lean(BaseModel):
         return {k: v for k, v in given.items() if v is not None or type(self).model_fields[k].is_required()}
 
 
-class Metadata(Lean):
+class Metadata(OmitNone):
     """How it went. The members after the first three come with ``includeEvidence``."""
 
     processingTimeMs: int
@@ -74,7 +74,7 @@ class Metadata(Lean):
     chunksDropped: int | None = None
 
 
-class QueryResponse(Lean):
+class QueryResponse(OmitNone):
     """An answer, or a plain sentence that there is none (``answerSynthesized: false``, nothing cited)."""
 
     answer: str

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.bootstrap.compose import Garden
+from app.bootstrap.compose import AppContainer
 from app.query_service.search import SearchResults, search
 from graph.nodes.validate import query_text
 
 
-def search_routes(garden: Garden) -> APIRouter:
+def search_routes(container: AppContainer) -> APIRouter:
     """``GET /api/v1/search`` over *garden*."""
     router = APIRouter(prefix="/api/v1", tags=["search"])
 
@@ -21,11 +21,11 @@ def search_routes(garden: Garden) -> APIRouter:
         k: Annotated[int, Query(description="how many chunks; clamped to 3-8")] = 5,
     ) -> SearchResults:
         """The chunks nearest to a query, by similarity, and the context assembled from them."""
-        settings = garden.settings
+        settings = container.settings
         query_text(q, settings.max_query_chars, "q")
-        async with garden.service.place():
+        async with container.service.place():
             return await search(
-                garden.retriever, q, k, seconds=settings.request_timeout_seconds, most_chars=settings.max_query_chars
+                container.retriever, q, k, seconds=settings.request_timeout_seconds, most_chars=settings.max_query_chars
             )
 
     return router

@@ -16,7 +16,7 @@ from app.ingest.tasks import Priority, Status
 from app.tasks.input import text_of
 from app.tasks.models import ChatRequest, SemanticSearchResponse
 from app.tasks.service import TaskService
-from graph.errors import GardenError
+from graph.errors import RAGError
 
 DONE = "[DONE]"
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -77,7 +77,7 @@ async def _events(pieces: AsyncGenerator[str], place: Place) -> AsyncGenerator[b
         try:
             async for piece in pieces:
                 yield _data(piece)
-        except GardenError as error:
+        except RAGError as error:
             log.warning("chat_failed", extra={"error_type": type(error).__name__})
             yield b"event: error\n" + _data(error.message)
             return

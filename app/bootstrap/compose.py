@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, runtime_checkable
 
-from app.bootstrap.container import Garden
+from app.bootstrap.container import AppContainer
 from app.ops.advice import advice_of
 from app.ops.health import Health
 from app.ops.tracing import make_spans
@@ -22,7 +22,7 @@ from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, find_embeddings
 from app.providers.http.circuit import Circuit
 from app.providers.stores.make import make_store
-from app.query_service.service import GardenService
+from app.query_service.service import QueryService
 from app.settings import Settings, load_settings
 from app.tasks.service import TaskService
 from graph.build import build_graph
@@ -31,9 +31,8 @@ from graph.policy import Policy
 from graph.ports import Grader, Ports, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
 from graph.state import State
-from graph.walk import Walk
 
-__all__ = ["Garden", "build_garden", "make_parts", "make_task_service", "policy_of"]
+__all__ = ["AppContainer", "build_container", "make_parts", "make_task_service", "policy_of"]
 
 
 @runtime_checkable
@@ -45,14 +44,14 @@ class Closable(Protocol):
         ...
 
 
-def build_garden(
+def build_container(
     settings: Settings | None = None,
     *,
     embedding: EmbeddingModel | None = None,
     store: Any = None,
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
-) -> Garden:
+) -> AppContainer:
     """Make a garden from *settings* and the parts that are given. Raises ``ConfigurationError``."""
     settings = settings or load_settings()
     if settings.tasks_collection == settings.vector_store_collection:
@@ -60,9 +59,8 @@ def build_garden(
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     parts = make_parts(settings, embedding, store, synthesizer, grader)
     spans = make_spans(settings, _version())
-    places = GardenService(
+    places = QueryService(
         build_graph(parts.ports, policy_of(settings), State),
-        walk=Walk(parts.ports, policy_of(settings)),
         places=settings.places,
         log_questions=settings.log_questions,
         advice=advice_of(settings),
@@ -92,7 +90,7 @@ def build_garden(
     def make_tasks() -> TaskService:
         return make_task_service(settings, parts.embedding, parts.ports.synthesizer)
 
-    return Garden(
+    return AppContainer(
         settings=settings,
         embedding=parts.embedding,
         store=parts.store,

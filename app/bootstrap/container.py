@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from app.ops.spans import Spans
     from app.providers.embeddings.models import EmbeddingModel
     from app.providers.http.circuit import Circuit
-    from app.query_service.service import GardenService
+    from app.query_service.service import QueryService
     from app.settings import Settings
     from app.tasks.service import TaskService
     from graph.ports import Retriever
 
 
 @dataclass(slots=True)
-class Garden:
+class AppContainer:
     """Everything one service is made of. ``aclose`` lets go of it all."""
 
     settings: Settings
     embedding: EmbeddingModel
     store: Any
     retriever: Retriever
-    service: GardenService
+    service: QueryService
     health: Health
     version: str
     make_tasks: Callable[[], TaskService]

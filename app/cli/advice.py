@@ -5,9 +5,9 @@ from __future__ import annotations
 from graph.errors import (
     CollectionMissing,
     EmbeddingUnavailable,
-    GardenError,
     ModelUnavailable,
     Overloaded,
+    RAGError,
     RerankFailed,
     RetrievalFailed,
     SynthesisFailed,
@@ -16,7 +16,7 @@ from graph.errors import (
 
 EMPTY = "Plant documents first: garden ingest PATH…"
 
-ADVICE: dict[type[GardenError], str] = {
+ADVICE: dict[type[RAGError], str] = {
     CollectionMissing: f"{EMPTY} or name another VECTOR_STORE_COLLECTION.",
     EmbeddingUnavailable: "Check EMBEDDING_MODEL and that what serves it runs.",
     ModelUnavailable: "Check that the model's server runs and has the model, or unset CHAT_MODEL to do without.",
@@ -35,7 +35,7 @@ HEALTH = {
 """What to do about a status of ``garden health`` that is not well."""
 
 
-def advised(error: GardenError) -> str:
+def advised(error: RAGError) -> str:
     """The message of *error* and, in the same line, what to do next."""
     advice = next((ADVICE[kind] for kind in type(error).__mro__ if kind in ADVICE), "")
     return f"{error.message} {advice}".rstrip()

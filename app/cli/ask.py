@@ -18,11 +18,11 @@ from rich.text import Text
 
 from app.api.errors import failure_body
 from app.api.schemas import answer_body, chunk_summary
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.cli.advice import EMPTY, HEALTH
 from app.query_service.search import clamped, search
 from app.settings import load_settings
-from graph.errors import CollectionMissing, GardenError, InvalidInput, RetrievalFailed, SynthesisFailed
+from graph.errors import CollectionMissing, InvalidInput, RAGError, RetrievalFailed, SynthesisFailed
 
 OK, FAILED = 0, 1
 CLOSEST_CHARS = 300
@@ -45,19 +45,19 @@ def run_health(*, as_json: bool) -> int:
 
 
 @asynccontextmanager
-async def _opened() -> AsyncGenerator[Garden]:
+async def _opened() -> AsyncGenerator[AppContainer]:
     """What the settings describe, closed again at the end."""
-    garden = build_garden(load_settings())
-    await garden.start()
+    container = build_container(load_settings())
+    await container.start()
     try:
-        yield garden
+        yield container
     finally:
-        await garden.aclose()
+        await container.aclose()
 
 
-async def events_of(garden: Garden, fields: dict[str, Any]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+async def events_of(container: AppContainer, fields: dict[str, Any]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
     """The events of ``POST /query/stream``, name and data; always ends with "answer" or "error"."""
-    async for event in garden.service.stream(fields):
+    async for event in container.service.stream(fields):
         if event.kind == "retrieval":
             yield "retrieval", {"chunks": [chunk_summary(chunk) for chunk in event.chunks]}
         elif event.kind == "token":
@@ -68,7 +68,7 @@ async def events_of(garden: Garden, fields: dict[str, Any]) -> AsyncGenerator[tu
             yield "answer", answer_body(event.result, evidence=True)
 
 
-def _error_of(body: dict[str, Any]) -> GardenError:
+def _error_of(body: dict[str, Any]) -> RAGError:
     """The error of the tree that an error body stands for."""
     message = str(body.get("message", "The request failed."))
     if body.get("error") == "VALIDATION_ERROR":
@@ -83,10 +83,10 @@ async def _ask(fields: dict[str, Any], as_json: bool) -> int:
     streamed = Text()
     live = Live(streamed, console=out, transient=True) if out.is_terminal and not as_json else None
     body: dict[str, Any] = {}
-    async with _opened() as garden:
+    async with _opened() as container:
         with Console(stderr=True).status("searching the documents …") as waiting:  # shows on a terminal only
             try:
-                async for name, data in events_of(garden, fields):
+                async for name, data in events_of(container, fields):
                     waiting.stop()
                     if name == "token" and live:  # what it shows is provisional: the verified answer takes its place
                         streamed.append(data["text"])
@@ -132,10 +132,10 @@ def _print_answer(out: Console, body: dict[str, Any]) -> None:
 
 async def _search(query: str, k: int, as_json: bool) -> int:
     try:
-        async with _opened() as garden:
-            settings = garden.settings
+        async with _opened() as container:
+            settings = container.settings
             seconds, most = settings.request_timeout_seconds, settings.max_query_chars
-            found = (await search(garden.retriever, query, k, seconds=seconds, most_chars=most)).model_dump()
+            found = (await search(container.retriever, query, k, seconds=seconds, most_chars=most)).model_dump()
     except CollectionMissing as error:
         if as_json:
             _print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
@@ -162,8 +162,8 @@ def _print_results(found: dict[str, Any]) -> None:
 
 
 async def _health(as_json: bool) -> int:
-    async with _opened() as garden:
-        found = {**await garden.health.check(), "notes": garden.health.notes()}
+    async with _opened() as container:
+        found = {**await container.health.check(), "notes": container.health.notes()}
     if as_json:
         _print_json(found)
     else:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
 
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.cli.ingest import planting
 from app.ingest.documents import SkippedFile
 from app.ingest.pipeline import ingest_documents, ingest_into
@@ -73,7 +73,7 @@ def run_check(*, collection: str | None, repair: bool, as_json: bool, embedding:
             tasks = name == settings.tasks_collection
             if not tasks:
                 settings = load_settings(vector_store_collection=name)
-            asyncio.run(_refill(build_garden(settings, embedding=embedding), database, report, tasks=tasks))
+            asyncio.run(_refill(build_container(settings, embedding=embedding), database, report, tasks=tasks))
     finally:
         database.close()
     if as_json:
@@ -118,10 +118,10 @@ def _is_of(folder: Path, stored: Segment) -> bool:
     return np.array_equal(saved.ids[at], stored.ids) and np.array_equal(saved.dense[at], stored.dense)
 
 
-async def _refill(garden: Garden, database: Database, report: CheckReport, *, tasks: bool) -> None:
+async def _refill(container: AppContainer, database: Database, report: CheckReport, *, tasks: bool) -> None:
     """From the noted sources first; then what only the old files hold, as far as they can be read."""
     try:
-        sink, store = (garden.tasks.sink, garden.tasks.store) if tasks else (garden.sink, garden.store)
+        sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
         await store.adelete_documents(report.damaged_documents)
         if report.set_aside or report.damaged_documents:
             noted = read_sources(database.folder)
@@ -140,13 +140,13 @@ async def _refill(garden: Garden, database: Database, report: CheckReport, *, ta
         report.not_recovered = [one for one in report.damaged_documents if one not in known]
         if report.set_aside:
             old = Path(report.set_aside) / database.path.name
-            whole, report.not_recovered = await asyncio.to_thread(salvage, old, garden.embedding.name, known)
+            whole, report.not_recovered = await asyncio.to_thread(salvage, old, container.embedding.name, known)
             await ingest_documents(sink, whole)
             report.recovered = [document.document_id for document in whole]
         await store.aoptimize()
         report.documents, report.chunks = len(await store.adocuments()), await store.acount()
     finally:
-        await garden.aclose()
+        await container.aclose()
 
 
 def _summarise(report: CheckReport) -> None:

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from app.cli.progress import progress
 from app.ingest.documents import IngestReport
-from app.ingest.manifest import Planted
+from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import check_paths, ingest_documents, ingest_into
 from app.ingest.run import Progress as Done
 from app.ingest.samples import sample_paths
@@ -26,7 +26,7 @@ from app.settings import Settings, load_settings
 from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from app.bootstrap.compose import Garden
+    from app.bootstrap.compose import AppContainer
 
 OK, FAILED = 0, 1
 SAMPLE_TASKS = "tasks.jsonl"
@@ -52,17 +52,17 @@ def run_ingest(
     return FAILED if report.skipped and not kept else OK
 
 
-async def plant_if_empty(garden: Garden, folder: Path) -> None:
+async def plant_if_empty(container: AppContainer, folder: Path) -> None:
     """Plant the sample documents of *folder*, and its tasks, each unless its collection already holds anything."""
-    if not await garden.tasks.store.acount():
-        _note(garden.settings, [folder / SAMPLE_TASKS], tasks=True)
-        await ingest_documents(garden.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
-    if await garden.store.acount():
+    if not await container.tasks.store.acount():
+        _note(container.settings, [folder / SAMPLE_TASKS], tasks=True)
+        await ingest_documents(container.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
+    if await container.store.acount():
         return
     paths = await asyncio.to_thread(sample_paths, folder)
-    _note(garden.settings, paths)
+    _note(container.settings, paths)
     with planting() as on_progress:
-        report = await ingest_into(garden.sink, paths, on_progress=on_progress)
+        report = await ingest_into(container.sink, paths, on_progress=on_progress)
     _summarise(report)
 
 
@@ -73,7 +73,7 @@ async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: st
             return await _plant_on_ray(settings, paths, prune, ray, on_progress)
         async with _open_sink(settings, tasks=False) as sink:
             _note(settings, paths)
-            planted = Planted(_folder(settings), paths, prune=prune)
+            planted = IngestManifest(_folder(settings), paths, prune=prune)
             return await ingest_into(sink, paths, planted=planted, on_progress=on_progress)
 
 
@@ -81,28 +81,28 @@ async def _plant_on_ray(
     settings: Settings, paths: Sequence[Path], prune: bool, address: str, on_progress: Callable[[Done], None]
 ) -> IngestReport:
     """The workers embed."""
-    from app.bootstrap.compose import build_garden
+    from app.bootstrap.compose import build_container
     from app.ingest.ray_data import ingest_on_ray
 
-    garden = build_garden(settings)
+    container = build_container(settings)
     try:
         _note(settings, paths)
         return await ingest_on_ray(
             paths,
             address=address,
             settings=settings,
-            store=garden.store,
-            model_name=garden.embedding.name,
-            planted=Planted(_folder(settings), paths, prune=prune),
+            store=container.store,
+            model_name=container.embedding.name,
+            planted=IngestManifest(_folder(settings), paths, prune=prune),
             on_progress=on_progress,
         )
     finally:
-        await garden.aclose()
+        await container.aclose()
 
 
 async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
     """All files are read before any task is stored: a line that is wrong stops the whole."""
-    planted = Planted(_folder(settings, tasks=True), paths, prune=prune)
+    planted = IngestManifest(_folder(settings, tasks=True), paths, prune=prune)
     documents = []
     for path in paths:
         for document in task_documents(read_tasks(path)):
@@ -130,13 +130,13 @@ def _folder(settings: Settings, *, tasks: bool = False) -> Path:
 @asynccontextmanager
 async def _open_sink(settings: Settings, *, tasks: bool) -> AsyncIterator[Sink]:
     """The collection of documents, or of tasks; closed at the end."""
-    from app.bootstrap.compose import build_garden
+    from app.bootstrap.compose import build_container
 
-    garden = build_garden(settings)
+    container = build_container(settings)
     try:
-        yield garden.tasks.sink if tasks else garden.sink
+        yield container.tasks.sink if tasks else container.sink
     finally:
-        await garden.aclose()
+        await container.aclose()
 
 
 @contextmanager

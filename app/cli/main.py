@@ -17,7 +17,7 @@ import typer
 from app.cli.collections import add_commands
 
 if TYPE_CHECKING:
-    from graph.errors import GardenError
+    from graph.errors import RAGError
 
 app = typer.Typer(
     name="garden",
@@ -154,14 +154,14 @@ def calibrate(
 @contextmanager
 def _errors() -> Iterator[None]:
     """Errors of the tree as one line on stderr: status 2 for what the caller can mend, 1 for a part that failed."""
-    from graph.errors import ConfigurationError, GardenError, InvalidInput
+    from graph.errors import ConfigurationError, InvalidInput, RAGError
 
     try:
         yield
     except (ConfigurationError, InvalidInput) as error:
         _complain(error)
         raise typer.Exit(EXIT_USAGE) from None
-    except GardenError as error:
+    except RAGError as error:
         _complain(error)
         raise typer.Exit(EXIT_FAILED) from None
     except KeyboardInterrupt:
@@ -171,7 +171,7 @@ def _errors() -> Iterator[None]:
         raise typer.Exit(EXIT_FAILED) from None
 
 
-def _complain(error: GardenError) -> None:
+def _complain(error: RAGError) -> None:
     """One line on stderr: what went wrong and what to do; red on a terminal that wants colour (``NO_COLOR``)."""
     from rich.console import Console
     from rich.text import Text

@@ -15,10 +15,10 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from app.settings import Settings, load_settings
-from graph.errors import ConfigurationError, GardenError, StoreDamaged
+from graph.errors import ConfigurationError, RAGError, StoreDamaged
 
 if TYPE_CHECKING:
-    from app.bootstrap.compose import Garden
+    from app.bootstrap.compose import AppContainer
 
 log = logging.getLogger("garden.serve")
 
@@ -58,7 +58,7 @@ def work(given: dict[str, Any], plant: bool, ready: Connection) -> None:
     try:
         settings = load_settings(**given)
         serve(settings, given, listen(settings, shared=True), plant=plant, told=partial(ready.send, None))
-    except GardenError as error:
+    except RAGError as error:
         ready.send(ConfigurationError(error.message))
 
 
@@ -66,24 +66,24 @@ def serve(
     settings: Settings, given: dict[str, Any], listening: socket.socket, *, plant: bool, told: Callable[[], None]
 ) -> None:
     """Serve in this process; *told* is called when all is made. ``given`` are the settings that came by argument."""
-    from app.api.api_keys import Keyring, reload_keys
+    from app.api.api_keys import ApiKeys, reload_keys
     from app.api.server import create_app
     from app.api.uvicorn_config import server_config
-    from app.bootstrap.compose import build_garden
+    from app.bootstrap.compose import build_container
     from app.cli.shutdown import DrainingServer
     from app.ops.log import set_up_logging
 
     set_up_logging(settings.log_level, settings.log_format)
-    garden = build_garden(settings)
+    container = build_container(settings)
     if plant:
-        plant_samples(garden)
+        plant_samples(container)
         gc.collect()
-    keyring = Keyring(settings.keys)
+    api_keys = ApiKeys(settings.keys)
     server = DrainingServer(
-        server_config(create_app(garden, keyring), settings),
-        garden,
+        server_config(create_app(container, api_keys), settings),
+        container,
         seconds=settings.drain_timeout_seconds,
-        reload=lambda: reload_keys(keyring, lambda: load_settings(**given).keys),
+        reload=lambda: reload_keys(api_keys, lambda: load_settings(**given).keys),
     )
     told()
     settle()
@@ -150,16 +150,16 @@ def address_of(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def plant_samples(garden: Garden) -> None:
+def plant_samples(container: AppContainer) -> None:
     """Plant the sample garden, only into an embedded collection that is empty (contract, Settings)."""
     import asyncio
 
     from app.cli.ingest import plant_if_empty
     from app.ingest.samples import sample_folder
 
-    if garden.settings.vector_store == "embedded":
+    if container.settings.vector_store == "embedded":
         try:
-            asyncio.run(plant_if_empty(garden, sample_folder()))
+            asyncio.run(plant_if_empty(container, sample_folder()))
         except StoreDamaged:
             log.warning("not_planted")  # what is damaged is told by the log before this, and by readiness
 

@@ -17,7 +17,7 @@ from types import FrameType
 
 import uvicorn
 
-from app.bootstrap.container import Garden
+from app.bootstrap.container import AppContainer
 
 CANCEL_SECONDS = 1
 """Time that cancelled work has to tidy up, and that idle connections have to close."""
@@ -31,10 +31,12 @@ log = logging.getLogger("garden.serve")
 class DrainingServer(uvicorn.Server):
     """uvicorn's server with an end of our own. SIGHUP calls *reload*, where the system has that signal."""
 
-    def __init__(self, config: uvicorn.Config, garden: Garden, *, seconds: float, reload: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, container: AppContainer, *, seconds: float, reload: Callable[[], None]
+    ) -> None:
         config.timeout_graceful_shutdown = CANCEL_SECONDS
         super().__init__(config)
-        self._garden = garden
+        self._garden = container
         self._seconds = seconds
         self._reload = reload
         self._until: float | None = None

@@ -20,7 +20,7 @@ from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.http.retry import Retry
 from app.providers.stores.make import make_store
 from app.settings import Settings, load_settings
-from graph.errors import ConfigurationError, GardenError, InvalidInput
+from graph.errors import ConfigurationError, InvalidInput, RAGError
 
 PATIENT = Retry(attempts=8, first_wait=0.5, longest_wait=15.0)
 """For writing to a server: a restart of it, which takes some ten seconds, ends no copy."""
@@ -133,7 +133,7 @@ def _run(did: str, work: Any, as_json: bool) -> int:
     """Do it and say what was done; returns the exit status."""
     try:
         done = asyncio.run(work)
-    except GardenError as error:
+    except RAGError as error:
         if as_json:
             sys.stdout.write(orjson.dumps({"error": error.message}).decode() + "\n")
         raise

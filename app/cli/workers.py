@@ -15,7 +15,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from graph.errors import ConfigurationError, GardenError
+from graph.errors import ConfigurationError, RAGError
 
 log = logging.getLogger("garden.serve")
 
@@ -74,7 +74,7 @@ class Workers:
         here.close()
         if said is not None:
             worker.join()
-            raise said if isinstance(said, GardenError) else ConfigurationError(said)
+            raise said if isinstance(said, RAGError) else ConfigurationError(said)
 
     def _pass_on(self, number: int, _: object) -> None:
         """Tell every worker; all but SIGHUP end the service."""

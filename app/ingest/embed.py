@@ -9,7 +9,7 @@ from app.ingest.documents import Part, TextChunk
 from app.ingest.identify import part_hash
 from app.providers.embeddings.vectors import adocument_vectors
 from app.providers.stores.layout import Point, indexed_text, sentence_texts
-from graph.errors import EmbeddingUnavailable, GardenError
+from graph.errors import EmbeddingUnavailable, RAGError
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -46,7 +46,7 @@ def _indexed(title: str, chunk: TextChunk) -> str:
 async def _vectors(texts: Sequence[str], embeddings: Embeddings) -> Vectors:
     try:
         vectors = await adocument_vectors(embeddings, texts)
-    except GardenError:
+    except RAGError:
         raise
     except Exception as error:  # each vendor has errors of its own; their words stay in the cause
         raise EmbeddingUnavailable("The embedding model did not embed the documents.") from error

@@ -25,7 +25,7 @@ VERSION = 1
 log = logging.getLogger("garden.ingest")
 
 
-class Planted:
+class IngestManifest:
     """The note about one run over *paths* into one collection; with *prune* that run removes what is gone from them."""
 
     def __init__(self, collection: Path, paths: Sequence[Path], *, prune: bool = False) -> None:

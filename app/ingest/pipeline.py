@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
-from app.ingest.manifest import Planted
+from app.ingest.manifest import IngestManifest
 from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
 from app.ingest.sink import Sink
@@ -28,7 +28,7 @@ async def ingest(
     store: ChunkStore,
     embeddings: Embeddings,
     model_name: str,
-    planted: Planted | None = None,
+    planted: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
     """Bring what ``paths`` hold into ``store``; files and folders may be mixed.
@@ -44,7 +44,7 @@ async def ingest(
 
 
 async def ingest_into(
-    sink: Sink, paths: Iterable[Path], *, planted: Planted | None = None, on_progress: OnProgress | None = None
+    sink: Sink, paths: Iterable[Path], *, planted: IngestManifest | None = None, on_progress: OnProgress | None = None
 ) -> IngestReport:
     """``ingest``, into any sink."""
     files = await asyncio.to_thread(find_by_root, paths)
@@ -64,7 +64,11 @@ def find_by_root(paths: Iterable[Path]) -> list[tuple[Path, FoundFile | SkippedF
 
 
 async def ingest_documents(
-    sink: Sink, documents: Iterable[_Item], *, planted: Planted | None = None, on_progress: OnProgress | None = None
+    sink: Sink,
+    documents: Iterable[_Item],
+    *,
+    planted: IngestManifest | None = None,
+    on_progress: OnProgress | None = None,
 ) -> IngestReport:
     """``ingest`` for documents that are split already; ``planted`` was told what each path brings."""
     return await IngestRun(sink, planted=planted, on_progress=on_progress).all(iter(documents))

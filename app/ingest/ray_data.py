@@ -19,7 +19,7 @@ from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.embed import texts_of
 from app.ingest.find import FoundFile
 from app.ingest.identify import content_hash
-from app.ingest.manifest import Planted
+from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import find_by_root
 from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
@@ -44,7 +44,7 @@ async def ingest_on_ray(
     settings: Settings,
     store: ChunkStore,
     model_name: str,
-    planted: Planted | None = None,
+    planted: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
     """``ingest`` with the work done on the Ray cluster at *address* (``auto``, ``host:port``, or ``local``).

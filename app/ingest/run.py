@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from app.ingest.documents import IngestReport, Part, SkippedFile, SplitDocument
 from app.ingest.identify import content_hash
-from app.ingest.manifest import Planted
+from app.ingest.manifest import IngestManifest
 from app.ingest.parts import BATCH_CHUNKS, batches, parts_of
 from app.ingest.read_ahead import read_ahead
 from app.ingest.sink import Sink, taken
@@ -48,7 +48,7 @@ class IngestRun:
 
     sink: Sink
     files: int = 0
-    planted: Planted | None = None
+    planted: IngestManifest | None = None
     on_progress: OnProgress | None = None
     files_read: int = 0
     counts: dict[str, int] = field(default_factory=lambda: {"added": 0, "changed": 0, "unchanged": 0, "chunks": 0})
@@ -154,7 +154,7 @@ class IngestRun:
         self._chunk_ids.update(map(hash, given))
         return None
 
-    async def _prune(self, planted: Planted) -> tuple[list[str], str]:
+    async def _prune(self, planted: IngestManifest) -> tuple[list[str], str]:
         """Remove what these paths brought before and was not met, as long as it is stored as they brought it.
 
         What could not be read is kept, and all is kept if that cannot be told. Returns what went, and a note.

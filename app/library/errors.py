@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from app.library.answer import Answer
-from graph.errors import GardenError
+from graph.errors import RAGError
 
 
-class RAGServiceError(GardenError):
+class RAGServiceError(RAGError):
     """The root of the five; ``answer`` is what would have been returned, ``http_status`` what a wrapper should send."""
 
     http_status = 500

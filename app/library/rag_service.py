@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Self
 
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.tasks import Task
 from app.library.answer import Answer, answer_of
 from app.library.errors import error_for
@@ -40,10 +40,10 @@ class RAGService:
         embedding_model: str | None = None,
         *,
         settings: Settings | None = None,
-        garden: Garden | None = None,
+        container: AppContainer | None = None,
     ) -> None:
         self._settings = settings or load_settings(**_chosen(ollama_host, vector_store_url, embedding_model))
-        self._garden = garden or build_garden(self._settings)
+        self._garden = container or build_container(self._settings)
         self._loop = LoopThread()
         self._loop.run(self._garden.start())
 

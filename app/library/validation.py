@@ -19,15 +19,15 @@ from app.library.validation_parts import shared_embedding, shared_loop, shared_r
 from app.ops.request_id import current_request_id
 from app.pipeline.retriever import HybridRetriever
 from app.settings import Settings, load_settings
-from graph.errors import GardenError
+from graph.errors import RAGError
 from graph.ports import Retrieved
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts
 from graph.relevance.english import english_idf
-from graph.relevance.gates import grade
 from graph.relevance.reading import read_best
+from graph.relevance.thresholds import grade
 from graph.retrieval_validation import nothing_given, verdict
-from graph.state import Question, Reading
+from graph.state import Question, SubqueryResults
 from graph.validation_rules import MOST_CHUNKS, check_arguments
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Validator:
         try:
             check_arguments(query, chunks, relevance_threshold, request_id)
             result = self._judged(query, chunks, float(relevance_threshold))
-        except (TypeError, TimeoutError, GardenError) as error:
+        except (TypeError, TimeoutError, RAGError) as error:
             said = {"request_id": name, "error_type": type(error).__name__, "error": str(error)}
             log.error("validation_failed", extra=said)
             raise
@@ -106,12 +106,12 @@ class Validator:
         measured = _Measuring(query, parts, given, embedding, reranker)
         retrieved, scores = shared_loop().run(measured.within(until - time.perf_counter(), self.limit))
         calibration = calibration_for(embedding.name, load_calibrations())
-        reading = read_best(shared_reader(), retrieved.readings, MOST_READ)
-        readings = shared_loop().run(_in_time(reading, until - time.perf_counter(), self.limit))
+        reading = read_best(shared_reader(), retrieved.subquery_results, MOST_READ)
+        subquery_results = shared_loop().run(_in_time(reading, until - time.perf_counter(), self.limit))
         if scores is None:
-            graded = grade(readings, english_idf, calibration)
+            graded = grade(subquery_results, english_idf, calibration)
             scores = {one.chunk_id: one.relevance or 0.0 if one.spans else 0.0 for one in graded}  # blank says nothing
-        result = verdict(readings, scores, english_idf, calibration, threshold)
+        result = verdict(subquery_results, scores, english_idf, calibration, threshold)
         if time.perf_counter() > until:
             raise _late(self.limit)
         return {**result, "processing_time_ms": _milliseconds(ready)}
@@ -153,7 +153,9 @@ class _Measuring:
         return await rerank_once(self.reranker, self.query, self.given.chunks) if self.reranker else None
 
 
-async def _in_time(reading: Awaitable[tuple[Reading, ...]], seconds: float, limit: float) -> tuple[Reading, ...]:
+async def _in_time(
+    reading: Awaitable[tuple[SubqueryResults, ...]], seconds: float, limit: float
+) -> tuple[SubqueryResults, ...]:
     """*reading* in so many seconds. Raises ``TimeoutError`` with the document's message."""
     try:
         async with asyncio.timeout(seconds):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from graph.errors import ConfigurationError, GardenError
+from graph.errors import ConfigurationError, RAGError
 
 LIMIT = 2.0
 """Seconds all probes may take together (contract, Door L)."""
@@ -80,7 +80,7 @@ class Health:
             except TimeoutError:
                 kind = "StoreUnavailable" if probe is self._store else "EmbeddingUnavailable"
                 return NotReady(f"The {name} did not answer in {LIMIT:g} s.", self._advice.get(kind))
-            except GardenError as error:
+            except RAGError as error:
                 advice = self._advice.get(type(error).__name__)
                 return NotReady(f"The {name} is not ready: {error.message}", advice)
         return None
@@ -96,6 +96,6 @@ async def _works(probe: Probe | None) -> bool:
     try:
         async with asyncio.timeout(LIMIT):
             await probe()
-    except (TimeoutError, GardenError, httpx.HTTPError, httpx.InvalidURL, ConfigurationError):
+    except (TimeoutError, RAGError, httpx.HTTPError, httpx.InvalidURL, ConfigurationError):
         return False
     return True

@@ -18,7 +18,7 @@ MOST_A_ROUND = 32
 """The most that one iteration lets in of those who wait."""
 
 
-class Turns:
+class Admission:
     """Those who wait go on in the order in which they came; each event loop has turns of its own."""
 
     def __init__(self) -> None:

@@ -10,9 +10,9 @@ from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
 from graph.relevance.extractive import Extract, extract_from
-from graph.relevance.gates import Assessment, assess
+from graph.relevance.thresholds import Assessment, assess
 from graph.sentences import sentence_spans
-from graph.state import Chunk, Draft, Question, Reading
+from graph.state import Chunk, Draft, Question, SubqueryResults
 
 UNANSWERED = "The documents do not answer: {}"
 """What is said of a part of a question that got no answer, where another part did."""
@@ -37,7 +37,7 @@ class ExtractiveSynthesizer:
         ``confidence`` is that of the least certain part that is answered; when none is, of the one that came nearest.
         """
         least = question.relevance_threshold if self._each_part else 0.0
-        extracts = [self._answer(reading, chunks, least) for reading in retrieved.readings]
+        extracts = [self._answer(reading, chunks, least) for reading in retrieved.subquery_results]
         answered = [e for e in extracts if e.sentences and e.probability >= question.min_confidence]
         if not answered:
             return Draft(text="", confidence=max((e.probability for e in extracts), default=0.0))
@@ -55,7 +55,7 @@ class ExtractiveSynthesizer:
                 text += said
         return Draft(text=text, confidence=min(e.probability for e in answered) if text else 0.0)
 
-    def _answer(self, reading: Reading, chunks: Sequence[Chunk], least: float) -> Extract:
+    def _answer(self, reading: SubqueryResults, chunks: Sequence[Chunk], least: float) -> Extract:
         """The answer to one part, from the chunk among *chunks* that most probably holds it.
 
         Where some of them were read, only these may answer.
@@ -82,12 +82,13 @@ def _fullest(best: Assessment, found: Extract, candidates: Iterable[Assessment])
 
     Of two copies of a text it is chance which one matches better; the one that was cut short may lack what comes next.
     """
-    twins = [
+    near_duplicates = [
         other
         for other in candidates
-        if other.chunk.chunk_id in best.chunk.twins and all(s.text in other.chunk.text for s in found.sentences)
+        if other.chunk.chunk_id in best.chunk.near_duplicates
+        and all(s.text in other.chunk.text for s in found.sentences)
     ]
-    return max([best, *twins], key=lambda assessed: len(assessed.chunk.text))
+    return max([best, *near_duplicates], key=lambda assessed: len(assessed.chunk.text))
 
 
 def _cited(extracts: Iterable[Extract], chunks: Sequence[Chunk]) -> list[tuple[str, str]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.pipeline.readings import best_first
+from app.pipeline.ordering import best_first
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration, cosine_relevance
 from graph.relevance.english import english_idf
-from graph.relevance.gates import grade
+from graph.relevance.thresholds import grade
 from graph.state import Chunk, Question
 
 
@@ -18,7 +18,7 @@ class LocalGrader:
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first. Raises nothing of its own."""
-        return list(grade(retrieved.readings, english_idf, self._calibration))
+        return list(grade(retrieved.subquery_results, english_idf, self._calibration))
 
 
 class CosineGrader:
@@ -32,7 +32,7 @@ class CosineGrader:
         return best_first(
             [
                 chunk.having(relevance=cosine_relevance(chunk.similarity, self._calibration))
-                for reading in retrieved.readings
+                for reading in retrieved.subquery_results
                 for chunk in reading.chunks
             ]
         )

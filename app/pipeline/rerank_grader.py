@@ -11,7 +11,7 @@ from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
 
-from app.pipeline.readings import best_first
+from app.pipeline.ordering import best_first
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import fault_of, rerank_error
 from app.providers.http.retry import Retry
@@ -19,7 +19,7 @@ from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, log_odds_of, sigmoid, valid_unicode
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Retrieved
-from graph.state import Chunk, Question, Reading
+from graph.state import Chunk, Question, SubqueryResults
 
 _PLACE = "garden_place"
 
@@ -81,7 +81,7 @@ class RerankGrader:
         with self.circuit.guard(_resting, _is_failure):
             try:
                 async with asyncio.timeout(max(0.0, until - time.monotonic())), asyncio.TaskGroup() as group:
-                    parts = [group.create_task(self._rerank(reading, until)) for reading in retrieved.readings]
+                    parts = [group.create_task(self._rerank(reading, until)) for reading in retrieved.subquery_results]
             except TimeoutError as error:
                 raise RerankFailed("The reranker did not answer in time.") from error
             except ExceptionGroup as failures:
@@ -94,7 +94,7 @@ class RerankGrader:
         if close:
             await close()
 
-    async def _rerank(self, reading: Reading, until: float) -> list[Chunk]:
+    async def _rerank(self, reading: SubqueryResults, until: float) -> list[Chunk]:
         documents = [
             Document(valid_unicode(f"{chunk.title}\n{chunk.text}".strip()), metadata={_PLACE: place})
             for place, chunk in enumerate(reading.chunks)

@@ -16,14 +16,14 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.pipeline.admission import Turns
+from app.pipeline.admission import Admission
 from app.providers.embeddings.vectors import Vectors, aquestion_vectors
 from app.providers.stores.bm25 import dimension, highest
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore
 from app.providers.stores.sentence_vectors import Sentences, SentenceVectors
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retrieved
-from graph.state import Chunk, Question, Reading
+from graph.state import Chunk, Question, SubqueryResults
 from graph.terms import question_stems
 
 POOL = 10
@@ -50,7 +50,7 @@ class HybridRetriever:
         self._embeddings = embeddings
         self._pool = pool
         self._sentences = SentenceVectors(store, embeddings)
-        self._turns = Turns()
+        self._turns = Admission()
 
     async def retrieve(self, question: Question) -> Retrieved:
         """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
@@ -73,11 +73,11 @@ class HybridRetriever:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
-        readings = [
-            Reading(part, _chunks(query, row, sentences))
+        subquery_results = [
+            SubqueryResults(part, _chunks(query, row, sentences))
             for part, query, row in zip(question.parts, queries, best, strict=True)
         ]
-        return Retrieved(tuple(readings))
+        return Retrieved(tuple(subquery_results))
 
 
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[_Measured]:
@@ -120,7 +120,7 @@ def _chunks(
     query: HybridQuery, best: Sequence[_Measured], sentences: Mapping[Hashable, Sentences]
 ) -> tuple[Chunk, ...]:
     """The chunks of one reading, in that order, with everything measured set."""
-    twins = _twins([one.candidate for one in best])
+    near_duplicates = _twins([one.candidate for one in best])
     chunks = []
     for one in best:
         chunk, found = one.candidate.chunk, sentences[one.candidate.key]
@@ -133,7 +133,7 @@ def _chunks(
             keyword=one.keyword,
             spans=found.spans,
             span_similarities=tuple(cosines),
-            twins=twins.get(chunk.chunk_id, ()),
+            near_duplicates=near_duplicates.get(chunk.chunk_id, ()),
         )
         chunks.append(measured)
     return tuple(chunks)

@@ -54,7 +54,7 @@ async def search(retriever: Retriever, query: str, k: int, *, seconds: float, mo
     now = time.monotonic()
     question = Question(text, (text,), k, None, None, now, now + seconds)
     found = await retriever.retrieve(question)
-    chunks = sorted(found.readings[0].chunks[:k] if found.readings else (), key=lambda c: -c.similarity)
+    chunks = sorted(found.subquery_results[0].chunks[:k] if found.subquery_results else (), key=lambda c: -c.similarity)
     return SearchResults(query=text, k=k, results=[_hit(chunk) for chunk in chunks], context=assemble(chunks))
 
 

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
@@ -18,10 +18,9 @@ from langgraph.graph.state import CompiledStateGraph
 
 from app.ops.request_id import current_request_id
 from app.ops.traffic import questions_var
-from graph.errors import GardenError, Overloaded
+from graph.errors import Overloaded, RAGError
 from graph.result import Event, Result
 from graph.steps import failure_of
-from graph.walk import Walk, anybody_listens
 
 WAIT_FOR_PLACE = 0.5
 """Seconds a request waits for a place before it is turned away (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
@@ -30,26 +29,21 @@ log = logging.getLogger("garden.service")
 Observer = Callable[[Result], None]
 
 
-class GardenService:
+class QueryService:
     """Run questions through the graph, concurrently on one event loop."""
 
     def __init__(
         self,
         graph: CompiledStateGraph[Any, Any, Any, Any],
         *,
-        walk: Walk | None = None,
         places: int,
         log_questions: bool = False,
         callbacks: Callable[[str], list[BaseCallbackHandler]] = lambda _: [],
         advice: Mapping[str, str] | None = None,
     ) -> None:
-        """*callbacks* are told of one question's run; they get its request id. *advice* goes into a failure's line.
-
-        *walk* is the same graph, to be walked where nobody else is told of a run's steps.
-        """
+        """*callbacks* are told of one question's run; they get its request id. *advice* goes into a failure's line."""
         self._advice = advice or {}
         self._graph = graph
-        self._walk = walk
         self._callbacks = callbacks
         self.places = places
         self._places = asyncio.Semaphore(places)
@@ -63,8 +57,8 @@ class GardenService:
         begun = time.perf_counter()
         try:
             async with self.place():
-                state = await self._end_of(_input(fields, request_id), request_id)
-        except GardenError as error:
+                state = await self._graph.ainvoke(_input(fields, request_id), self._config(request_id))
+        except RAGError as error:
             return self._done(_refused(error, request_id, begun), fields)
         return self._done(_result(state, request_id, begun), fields)
 
@@ -74,7 +68,10 @@ class GardenService:
         begun = time.perf_counter()
         state: dict[str, Any] = {}
         try:
-            async with self.place(), aclosing(self._steps_of(_input(fields, request_id), request_id)) as steps:
+            run: Any = self._graph.astream(
+                _input(fields, request_id), self._config(request_id), stream_mode=["custom", "values"]
+            )
+            async with self.place(), aclosing(run) as steps:
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
@@ -82,7 +79,7 @@ class GardenService:
                         yield Event("token", text=content["token"])
                     else:
                         yield Event("retrieval", chunks=tuple(content["retrieval"]))
-        except GardenError as error:
+        except RAGError as error:
             yield Event("result", result=self._done(_refused(error, request_id, begun), fields))
             return
         yield Event("result", result=self._done(_result(state, request_id, begun), fields))
@@ -107,24 +104,6 @@ class GardenService:
         finally:
             self.in_flight -= 1
             self._places.release()
-
-    async def _end_of(self, given: Any, request_id: str) -> Mapping[str, Any]:
-        config = self._config(request_id)
-        if walk := self._walk_for(config):
-            return await walk.invoke(given)
-        state: Mapping[str, Any] = await self._graph.ainvoke(given, config)
-        return state
-
-    def _steps_of(self, given: Any, request_id: str) -> AsyncGenerator[Any]:
-        config = self._config(request_id)
-        if walk := self._walk_for(config):
-            return walk.stream(given)
-        steps: Any = self._graph.astream(given, config, stream_mode=["custom", "values"])
-        return cast(AsyncGenerator[Any], steps)
-
-    def _walk_for(self, config: RunnableConfig) -> Walk | None:
-        """The walk, where nobody is to be told of the run's steps."""
-        return None if config.get("callbacks") or anybody_listens() else self._walk
 
     def _config(self, request_id: str) -> RunnableConfig:
         """Callbacks are cut off here, so that a door's own tracing (LangServe's events) shows nothing of the nodes."""
@@ -171,7 +150,7 @@ def _elapsed(begun: float) -> int:
     return max(1, round((time.perf_counter() - begun) * 1000))
 
 
-def _refused(error: GardenError, request_id: str, begun: float) -> Result:
+def _refused(error: RAGError, request_id: str, begun: float) -> Result:
     failure = failure_of(error)
     return Result(failure.outcome, request_id, _elapsed(begun), failure=failure)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graph.citing.anchors import Layout, Spot, guess, lay_out, states, unmarked
 from graph.citing.markers import Marker
-from graph.citing.spots import Layout, Spot, guess, lay_out, states, unmarked
 from graph.citing.verification import Backed, Verdict, verify
 from graph.ports import PassageReader
 from graph.state import Chunk

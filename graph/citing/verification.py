@@ -7,11 +7,11 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from graph.citing.anchors import Spot
+from graph.citing.cooperative_yield import Pace
 from graph.citing.markers import Marker
-from graph.citing.pace import Pace
-from graph.citing.spots import Spot
 from graph.citing.wording_of_claim import bare_claim
-from graph.errors import GardenError
+from graph.errors import RAGError
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, quotes, supported
 from graph.evidence.wording import likely, words_of
 from graph.ports import Passage, PassageReader
@@ -98,7 +98,7 @@ async def verify(
     async def check(stretch: Span, spot: Spot) -> _Check:
         key = (text[slice(*stretch)], spot.marker)
         if key not in made:
-            await pace.breathe()
+            await pace.cooperative_yield()
             made[key] = _check(key[0], spot, chunks, given)
         return made[key]
 
@@ -142,7 +142,7 @@ async def _read(checks: Iterable[_Check], reader: PassageReader | None, seconds:
             async with asyncio.timeout(seconds):
                 read = await asyncio.gather(*(reader.read(claim, [passage]) for claim, passage in pairs))
             found = {pair: one for pair, (one,) in zip(pairs, read, strict=True)}
-        except (GardenError, TimeoutError) as error:
+        except (RAGError, TimeoutError) as error:
             log.warning("support by wording alone", extra={"failed": type(error).__name__, "pairs": len(pairs)})
     for one in checks:
         one.settle(found)

@@ -97,9 +97,9 @@ def amounts_of(text: str) -> tuple[tuple[Amount, ...], ...]:
     found: list[tuple[Amount, ...]] = []
     at = 0
     while at < len(tokens):
-        used, readings = _read(tokens, at)
-        if readings:
-            found.append(readings)
+        used, subquery_results = _read(tokens, at)
+        if subquery_results:
+            found.append(subquery_results)
         at += used
     return tuple(found)
 
@@ -112,12 +112,12 @@ def unmatched(claim: str, evidence: Iterable[str]) -> bool:
     wanted = amounts_of(claim)
     if not wanted:
         return False
-    there = [one for text in evidence for readings in amounts_of(text) for one in readings]
+    there = [one for text in evidence for subquery_results in amounts_of(text) for one in subquery_results]
     counts = any(not other.unit for other in there)
     return any(
-        not any(mine.matches(other) for mine in readings for other in there)
-        for readings in wanted
-        if counts or not readings[0].counts
+        not any(mine.matches(other) for mine in subquery_results for other in there)
+        for subquery_results in wanted
+        if counts or not subquery_results[0].counts
     )
 
 

@@ -19,10 +19,10 @@ async def grade(state: State, runtime: Runtime[Any], *, grader: Grader, reader: 
     reader, where there is one, reads the best of them first; ``readings`` then say what it found.
     """
     question = state["question"]
-    retrieved = Retrieved(tuple(state["readings"]))
+    retrieved = Retrieved(tuple(state["subquery_results"]))
     if reader:
-        retrieved = Retrieved(await read_best(reader, retrieved.readings))
+        retrieved = Retrieved(await read_best(reader, retrieved.subquery_results))
     chunks = (await grader.grade(question, retrieved))[: question.max_sources]
     runtime.stream_writer({"retrieval": chunks})
     passed = [chunk for chunk in chunks if (chunk.relevance or 0.0) >= question.relevance_threshold]
-    return {"chunks": chunks, "graded": passed, "readings": list(retrieved.readings)}
+    return {"chunks": chunks, "graded": passed, "subquery_results": list(retrieved.subquery_results)}

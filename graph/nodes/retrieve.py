@@ -15,11 +15,11 @@ async def retrieve(state: State, *, retriever: Retriever) -> Update:
     question = state["question"]
     found = await retriever.retrieve(question)
     best: dict[str, Chunk] = {}
-    for rank in range(max((len(reading.chunks) for reading in found.readings), default=0)):
-        for reading in found.readings:
+    for rank in range(max((len(reading.chunks) for reading in found.subquery_results), default=0)):
+        for reading in found.subquery_results:
             if rank < len(reading.chunks):
                 best.setdefault(reading.chunks[rank].chunk_id, reading.chunks[rank])
     return {
-        "readings": list(found.readings),
+        "subquery_results": list(found.subquery_results),
         "chunks": list(best.values())[: question.max_sources],
     }

@@ -6,18 +6,18 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from graph.citing.live import LiveMarkers
-from graph.ports import Retrieved, Synthesizer, nobody, unheard
+from graph.citing.marker_stream import LiveMarkers
+from graph.ports import Retrieved, Synthesizer, null_sink, null_writer
 from graph.state import State
 from graph.steps import Update
 
 
 async def synthesize(state: State, runtime: Runtime[Any], *, synthesizer: Synthesizer) -> Update:
     """Fill ``draft``; the text is streamed as it comes, its markers held back until they are whole."""
-    retrieved = Retrieved(tuple(state["readings"]))
+    retrieved = Retrieved(tuple(state["subquery_results"]))
     write = runtime.stream_writer
-    if write is nobody:
-        return {"draft": await synthesizer.synthesize(state["question"], state["graded"], retrieved, unheard)}
+    if write is null_writer:
+        return {"draft": await synthesizer.synthesize(state["question"], state["graded"], retrieved, null_sink)}
     live = LiveMarkers(state["graded"])
 
     async def emit(text: str) -> None:

@@ -6,9 +6,9 @@ from functools import partial
 
 from graph.code_spans import code_spans
 from graph.relevance.calibration import Calibration
-from graph.relevance.gates import Assessment, assess
+from graph.relevance.thresholds import Assessment, assess
 from graph.sentences import Span
-from graph.state import Reading
+from graph.state import SubqueryResults
 from graph.terms import Idf, asks_whether, stems
 
 MOST_SENTENCES = 3
@@ -42,17 +42,17 @@ class Extract:
 
 
 def extract(
-    readings: Sequence[Reading], idf: Idf, calibration: Calibration, threshold: float = 0.8
+    subquery_results: Sequence[SubqueryResults], idf: Idf, calibration: Calibration, threshold: float = 0.8
 ) -> tuple[Extract, ...]:
     """The best sentences for each of *readings*, from chunks whose relevance reaches *threshold*.
 
     A reading without such a chunk has no sentences and probability 0. Gate two is the caller's: keep what reaches
     ``MIN_CONFIDENCE``.
     """
-    return tuple(_answer(reading, assess(reading, idf, calibration), threshold) for reading in readings)
+    return tuple(_answer(reading, assess(reading, idf, calibration), threshold) for reading in subquery_results)
 
 
-def _answer(reading: Reading, assessed: Iterable[Assessment], threshold: float) -> Extract:
+def _answer(reading: SubqueryResults, assessed: Iterable[Assessment], threshold: float) -> Extract:
     passed = [a for a in assessed if a.relevance >= threshold and a.matches]
     if not passed:
         return Extract(reading.question, (), 0.0)

@@ -7,8 +7,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from graph.relevance.reading import nearness, sentence_chances
-from graph.state import Chunk, Reading
-from graph.terms import Idf, Wanted, vocabulary, wanted
+from graph.state import Chunk, SubqueryResults
+from graph.terms import Idf, QueryTerms, vocabulary, wanted
 
 HEADING_CREDIT = 0.5
 """What a word counts for that stands in a heading and not in the text below it, against 1 for a word of the text."""
@@ -55,7 +55,7 @@ FEATURE_NAMES = Features._fields
 
 
 @lru_cache(maxsize=64)  # grading and synthesis look at the same readings
-def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
+def measure(reading: SubqueryResults, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Features and sentence matches of every candidate of *reading*, in its order."""
     question = wanted(reading.question, idf)
     coverage = cache(question.coverage)  # most sentences hold none of the question's words, or the same ones
@@ -63,7 +63,7 @@ def measure(reading: Reading, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...],
 
 
 def _match(
-    question: Wanted, coverage: Callable[[frozenset[str]], float], chunk: Chunk
+    question: QueryTerms, coverage: Callable[[frozenset[str]], float], chunk: Chunk
 ) -> tuple[tuple[Match, ...], Features]:
     """The matches of the sentences of *chunk*, and the features of the pair."""
     title = question.entries & vocabulary(chunk.title)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graph.ports import Passage, PassageReader
-from graph.state import Chunk, Reading, ReadPassage
+from graph.state import Chunk, ReadPassage, SubqueryResults
 
 MOST_PASSAGES = 3
 """Passages read for each part of a question: those that retrieval ranks first."""
@@ -57,11 +57,11 @@ def _placed(read: ReadPassage, start: int, count: int) -> ReadPassage:
 
 
 async def read_best(
-    reader: PassageReader, readings: Sequence[Reading], most: int = MOST_PASSAGES
-) -> tuple[Reading, ...]:
+    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MOST_PASSAGES
+) -> tuple[SubqueryResults, ...]:
     """Return *readings* with the first *most* chunks of each one read, where they are near enough to be worth it."""
     found = []
-    for reading in readings:
+    for reading in subquery_results:
         worth = [chunk for chunk in reading.chunks[:most] if chunk.spans and nearness(chunk) >= LEAST_SIMILARITY]
         windows = [window(chunk) for chunk in worth]
         passages = [passage_of(chunk, *one) for chunk, one in zip(worth, windows, strict=True)]
@@ -71,7 +71,7 @@ async def read_best(
     return tuple(found)
 
 
-def _with(reading: Reading, read: dict[str, ReadPassage]) -> Reading:
+def _with(reading: SubqueryResults, read: dict[str, ReadPassage]) -> SubqueryResults:
     return replace(reading, chunks=tuple([chunk.having(read=read.get(chunk.chunk_id)) for chunk in reading.chunks]))
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
 from graph.ports import Retrieved, Synthesizer
-from graph.state import Chunk, Draft, Question, Reading
+from graph.state import Chunk, Draft, Question, SubqueryResults
 from tests.peers import Fault, HttpPeer
 from tests.peers.wire import SECRET, FaultKind
 from tests.support.synthesis import Tokens, chunk, cited, question
@@ -39,7 +39,7 @@ def asked(text: str) -> tuple[Question, Retrieved]:
         return replace(one, similarity=similarity, keyword=similarity, span_similarities=(similarity,) * len(one.spans))
 
     pool = sorted((measured(place, one) for place, one in enumerate(CHUNKS)), key=lambda one: -one.similarity)
-    return question(text), Retrieved((Reading(text, tuple(pool)),))
+    return question(text), Retrieved((SubqueryResults(text, tuple(pool)),))
 
 
 async def draft_of(synthesizer: Synthesizer, text: str, tokens: Tokens | None = None) -> Draft:

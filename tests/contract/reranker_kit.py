@@ -11,7 +11,7 @@ import pytest
 
 from graph.errors import RerankFailed
 from graph.ports import Grader, Retrieved
-from graph.state import Chunk, Question, Reading
+from graph.state import Chunk, Question, SubqueryResults
 from tests.peers import Fault, HttpPeer
 from tests.peers.wire import SECRET, FaultKind
 from tests.support.synthesis import chunk, question
@@ -26,7 +26,7 @@ FAULTS: list[FaultKind] = ["hangup", "silence", "garbage", "huge"]
 
 
 def pool(*questions: str, chunks: tuple[Chunk, ...] = POOL) -> Retrieved:
-    return Retrieved(tuple(Reading(text, chunks) for text in questions or (ASKED.text,)))
+    return Retrieved(tuple(SubqueryResults(text, chunks) for text in questions or (ASKED.text,)))
 
 
 class RerankerKit:

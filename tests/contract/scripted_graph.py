@@ -9,7 +9,7 @@ from graph.build import build_graph
 from graph.policy import Policy
 from graph.ports import PassageReader, Ports, Retrieved, TokenSink
 from graph.sentences import sentence_spans
-from graph.state import Chunk, Draft, Question, Reading, State
+from graph.state import Chunk, Draft, Question, State, SubqueryResults
 
 
 def chunk(name: str, text: str, **more: Any) -> Chunk:
@@ -24,14 +24,14 @@ class Finds:
         self._chunks = tuple(chunks)
 
     async def retrieve(self, question: Question) -> Retrieved:
-        return Retrieved((Reading(question.text, self._chunks),))
+        return Retrieved((SubqueryResults(question.text, self._chunks),))
 
 
 class Passes:
     """Lets every chunk through, in the order it was found."""
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
-        return list(retrieved.readings[0].chunks)
+        return list(retrieved.subquery_results[0].chunks)
 
 
 class Says:

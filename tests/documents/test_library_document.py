@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.providers.chat.models import make_completion
 from app.providers.embeddings.models import EmbeddingModel
@@ -43,8 +43,8 @@ def service(
     settings = load_settings(
         data_dir=folder, ollama_host=ollama.url, chat_model="ollama:mistral:7b", ollama_timeout_seconds=0.5
     )
-    garden = build_garden(settings, embedding=embedding, synthesizer=ChatSynthesizer(make_completion(settings)))
-    with RAGService(settings=settings, garden=garden) as made:
+    container = build_container(settings, embedding=embedding, synthesizer=ChatSynthesizer(make_completion(settings)))
+    with RAGService(settings=settings, container=container) as made:
         yield made
 
 
@@ -122,7 +122,7 @@ def test_below_the_confidence_nothing_is_answered(planted: Path, embedding: Embe
     """Under MIN_CONFIDENCE_THRESHOLD the answer is None with the document's message, and it is no error."""
     shutil.copytree(planted, tmp_path / "data")
     settings = load_settings(data_dir=tmp_path / "data", min_confidence_threshold=1.0)
-    with RAGService(settings=settings, garden=build_garden(settings, embedding=embedding)) as service:
+    with RAGService(settings=settings, container=build_container(settings, embedding=embedding)) as service:
         answer = service.query(CHEMICALS)
         (hit, *_) = service.retrieve(CHEMICALS).results
     assert hit.document_id == "safety_manual.pdf"
@@ -137,7 +137,7 @@ def test_the_sample_queries_hold(http: httpx.Client, planted: Path, embedding: E
     rows = json.loads((KNOWLEDGE / "sample_queries.json").read_text("utf-8"))
     asked = {row["question"] for row in rows}
     assert {CHEMICALS, "What is the company vacation policy?", "What is the meaning of life?"} <= asked
-    with RAGService(settings=settings, garden=build_garden(settings, embedding=embedding)) as service:
+    with RAGService(settings=settings, container=build_container(settings, embedding=embedding)) as service:
         for row in rows:
             answer = service.query(row["question"])
             if "expected_message" in row:
@@ -167,9 +167,9 @@ def test_ollama_host_alone_chooses_ollama(tmp_path: Path, ollama: OllamaPeer, mo
 # --- health --------------------------------------------------------------------------------------------------------
 
 
-def health_of(garden: Garden) -> list[tuple[int, Any]]:
+def health_of(container: AppContainer) -> list[tuple[int, Any]]:
     """Status and body of ``/health``, ``/health/live`` and ``/health/ready``."""
-    with serve(garden) as address, httpx.Client(base_url=address, timeout=30) as http:
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as http:
         found = [http.get(path) for path in ("/health", "/health/live", "/health/ready")]
     return [(response.status_code, response.json()) for response in found]
 
@@ -185,7 +185,7 @@ def test_a_model_that_is_down_is_degraded(tmp_path: Path, embedding: EmbeddingMo
         settings = load_settings(data_dir=tmp_path, ollama_host=gone.url, chat_model="ollama:mistral:7b")
         synthesizer = ChatSynthesizer(make_completion(settings))
         (status, body), live, (ready, _) = health_of(
-            build_garden(settings, embedding=embedding, synthesizer=synthesizer)
+            build_container(settings, embedding=embedding, synthesizer=synthesizer)
         )
     assert set(body) == FIELDS
     assert (status, body["status"], body["ollama"]) == (200, "degraded", "unreachable")
@@ -198,7 +198,7 @@ def test_a_store_that_is_down_is_unhealthy(tmp_path: Path, embedding: EmbeddingM
     """503 and ``unhealthy``; Ollama is asked all the same, though no model of it is in use; the process is alive."""
     settings = load_settings(data_dir=tmp_path, ollama_host=ollama.url)
     store = BrokenStore(StoreUnavailable("It is down."))
-    (status, body), live, (ready, why) = health_of(build_garden(settings, embedding=embedding, store=store))
+    (status, body), live, (ready, why) = health_of(build_container(settings, embedding=embedding, store=store))
     assert (status, body["status"], body["vector_store"]) == (503, "unhealthy", "unreachable")
     assert body["ollama"] == "connected"
     assert live == (200, {"status": "alive"})
@@ -207,7 +207,7 @@ def test_a_store_that_is_down_is_unhealthy(tmp_path: Path, embedding: EmbeddingM
 
 def test_while_draining_no_work_is_taken(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """A service that is going down is alive and not ready."""
-    garden = build_garden(load_settings(data_dir=tmp_path), embedding=embedding)
-    garden.health.draining = True
-    _, live, (ready, why) = health_of(garden)
+    container = build_container(load_settings(data_dir=tmp_path), embedding=embedding)
+    container.health.draining = True
+    _, live, (ready, why) = health_of(container)
     assert (live[0], ready, why["message"]) == (200, 503, "The service is going down.")

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
@@ -21,10 +21,9 @@ from graph.errors import RerankFailed, StoreUnavailable
 from graph.state import Draft
 from tests.app.api.one_chunk import PlantedStore, served
 from tests.app.api.test_query_api import CHEMICALS, BrokenStore, post
+from tests.app.api.test_query_stream import events
 from tests.contract.scripted_graph import Says, ask, chunk
 from tests.support.samples_service import serve
-
-from tests.app.api.test_query_stream import events
 
 LARKFIELD = "The lighthouse of Larkfield stands on the northern pier and was lit in 1871."
 
@@ -59,8 +58,8 @@ def test_the_documents_error_is_answered(http: httpx.Client) -> None:
 def test_invalid_input_is_told_before_anything_is_asked(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """A broken rule is 400 even where the store is down: nothing was retrieved for it."""
     store = BrokenStore(StoreUnavailable("It is down."))
-    garden = build_garden(load_settings(data_dir=tmp_path), embedding=embedding, store=store)
-    with serve(garden) as address:
+    container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)
+    with serve(container) as address:
         assert httpx.post(f"{address}/query", json={"query": ""}).status_code == 400
         assert httpx.post(f"{address}/query", json={"query": "x"}).status_code == 503
 
@@ -91,7 +90,7 @@ async def test_below_the_threshold_the_model_is_not_asked() -> None:
 
 
 @pytest.fixture
-def larkfield(tmp_path: Path, embedding: EmbeddingModel) -> Garden:
+def larkfield(tmp_path: Path, embedding: EmbeddingModel) -> AppContainer:
     """A garden of one JSON Lines row with a chunk id and an address of its own."""
     row = {
         "document_id": "towns/larkfield", "title": "Larkfield", "text": LARKFIELD, "url": "https://towns.test/larkfield",
@@ -100,9 +99,11 @@ def larkfield(tmp_path: Path, embedding: EmbeddingModel) -> Garden:
     source = tmp_path / "towns.jsonl"
     source.write_text(json.dumps(row), "utf-8")
     settings = load_settings(data_dir=tmp_path / "data", max_query_chars=40)
-    garden = build_garden(settings, embedding=embedding)
-    asyncio.run(ingest([source], store=garden.store, embeddings=embedding.embeddings, model_name=garden.embedding.name))
-    return garden
+    container = build_container(settings, embedding=embedding)
+    asyncio.run(
+        ingest([source], store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name)
+    )
+    return container
 
 
 def words(*values: Any) -> set[str]:
@@ -125,7 +126,7 @@ def told(record: logging.LogRecord) -> set[str]:
     return words(record.getMessage(), record.exc_info and record.exc_info[1], further)
 
 
-def test_ids_title_and_url_are_the_documents_own(larkfield: Garden, caplog: pytest.LogCaptureFixture) -> None:
+def test_ids_title_and_url_are_the_documents_own(larkfield: AppContainer, caplog: pytest.LogCaptureFixture) -> None:
     """Document id, title and url as stored, the row's own chunk id, the text as snippet; MAX_QUERY_CHARS is the bound.
 
     The log has the request's id and outcome, and of question and answer not a word.
@@ -187,9 +188,9 @@ class Faints:
 @pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke"])
 def test_a_rerank_failure_has_its_status(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """A reranker that fails is 503 RETRIEVAL_FAILED in the one body, before any stream begins."""
-    garden = build_garden(load_settings(), embedding=embedding, store=PlantedStore(http), grader=Faints())
+    container = build_container(load_settings(), embedding=embedding, store=PlantedStore(http), grader=Faints())
     asked = {"query": CHEMICALS}
-    with serve(garden) as address:
+    with serve(container) as address:
         response = httpx.post(f"{address}{path}", json={"input": asked} if path.startswith("/rag") else asked)
     assert (response.status_code, response.json()) == (
         503, {"error": "RETRIEVAL_FAILED", "message": "The reranker did not answer.", "details": {}},

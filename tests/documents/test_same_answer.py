@@ -14,15 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 from app.api.studio import forget_graph, make_graph
-from app.bootstrap.compose import Garden
+from app.bootstrap.compose import AppContainer
 from app.cli.ask import events_of
 from app.cli.main import app as command
 from app.settings import load_settings
 from rag_service import RAGService
 from tests.app.api.test_query_api import CHEMICALS
-from tests.support.paths import KNOWLEDGE
-
 from tests.app.api.test_query_stream import events
+from tests.support.paths import KNOWLEDGE
 
 Told = tuple[str, str, list[tuple[str, str]]]
 """Outcome, answer without markers, and the chunk and quote of every citation."""
@@ -73,9 +72,9 @@ def of_state(state: dict[str, Any]) -> Told:
     return state["outcome"], plain(state["answer"]) if cited else "", cited
 
 
-async def through(garden: Garden, fields: dict[str, Any]) -> dict[str, Any]:
+async def through(container: AppContainer, fields: dict[str, Any]) -> dict[str, Any]:
     """The last event of a question, which is what ``garden ask --json`` prints."""
-    return [data async for _, data in events_of(garden, fields)][-1]
+    return [data async for _, data in events_of(container, fields)][-1]
 
 
 def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService, studio: list[Told]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from app.api.server import create_app
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.cli.main import app as command
 from app.library.answer import NOT_FOUND, UNAVAILABLE
 from app.library.rag_service import RAGService
@@ -39,11 +39,11 @@ def ask_over_http() -> httpx.Response:
     """``POST /query`` of a service on the settings of the environment."""
 
     async def ask() -> httpx.Response:
-        garden = build_garden()
-        transport = httpx.ASGITransport(create_app(garden))
+        container = build_container()
+        transport = httpx.ASGITransport(create_app(container))
         async with httpx.AsyncClient(transport=transport, base_url="http://garden", timeout=60) as client:
             response = await client.post("/query", json={"query": QUESTION})
-        await garden.aclose()
+        await container.aclose()
         return response
 
     return asyncio.run(ask())

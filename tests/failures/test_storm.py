@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from app.api.server import create_app
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.settings import load_settings
 from tests.failures.world import QUESTION, chunk_points
 from tests.peers import CoherePeer, Fault, OllamaPeer
@@ -65,26 +65,26 @@ async def test_a_storm_passes_and_leaves_nothing(tmp_path: Path) -> None:
             relevance_threshold=0,
             min_confidence_threshold=0,
         )
-        garden = build_garden(settings)
-        await garden.store.aupsert(chunk_points())
+        container = build_container(settings)
+        await container.store.aupsert(chunk_points())
         before = asyncio.all_tasks()
-        seen = await storm(garden, ollama, chroma)
+        seen = await storm(container, ollama, chroma)
         if ending := asyncio.all_tasks() - before:
             await asyncio.wait(ending, timeout=10)
         assert asyncio.all_tasks() <= before
         assert await asyncio.to_thread(ollama.wait_until, lambda: ollama.connections == 0)
         assert await asyncio.to_thread(cohere.wait_until, lambda: cohere.connections == 0)
-        await garden.aclose()
+        await container.aclose()
     assert sum(seen.values()) >= QUESTIONS
     assert seen[200] > 0
     assert seen[503] > 0
 
 
-async def storm(garden: Garden, ollama: OllamaPeer, chroma: ChromaServer) -> Counter[int]:
+async def storm(container: AppContainer, ollama: OllamaPeer, chroma: ChromaServer) -> Counter[int]:
     """Ask until the trouble is over and enough is asked; then wait for normal service. Statuses and their counts."""
     seen: Counter[int] = Counter()
     numbers = iter(range(1_000_000))
-    transport = httpx.ASGITransport(create_app(garden))
+    transport = httpx.ASGITransport(create_app(container))
     async with httpx.AsyncClient(transport=transport, base_url="http://garden", timeout=60) as client:
         troubled = asyncio.create_task(trouble(ollama, chroma))
 

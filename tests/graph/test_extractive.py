@@ -9,7 +9,7 @@ from graph.policy import MIN_CONFIDENCE
 from graph.relevance.calibration import load_calibrations
 from graph.relevance.extractive import MOST_SENTENCES, extract
 from graph.sentences import sentence_spans
-from graph.state import Chunk, Reading
+from graph.state import Chunk, SubqueryResults
 
 MODEL = load_calibrations()["all-MiniLM-L6-v2"]
 
@@ -39,7 +39,7 @@ KALE = chunk(
     "kale", "Kale likes lime. Kale is sown in April. Bees visit it. Slugs eat all.", 0.5, 0.85, 0.2, 0.1, title="Kale"
 )
 ROSE = chunk("rose", "Roses need pruning. They smell.", 0.2, 0.1, title="Roses")
-ASKED = Reading("When is kale sown?", (ROSE, KALE))
+ASKED = SubqueryResults("When is kale sown?", (ROSE, KALE))
 
 
 def test_the_sentence_that_answers_is_quoted() -> None:
@@ -54,7 +54,7 @@ def test_a_table_row_comes_with_its_header() -> None:
     """Of a table the row that answers is quoted together with the row that names its cells."""
     text = "Seeds of the garden.\n\n| plant | sown in |\n|---|---|\n| rose | May |\n| kale | April |\n"
     table = chunk("table", text, 0.3, 0.3, 0.2, 0.9, title="Seeds")
-    (found,) = extract([Reading("When is kale sown?", (table,))], alike, MODEL, threshold=0.0)
+    (found,) = extract([SubqueryResults("When is kale sown?", (table,))], alike, MODEL, threshold=0.0)
     assert [sentence.text for sentence in found.sentences] == ["| plant | sown in |", "| kale | April |"]
 
 
@@ -62,13 +62,13 @@ def test_a_clear_answer_clears_gate_two_and_a_poor_one_does_not() -> None:
     """Where a sentence plainly answers, the probability reaches gate two's bar; where none does, it stays below."""
     (good,) = extract([ASKED], alike, MODEL)
     far = replace(KALE, similarity=0.2, keyword=0.0, span_similarities=(0.1, 0.2, 0.1, 0.1))
-    (poor,) = extract([Reading("Who sells tractors?", (ROSE, far))], alike, MODEL, threshold=0.0)
+    (poor,) = extract([SubqueryResults("Who sells tractors?", (ROSE, far))], alike, MODEL, threshold=0.0)
     assert good.probability >= MIN_CONFIDENCE > poor.probability
 
 
 def test_nothing_relevant_means_no_sentence() -> None:
     """Without a chunk that passes gate one there is no sentence, and no probability of one."""
-    for reading in (Reading("Who sells tractors?", (ROSE,)), Reading("Who sells tractors?", ())):
+    for reading in (SubqueryResults("Who sells tractors?", (ROSE,)), SubqueryResults("Who sells tractors?", ())):
         (found,) = extract([reading], alike, MODEL)
         assert (found.sentences, found.probability) == ((), 0.0)
 
@@ -76,14 +76,14 @@ def test_nothing_relevant_means_no_sentence() -> None:
 def test_each_part_has_its_own_answer() -> None:
     """Each part of a compound question is answered from its own chunk, in the order asked."""
     rose = replace(ROSE, similarity=0.8, keyword=0.8, span_similarities=(0.8, 0.2))
-    second = Reading("What do roses need?", (rose, replace(KALE, similarity=0.1, span_similarities=(0.1,) * 4)))
+    second = SubqueryResults("What do roses need?", (rose, replace(KALE, similarity=0.1, span_similarities=(0.1,) * 4)))
     found = extract([ASKED, second], alike, MODEL)
     assert [one.question for one in found] == [ASKED.question, second.question]
     assert [{s.chunk_id for s in one.sentences} for one in found] == [{"kale"}, {"rose"}]
 
 
 def answer(question: str, found: Chunk) -> list[str]:
-    (one,) = extract([Reading(question, (found,))], alike, MODEL, threshold=0.0)
+    (one,) = extract([SubqueryResults(question, (found,))], alike, MODEL, threshold=0.0)
     return [sentence.text for sentence in one.sentences]
 
 
@@ -113,7 +113,7 @@ def test_a_further_sentence_must_be_worth_its_length() -> None:
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=4))
 def test_an_answer_is_short_and_reads_in_order(cosines: list[float]) -> None:
     """Whatever the similarities, an answer is one to three sentences of one chunk, in the order they stand there."""
-    reading = Reading(ASKED.question, (replace(KALE, span_similarities=tuple(cosines)),))
+    reading = SubqueryResults(ASKED.question, (replace(KALE, span_similarities=tuple(cosines)),))
     (found,) = extract([reading], alike, MODEL, threshold=0.0)
     starts = [sentence.start for sentence in found.sentences]
     assert 1 <= len(starts) <= MOST_SENTENCES

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.citing.live import PATIENCE, LiveMarkers
+from graph.citing.marker_stream import PATIENCE, LiveMarkers
 from graph.state import Chunk
 
 CHUNKS = [

@@ -12,7 +12,7 @@ import pytest
 
 from graph.citing.attribution import Cited, place_markers
 from graph.citing.citations import parse
-from graph.citing.live import LiveMarkers
+from graph.citing.marker_stream import LiveMarkers
 from graph.citing.verification import MOST_CLAIM
 from graph.sentences import sentence_spans
 from graph.state import Chunk
@@ -75,7 +75,7 @@ async def test_the_end_of_a_claim_without_end_is_no_claim_of_its_own() -> None:
     """A sentence that takes back at its beginning what it says at its end is not cut between the two."""
     lie = "It is a lie and was never true that "
     for filling in range(4_500, 30_000, 1_700):
-        reply = f"{lie}{('and nobody ever saw it ' * 2_000)[:filling]} {PUMP[:-1].replace('The', 'the')} [1]."
+        reply = f"{lie}{('and null_writer ever saw it ' * 2_000)[:filling]} {PUMP[:-1].replace('The', 'the')} [1]."
         cited = await cite(reply, [chunk(PUMP)])
         assert [piece for piece in cited.pieces if isinstance(piece, tuple)] == []
 

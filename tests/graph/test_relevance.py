@@ -20,9 +20,9 @@ from graph.relevance.calibration import (
 )
 from graph.relevance.designations import names_another
 from graph.relevance.features import FEATURE_NAMES, Features, measure
-from graph.relevance.gates import assess, grade
+from graph.relevance.thresholds import assess, grade
 from graph.sentences import sentence_spans
-from graph.state import Chunk, Reading, ReadPassage
+from graph.state import Chunk, ReadPassage, SubqueryResults
 
 MODEL = load_calibrations()["all-MiniLM-L6-v2"]
 MODELS = ("relevance", "relevance_read", "answers", "answers_read", "cosine")
@@ -32,7 +32,7 @@ def alike(_: str) -> float:
     return 1.0
 
 
-def chunk(name: str, text: str, similarity: float, title: str = "", twins: tuple[str, ...] = ()) -> Chunk:
+def chunk(name: str, text: str, similarity: float, title: str = "", near_duplicates: tuple[str, ...] = ()) -> Chunk:
     spans = sentence_spans(text)
     return Chunk(
         chunk_id=name,
@@ -43,7 +43,7 @@ def chunk(name: str, text: str, similarity: float, title: str = "", twins: tuple
         keyword=similarity,
         spans=spans,
         span_similarities=(similarity,) * len(spans),
-        twins=twins,
+        near_duplicates=near_duplicates,
     )
 
 
@@ -53,15 +53,15 @@ QUESTION = "When is kale sown?"
 
 
 def features(question: str, *chunks: Chunk) -> dict[str, Features]:
-    return {c.chunk_id: found for c, _, found in measure(Reading(question, chunks), alike)}
+    return {c.chunk_id: found for c, _, found in measure(SubqueryResults(question, chunks), alike)}
 
 
 def test_a_chunk_with_other_values_is_what_replace_makes() -> None:
     """``having`` leaves the chunk as it was, and makes one that is equal to, and hashed as, that of ``replace``."""
     before = replace(RIGHT)
-    made = RIGHT.having(relevance=0.5, twins=("a",))
-    assert made == replace(RIGHT, relevance=0.5, twins=("a",))
-    assert hash(made) == hash(replace(RIGHT, relevance=0.5, twins=("a",)))
+    made = RIGHT.having(relevance=0.5, near_duplicates=("a",))
+    assert made == replace(RIGHT, relevance=0.5, near_duplicates=("a",))
+    assert hash(made) == hash(replace(RIGHT, relevance=0.5, near_duplicates=("a",)))
     assert before == RIGHT != made
     with pytest.raises(FrozenInstanceError):
         made.relevance = 0.1  # type: ignore[misc]
@@ -69,7 +69,7 @@ def test_a_chunk_with_other_values_is_what_replace_makes() -> None:
 
 def test_the_chunk_that_answers_passes_and_the_other_does_not() -> None:
     """At the product's threshold of .8 a chunk that plainly answers passes gate one, an unrelated one is far below."""
-    best, worst = grade([Reading(QUESTION, (WRONG, RIGHT))], alike, MODEL)
+    best, worst = grade([SubqueryResults(QUESTION, (WRONG, RIGHT))], alike, MODEL)
     assert best.chunk_id == "right"
     assert best.relevance is not None
     assert best.relevance >= 0.8
@@ -118,7 +118,7 @@ def test_a_chunk_on_another_year_or_number_is_seen(question: str, text: str, exp
     """Only where the question names one that the text does not, and the text another in its place; then no answer."""
     assert names_another(question, text) is expected
     found = chunk("a", text, 0.9)
-    (of_another,) = assess(Reading(question, (found,)), alike, MODEL)
+    (of_another,) = assess(SubqueryResults(question, (found,)), alike, MODEL)
     assert (of_another.answers < MIN_CONFIDENCE) or not expected
 
 
@@ -132,7 +132,7 @@ def test_what_the_reader_finds_counts() -> None:
     """Of two chunks alike in all else, the one whose sentence the reader picks is likelier to answer."""
     yes = replace(RIGHT, read=ReadPassage((6.0, -4.0), -2.0, 5.0))
     no = replace(RIGHT, chunk_id="no", read=ReadPassage((-6.0, -7.0), 3.0, -5.0))
-    found, missed = assess(Reading(QUESTION, (yes, no)), alike, MODEL)
+    found, missed = assess(SubqueryResults(QUESTION, (yes, no)), alike, MODEL)
     assert found.answers >= MIN_CONFIDENCE > missed.answers
     assert found.relevance >= missed.relevance
     assert [match.chance > 0.9 for match in found.matches if match.chance is not None] == [True, False]
@@ -140,9 +140,11 @@ def test_what_the_reader_finds_counts() -> None:
 
 def test_of_a_compound_question_the_best_part_counts() -> None:
     """A chunk found for two parts is given once, with the relevance to the part it is most about."""
-    other = Reading("Who prunes roses?", (replace(RIGHT, similarity=0.1, keyword=0.0), replace(WRONG, similarity=0.7)))
-    graded = grade([Reading(QUESTION, (RIGHT, WRONG)), other], alike, MODEL)
-    alone = grade([Reading(QUESTION, (RIGHT, WRONG))], alike, MODEL)
+    other = SubqueryResults(
+        "Who prunes roses?", (replace(RIGHT, similarity=0.1, keyword=0.0), replace(WRONG, similarity=0.7))
+    )
+    graded = grade([SubqueryResults(QUESTION, (RIGHT, WRONG)), other], alike, MODEL)
+    alone = grade([SubqueryResults(QUESTION, (RIGHT, WRONG))], alike, MODEL)
     assert sorted(c.chunk_id for c in graded) == ["right", "wrong"]
     assert max(c.relevance or 0 for c in graded if c.chunk_id == "right") == alone[0].relevance
 
@@ -150,8 +152,8 @@ def test_of_a_compound_question_the_best_part_counts() -> None:
 @pytest.mark.parametrize("text", ["", "?", "😀"])
 def test_nothing_to_measure_is_no_error(text: str) -> None:
     """A blank question, a blank chunk and an empty pool are graded without an error."""
-    assert grade([Reading(text, ())], alike, MODEL) == ()
-    (only,) = grade([Reading(text, (chunk("blank", text, 0.0),))], alike, MODEL)
+    assert grade([SubqueryResults(text, ())], alike, MODEL) == ()
+    (only,) = grade([SubqueryResults(text, (chunk("blank", text, 0.0),))], alike, MODEL)
     assert only.relevance is not None
     assert only.relevance < 0.8
 

@@ -18,7 +18,7 @@ from filelock import FileLock
 from playwright.sync_api import Browser, sync_playwright
 
 from app.api.server import create_app
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest
 from app.ingest.samples import SAMPLES
 from app.providers.embeddings.models import EmbeddingModel
@@ -67,21 +67,21 @@ def plant_samples(folder: Path, embedding: EmbeddingModel) -> None:
     """The sample documents in a collection under *folder*."""
 
     async def plant() -> None:
-        garden = build_garden(load_settings(data_dir=folder), embedding=embedding)
+        container = build_container(load_settings(data_dir=folder), embedding=embedding)
         paths = sorted(path for path in KNOWLEDGE.iterdir() if path.suffix in SAMPLES)
         report = await ingest(
-            paths, store=garden.store, embeddings=embedding.embeddings, model_name=garden.embedding.name
+            paths, store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name
         )
         assert not report.skipped
-        await garden.aclose()
+        await container.aclose()
 
     asyncio.run(plant())
 
 
 @contextmanager
-def serve(garden: Garden) -> Iterator[str]:
+def serve(container: AppContainer) -> Iterator[str]:
     """A real server for *garden*; yields its address and closes the garden at the end."""
-    with serve_app(create_app(garden)) as address:
+    with serve_app(create_app(container)) as address:
         yield address
 
 
@@ -115,7 +115,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 @pytest.fixture(scope="session")
 def address(planted: Path, embedding: EmbeddingModel) -> Iterator[str]:
     """The address of a server over the sample garden."""
-    with serve(build_garden(load_settings(data_dir=planted), embedding=embedding)) as served:
+    with serve(build_container(load_settings(data_dir=planted), embedding=embedding)) as served:
         yield served
 
 

@@ -17,7 +17,7 @@ import uvicorn
 
 from app.api.server import create_app
 from app.api.uvicorn_config import server_config
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import Settings, load_settings
@@ -38,9 +38,11 @@ def two_facts(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingMode
     (source := folder / "tower.md").write_text(TEXT)
 
     async def plant() -> None:
-        garden = build_garden(load_settings(data_dir=folder / "data"), embedding=embedding)
-        await ingest([source], store=garden.store, embeddings=embedding.embeddings, model_name=garden.embedding.name)
-        await garden.aclose()
+        container = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
+        await ingest(
+            [source], store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name
+        )
+        await container.aclose()
 
     asyncio.run(plant())
     return folder / "data"
@@ -107,17 +109,17 @@ WIKI = "https://wiki.example.org"
 @pytest.fixture(scope="session")
 def here(
     two_facts: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[str, Garden]]:
+) -> Iterator[tuple[str, AppContainer]]:
     """A service in this process over the two facts: its address and its garden."""
     folder = Path(shutil.copytree(two_facts, tmp_path_factory.mktemp("here") / "data"))
     settings = load_settings(data_dir=folder, cors_origins=WIKI)
-    garden = build_garden(settings, embedding=embedding)
-    with serve_here(create_app(garden), settings) as address:
-        yield address, garden
+    container = build_container(settings, embedding=embedding)
+    with serve_here(create_app(container), settings) as address:
+        yield address, container
 
 
 @pytest.fixture
-def client(here: tuple[str, Garden]) -> Iterator[httpx.Client]:
+def client(here: tuple[str, AppContainer]) -> Iterator[httpx.Client]:
     """A client of that service."""
     with httpx.Client(base_url=here[0], timeout=30) as client:
         yield client

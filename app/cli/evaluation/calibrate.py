@@ -20,8 +20,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from app.bootstrap.compose import build_garden, calibrations_of
-from app.bootstrap.container import Garden
+from app.bootstrap.compose import build_container, calibrations_of
+from app.bootstrap.container import AppContainer
 from app.cli.evaluation.crossvalidate import cross_validate, probabilities, rates
 from app.cli.evaluation.fit import fit, rescale
 from app.cli.evaluation.fit_reranker import fit_scale
@@ -126,38 +126,41 @@ async def _samples(settings: Settings, questions: list[EvalQuestion]) -> tuple[S
     """Samples of *questions*, or else of headings; the embedding model's name; with questions, a reranker's scale."""
     named = questions and settings.reranking not in ("local", "none")
     grader = make_rerank_grader(settings, AS_IT_IS) if named else None
-    garden = build_garden(settings, grader=grader)
+    container = build_container(settings, grader=grader)
     try:
         with progress("asking", "questions") as show:
             if not questions:
-                return await _headings(garden, show), garden.embedding.name, None
-            samples, scale = await _asked(garden, questions, grader, show)
-            return samples, garden.embedding.name, scale
+                return await _headings(container, show), container.embedding.name, None
+            samples, scale = await _asked(container, questions, grader, show)
+            return samples, container.embedding.name, scale
     finally:
-        await garden.aclose()
+        await container.aclose()
 
 
 async def _asked(
-    garden: Garden, questions: list[EvalQuestion], grader: RerankGrader | None, show: Show
+    container: AppContainer, questions: list[EvalQuestion], grader: RerankGrader | None, show: Show
 ) -> tuple[Samples, ScoreScale | None]:
     rows = []
     for done, question in enumerate(questions, 1):
-        rows.append(await _row(garden, question))
+        rows.append(await _row(container, question))
         show(done, 2 * len(questions), "")
     known = [row for row in rows if row["gold_chunks"] or not row["answerable"]]
     if len(known) < LEAST_QUESTIONS:
         raise InvalidInput("The garden holds the right chunks of too few of these questions.", "questions")
-    scale = await fit_scale(grader, garden.retriever, known) if grader else None
+    scale = await fit_scale(grader, container.retriever, known) if grader else None
     samples = await collect(
-        garden.retriever, known, OnnxReader(), lambda done: show(len(questions) + done, len(questions) + len(known), "")
+        container.retriever,
+        known,
+        OnnxReader(),
+        lambda done: show(len(questions) + done, len(questions) + len(known), ""),
     )
     return samples, scale
 
 
-async def _headings(garden: Garden, show: Show) -> Samples:
+async def _headings(container: AppContainer, show: Show) -> Samples:
     chunks = [
         chunk_from_payload(point.chunk_id, {"metadata": point.metadata})
-        async for page in garden.store.apoints()
+        async for page in container.store.apoints()
         for point in page
     ]
     rows = heading_rows(chunks)
@@ -167,14 +170,14 @@ async def _headings(garden: Garden, show: Show) -> Samples:
             "give a file of questions.",
             "questions",
         )
-    return await heading_samples(rows, garden.store, garden.embedding.embeddings, OnnxReader(), show)
+    return await heading_samples(rows, container.store, container.embedding.embeddings, OnnxReader(), show)
 
 
-async def _row(garden: Garden, question: EvalQuestion) -> dict[str, Any]:
+async def _row(container: AppContainer, question: EvalQuestion) -> dict[str, Any]:
     """The row ``collect`` wants, with the chunks the question is about: as given, or the one that holds its answer."""
     gold = list(question.gold_chunks)
     if question.answerable and not gold:
-        gold = await _found(garden, question)
+        gold = await _found(container, question)
     return {
         "question": question.question,
         "answerable": question.answerable,
@@ -183,14 +186,14 @@ async def _row(garden: Garden, question: EvalQuestion) -> dict[str, Any]:
     }
 
 
-async def _found(garden: Garden, question: EvalQuestion) -> list[str]:
+async def _found(container: AppContainer, question: EvalQuestion) -> list[str]:
     """The id of the first retrieved chunk that holds the answer, if one does."""
     now = time.monotonic()
     asked = Question(question.question, (question.question,), 1, None, None, now, now + 60)
     wanted = [folded(one) for part in question.answers for one in part]
     found = [
         chunk.chunk_id
-        for chunk in (await garden.retriever.retrieve(asked)).readings[0].chunks
+        for chunk in (await container.retriever.retrieve(asked)).subquery_results[0].chunks
         if is_gold(question, chunk.chunk_id, chunk.document_id, chunk.source)
         and (not wanted or any(one in folded(chunk.text) for one in wanted))
     ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.report import print_report, write_picture
 from app.cli.evaluation.run import ask_all, summarise
@@ -46,24 +46,24 @@ async def _evaluate(questions: list[EvalQuestion], corpus: list[Path], max_sourc
 async def _ask(
     settings: Settings, questions: list[EvalQuestion], corpus: list[Path], max_sources: int | None
 ) -> dict[str, Any]:
-    garden = build_garden(settings)
+    container = build_container(settings)
     try:
         if corpus:
             with progress("planting", "files") as show:
                 await ingest(
                     corpus,
-                    store=garden.store,
-                    embeddings=garden.embedding.embeddings,
-                    model_name=garden.embedding.name,
+                    store=container.store,
+                    embeddings=container.embedding.embeddings,
+                    model_name=container.embedding.name,
                     on_progress=lambda done: show(done.files_read, done.files, f", {done.chunks} chunks"),
                 )
         with progress("asking", "questions") as show:
             asked = await ask_all(
-                garden.service,
+                container.service,
                 questions,
                 max_sources=max_sources,
                 on_progress=lambda done: show(done, len(questions), ""),
             )
         return summarise(asked, settings.relevance_threshold)
     finally:
-        await garden.aclose()
+        await container.aclose()

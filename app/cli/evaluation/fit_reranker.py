@@ -28,7 +28,7 @@ async def fit_scale(grader: RerankGrader, retriever: Retriever, rows: Sequence[M
         now = time.monotonic()
         asked = Question(row["question"], (row["question"],), 1, None, None, now, now + 3600.0)
         retrieved = await retriever.retrieve(asked)
-        documents = gold_documents(row, retrieved.readings[0].chunks)
+        documents = gold_documents(row, retrieved.subquery_results[0].chunks)
         for chunk in await grader.grade(asked, retrieved):
             scores.append([log_odds_of(chunk.relevance or 0.0)])
             right.append(float(chunk.document_id in documents or is_gold(chunk, row)))

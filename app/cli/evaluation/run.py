@@ -9,14 +9,14 @@ from typing import Any
 
 from app.cli.evaluation.measures import Asked, measure, right_outcome
 from app.cli.evaluation.questions import EvalQuestion
-from app.query_service.service import GardenService
+from app.query_service.service import QueryService
 
 AT_ONCE = 4
 """Questions in flight; more would only wait for the embedding model."""
 
 
 async def ask_all(
-    service: GardenService,
+    service: QueryService,
     questions: Sequence[EvalQuestion],
     *,
     max_sources: int | None = None,

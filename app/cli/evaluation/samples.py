@@ -90,7 +90,7 @@ async def collect(
         retrieved = await retriever.retrieve(
             Question(row["question"], (row["question"],), 1, None, None, started=now, deadline=now + 3600.0)
         )
-        (reading,) = await read_best(reader, retrieved.readings)
+        (reading,) = await read_best(reader, retrieved.subquery_results)
         documents = gold_documents(row, reading.chunks)
         for chunk, _, measured in measure(reading, english_idf):
             features.append(list(measured))

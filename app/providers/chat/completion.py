@@ -15,7 +15,7 @@ from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import chat_error, fault_of
 from app.providers.http.retry import Retry
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
-from graph.ports import TokenSink, unheard
+from graph.ports import TokenSink, null_sink
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk, BaseMessage
@@ -120,7 +120,7 @@ class ChatCompletion:
     ) -> AsyncIterator[Piece]:
         """The reply as it comes; in one piece where nobody watches and the model can."""
         reply = self.chat.reply
-        if reply is None or emit is not unheard:
+        if reply is None or emit is not null_sink:
             return self.chat.model.astream(list(messages), told, **keywords)
 
         async def once() -> AsyncIterator[Piece]:

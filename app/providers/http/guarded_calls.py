@@ -11,7 +11,7 @@ from typing import TypeVar
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import fault_of
 from app.providers.http.retry import Retry
-from graph.errors import GardenError
+from graph.errors import RAGError
 
 T = TypeVar("T")
 
@@ -24,8 +24,8 @@ class GuardedCalls:
     """
 
     circuit: Circuit
-    error: Callable[[BaseException], GardenError]
-    resting: Callable[[], GardenError]
+    error: Callable[[BaseException], RAGError]
+    resting: Callable[[], RAGError]
     seconds: float
     total: float
     retry: Retry = field(default_factory=Retry)
@@ -40,7 +40,7 @@ class GuardedCalls:
             try:
                 async with asyncio.timeout(self.seconds):
                     return await work()
-            except GardenError:
+            except RAGError:
                 raise
             except Exception as error:
                 raise self.error(error) from error
@@ -54,7 +54,7 @@ class GuardedCalls:
         def attempt() -> T:
             try:
                 return work()
-            except GardenError:
+            except RAGError:
                 raise
             except Exception as error:
                 raise self.error(error) from error
@@ -65,6 +65,4 @@ class GuardedCalls:
 
 def _is_failure(error: Exception) -> bool:
     """Whether the part itself is ill. Who refuses one request, or says that a collection is not there, is well."""
-    return (
-        isinstance(error, GardenError) and fault_of(error).kind not in ("rejected", "missing") and bool(error.__cause__)
-    )
+    return isinstance(error, RAGError) and fault_of(error).kind not in ("rejected", "missing") and bool(error.__cause__)

@@ -18,7 +18,7 @@ from app.providers.stores.hybrid import Candidate
 from app.providers.stores.layout import Point
 from app.providers.stores.rows import COLUMNS, allowed, among, as_json, candidate_of, checksum, row_of
 from app.providers.stores.view import Ids, View, current
-from graph.errors import GardenError, StoreUnavailable
+from graph.errors import RAGError, StoreUnavailable
 
 READERS = 4
 """Threads that search; SQLite and numpy let others run meanwhile."""
@@ -137,7 +137,7 @@ class Collection:
     def _build(self) -> None:
         try:
             build(self.database, self._build_from)
-        except (OSError, sqlite3.Error, GardenError) as error:
+        except (OSError, sqlite3.Error, RAGError) as error:
             log.warning("segments_not_built", extra={"collection": self.database.collection, "reason": str(error)})
 
 

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from app.providers.stores.layout import COLLECTION_NAME
 from app.providers.stores.schema import SCHEMA, VERSION
-from graph.errors import ConfigurationError, GardenError, StoreDamaged, StoreUnavailable
+from graph.errors import ConfigurationError, RAGError, StoreDamaged, StoreUnavailable
 
 FILE = "garden.sqlite3"
 NO_LOCKS = "its file system has not the locks that SQLite needs"
@@ -204,7 +204,7 @@ class Database:
         except sqlite3.Error as error:
             raise self._told(error) from error
 
-    def _told(self, error: sqlite3.Error) -> GardenError:
+    def _told(self, error: sqlite3.Error) -> RAGError:
         code = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
         if code.startswith(_DAMAGED):
             return self.damaged(f"{FILE}: {error}")

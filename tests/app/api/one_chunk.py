@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.hybrid import Candidate, HybridHits
 from app.settings import load_settings
@@ -41,13 +41,15 @@ class PlantedStore:
 @contextmanager
 def served(
     embedding: EmbeddingModel, http: httpx.Client, synthesizer: Any, *, store: Any = None, **settings: Any
-) -> Iterator[tuple[Garden, str]]:
+) -> Iterator[tuple[AppContainer, str]]:
     """A garden whose every question finds that chunk and is answered by *synthesizer*, and the address it serves.
 
     *store* may be another one.
     """
     with TemporaryDirectory() as folder:
         chosen = load_settings(relevance_threshold=0, data_dir=folder, **settings)
-        garden = build_garden(chosen, embedding=embedding, store=store or PlantedStore(http), synthesizer=synthesizer)
-        with serve(garden) as address:
-            yield garden, address
+        container = build_container(
+            chosen, embedding=embedding, store=store or PlantedStore(http), synthesizer=synthesizer
+        )
+        with serve(container) as address:
+            yield container, address

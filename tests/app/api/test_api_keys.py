@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.api.api_keys import Keyring, reload_keys
+from app.api.api_keys import ApiKeys, reload_keys
 from app.cli.serve import refuse_strangers
 from app.settings import load_settings
 from graph.errors import ConfigurationError
@@ -59,10 +59,10 @@ def test_keys_are_exchanged_without_a_restart(start: Callable[..., Service], tmp
 
 def test_a_reload_never_opens_a_closed_service() -> None:
     """Keys that are all gone after a reload are kept."""
-    keyring = Keyring(["key"])
-    reload_keys(keyring, tuple)
-    assert keyring.accepts("key")
-    assert not keyring.accepts("")
+    api_keys = ApiKeys(["key"])
+    reload_keys(api_keys, tuple)
+    assert api_keys.accepts("key")
+    assert not api_keys.accepts("")
 
 
 def test_a_reload_that_fails_keeps_the_keys() -> None:
@@ -71,15 +71,15 @@ def test_a_reload_that_fails_keeps_the_keys() -> None:
     def read() -> list[str]:
         raise ConfigurationError("PORT='x' is not allowed: a number")
 
-    keyring = Keyring(["key"])
-    reload_keys(keyring, read)
-    assert (keyring.accepts("key"), len(keyring)) == (True, 1)
+    api_keys = ApiKeys(["key"])
+    reload_keys(api_keys, read)
+    assert (api_keys.accepts("key"), len(api_keys)) == (True, 1)
 
 
 @pytest.mark.parametrize("key", ["k", "key", "kez", "keyy", "kéy", "\udcff", ""])
 def test_only_the_key_itself_is_accepted(key: str) -> None:
     """Shorter, longer, changed and unencodable ones are not."""
-    assert Keyring(["key", "other"]).accepts(key) is (key == "key")
+    assert ApiKeys(["key", "other"]).accepts(key) is (key == "key")
 
 
 def serve(folder: Path, port: str = "0", **settings: str) -> subprocess.CompletedProcess[str]:

@@ -22,7 +22,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.cli.main import app
 from app.providers import embeddings as embedding_models
 from app.providers.embeddings.models import EmbeddingModel
@@ -165,7 +165,7 @@ def desk(planted: Path, tmp_path_factory: pytest.TempPathFactory, embedding: Emb
     (folder / "docs").mkdir()
     shutil.copy(KNOWLEDGE / "glossary.md", folder / "docs")
     shutil.copy(KNOWLEDGE / "hr_policy.pdf", folder / "handbook.pdf")
-    with serve(build_garden(load_settings(data_dir=folder / ".garden"), embedding=embedding)) as address:
+    with serve(build_container(load_settings(data_dir=folder / ".garden"), embedding=embedding)) as address:
         yield Desk(folder, address)
 
 

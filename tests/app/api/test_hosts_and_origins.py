@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from app.api.server import create_app
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.settings import load_settings
 from tests.support.two_facts import QUESTION, WIKI, serve_here
 
@@ -48,7 +48,7 @@ def test_an_address_or_localhost_is_answered(client: httpx.Client, host: str) ->
 def test_names_behind_a_proxy(tmp_path: Path, embedding: Any, given: dict[str, str], host: str, status: int) -> None:
     """TRUSTED_HOSTS names more, ``*`` is any, and once set it holds with keys too; keys alone need no name."""
     settings = load_settings(data_dir=tmp_path, **given)
-    app = create_app(build_garden(settings, embedding=embedding))
+    app = create_app(build_container(settings, embedding=embedding))
     with serve_here(app, settings) as address:
         answer = httpx.get(f"{address}/docs", headers={"Host": host, "X-API-Key": "key"})
     assert answer.status_code == status
@@ -77,7 +77,7 @@ def test_other_origins_may_not(client: httpx.Client, origin: str) -> None:
 def test_by_default_no_origin_may(tmp_path: Path, embedding: Any) -> None:
     """Without CORS_ORIGINS no answer carries a CORS header."""
     settings = load_settings(data_dir=tmp_path)
-    with serve_here(create_app(build_garden(settings, embedding=embedding)), settings) as address:
+    with serve_here(create_app(build_container(settings, embedding=embedding)), settings) as address:
         asked = httpx.options(f"{address}/query", headers={"Origin": WIKI, **PREFLIGHT})
         answer = httpx.get(f"{address}/docs", headers={"Origin": WIKI})
     assert asked.status_code == 405

@@ -30,10 +30,10 @@ class Fails:
 def test_a_batch_ends_whole_when_one_question_fails(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """The failure keeps its status, no further question of the batch is asked, and the places are free again."""
     model = Fails()
-    with served(embedding, http, model, max_concurrent_requests=2) as (garden, address):
+    with served(embedding, http, model, max_concurrent_requests=2) as (container, address):
         failed = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 5}, timeout=30)
         assert (failed.status_code, failed.json()["error"]) == (503, "SYNTHESIS_FAILED")
-        assert (model.asked, garden.service.in_flight) == (1, 0)
+        assert (model.asked, container.service.in_flight) == (1, 0)
 
 
 class Counted:
@@ -62,7 +62,10 @@ def test_a_batch_larger_than_the_places_waits_for_itself(embedding: EmbeddingMod
 
 def test_a_batch_ends_with_the_time_of_a_request(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """However few at once, a batch has the time of one request: past it the whole is 503, and nothing goes on."""
-    with served(embedding, http, Counted(), max_concurrent_requests=2, request_timeout_seconds=1) as (garden, address):
+    with served(embedding, http, Counted(), max_concurrent_requests=2, request_timeout_seconds=1) as (
+        container,
+        address,
+    ):
         late = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 9}, timeout=60)
         assert (late.status_code, late.json()["error"]) == (503, "SYNTHESIS_FAILED")
-        wait_until(lambda: garden.service.in_flight == 0)
+        wait_until(lambda: container.service.in_flight == 0)

@@ -15,7 +15,7 @@ import pytest
 
 from app.api.openapi import described
 from app.api.openapi_examples import DOORS
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from tests.support.samples_service import serve
@@ -31,8 +31,8 @@ def served(
     """A client of a service of its own, for some examples write."""
     folder = tmp_path_factory.mktemp("openapi") / "data"
     shutil.copytree(planted, folder)
-    garden = build_garden(load_settings(data_dir=folder), embedding=embedding)
-    with serve(garden) as address, httpx.Client(base_url=address, timeout=30) as client:
+    container = build_container(load_settings(data_dir=folder), embedding=embedding)
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as client:
         yield client
 
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
@@ -46,13 +46,13 @@ class Place:
     """A garden of its own, and where it is served."""
 
     address: str
-    garden: Garden
+    container: AppContainer
 
 
 def place(folder: Path, embedding: EmbeddingModel, **settings: Any) -> Iterator[Place]:
-    garden = build_garden(load_settings(data_dir=folder, **settings), embedding=embedding)
-    with serve(garden) as address:
-        yield Place(address, garden)
+    container = build_container(load_settings(data_dir=folder, **settings), embedding=embedding)
+    with serve(container) as address:
+        yield Place(address, container)
 
 
 @pytest.fixture(scope="module")
@@ -262,10 +262,10 @@ def test_offline_is_said_and_passes(visitor: Visitor, address: str) -> None:
 def test_not_ready_is_said_and_passes(visitor: Visitor, own: Place) -> None:
     """While the service is not ready the page says why, and goes on by itself once it is."""
     visitor.failures_expected = True
-    own.garden.health.draining = True
+    own.container.health.draining = True
     page = visitor.open(own.address)
     expect(page.locator("#health")).to_contain_text("The service is going down")
-    own.garden.health.draining = False
+    own.container.health.draining = False
     expect(page.locator("#health")).to_be_hidden(timeout=SLOW)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.api.page_routes import page_files
 from app.api.server import create_app
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
@@ -24,16 +24,16 @@ NOTES = b"# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n"
 
 
 @pytest.fixture
-async def garden(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[Garden]:
+async def container(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
     """An empty garden in this process."""
-    made = build_garden(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
+    made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
     yield made
     await made.aclose()
 
 
-def caller(garden: Garden, host: str = "127.0.0.1", base: str = "http://127.0.0.1:8000") -> httpx.AsyncClient:
+def caller(container: AppContainer, host: str = "127.0.0.1", base: str = "http://127.0.0.1:8000") -> httpx.AsyncClient:
     """A client that the service sees as coming from *host*, asking for *base*."""
-    transport = httpx.ASGITransport(create_app(garden), client=(host, 50000))
+    transport = httpx.ASGITransport(create_app(container), client=(host, 50000))
     return httpx.AsyncClient(transport=transport, base_url=base)
 
 
@@ -85,9 +85,9 @@ def test_every_example_is_answered(http: httpx.Client) -> None:
         assert http.post("/query", json={"query": question}).json()["metadata"]["answerSynthesized"], question
 
 
-async def test_other_documents_have_no_examples(garden: Garden) -> None:
+async def test_other_documents_have_no_examples(container: AppContainer) -> None:
     """Where the sample garden is not planted, none of its questions is offered."""
-    async with caller(garden) as client:
+    async with caller(container) as client:
         assert (await client.get("/api/v1/page")).json()["examples"] == []
         await upload(client, "safety_manual.pdf.md")
         assert (await client.get("/api/v1/page")).json()["examples"] == []
@@ -107,29 +107,29 @@ def test_a_chunk_by_its_id(http: httpx.Client) -> None:
     assert http.get(f"/api/v1/chunks/{'x' * 2000}").json()["error"] == "VALIDATION_ERROR"
 
 
-async def test_a_chunk_of_a_broken_store_is_an_outage(garden: Garden) -> None:
+async def test_a_chunk_of_a_broken_store_is_an_outage(container: AppContainer) -> None:
     """A store that does not answer is 503, never "no such chunk"."""
 
     class Broken:
         async def aget_by_ids(self, ids: list[str]) -> Any:
             raise StoreUnavailable("The store is away.")
 
-    garden.store, kept = Broken(), garden.store
-    async with caller(garden) as client:
+    container.store, kept = Broken(), container.store
+    async with caller(container) as client:
         response = await client.get("/api/v1/chunks/a%231")
-    garden.store = kept
+    container.store = kept
     assert (response.status_code, response.json()["error"]) == (503, "RETRIEVAL_FAILED")
 
 
-async def test_an_upload_is_an_ingest(garden: Garden, tmp_path: Path, embedding: EmbeddingModel) -> None:
+async def test_an_upload_is_an_ingest(container: AppContainer, tmp_path: Path, embedding: EmbeddingModel) -> None:
     """An uploaded file has the ids that `garden ingest` gives it, answers at once, and is unchanged the second time."""
     (tmp_path / "notes.md").write_bytes(NOTES)
-    async with caller(garden) as client:
+    async with caller(container) as client:
         first, second = (await upload(client)).json(), (await upload(client)).json()
         assert (first["added"], first["chunks"]) == (1, 1)
         assert (second["added"], second["unchanged"]) == (0, 1)
         there = await ingest(
-            [tmp_path / "notes.md"], store=garden.store, embeddings=embedding.embeddings, model_name=embedding.name
+            [tmp_path / "notes.md"], store=container.store, embeddings=embedding.embeddings, model_name=embedding.name
         )
         assert there.unchanged == 1
         answer = await client.post("/query", json={"query": "Where does the lighthouse of Larkfield stand?"})
@@ -154,17 +154,17 @@ async def test_an_upload_is_an_ingest(garden: Garden, tmp_path: Path, embedding:
         "n" * 250 + ".md",
     ],
 )
-async def test_a_name_that_is_no_plain_file_name_is_refused(garden: Garden, name: str) -> None:
+async def test_a_name_that_is_no_plain_file_name_is_refused(container: AppContainer, name: str) -> None:
     """Names with folders, control characters, no or another suffix, or of great length: 400, and nothing is stored."""
-    async with caller(garden) as client:
+    async with caller(container) as client:
         response = await upload(client, name)
     assert (response.status_code, response.json()["details"]["field"]) == (400, "name")
-    assert await garden.store.acount() == 0
+    assert await container.store.acount() == 0
 
 
-async def test_what_cannot_be_planted_says_why(garden: Garden) -> None:
+async def test_what_cannot_be_planted_says_why(container: AppContainer) -> None:
     """An empty file, one that is broken, another content type, one that is too large: a typed error each."""
-    async with caller(garden) as client:
+    async with caller(container) as client:
         assert (await upload(client, content=b"")).json()["details"]["field"] == "body"
         broken = await upload(client, "broken.pdf", b"%PDF-1.4 nothing")
         assert (broken.status_code, broken.json()["error"]) == (400, "VALIDATION_ERROR")
@@ -186,9 +186,11 @@ async def test_what_cannot_be_planted_says_why(garden: Garden) -> None:
         ("127.0.0.1", "http://rebound.example:8000", False),
     ],
 )
-async def test_without_keys_only_this_machine_uploads(garden: Garden, host: str, base: str, allowed: bool) -> None:
+async def test_without_keys_only_this_machine_uploads(
+    container: AppContainer, host: str, base: str, allowed: bool
+) -> None:
     """From elsewhere, or under a foreign name that leads here, an upload is 403 and is not offered."""
-    async with caller(garden, host, base) as client:
+    async with caller(container, host, base) as client:
         assert (await client.get("/api/v1/page")).json()["mayUpload"] is allowed
         response = await upload(client, "a/b.md")  # what is allowed is refused for its name, and need not be planted
     assert (response.status_code, response.json()["error"]) == (
@@ -198,8 +200,8 @@ async def test_without_keys_only_this_machine_uploads(garden: Garden, host: str,
 
 async def test_with_keys_a_key_uploads_from_anywhere(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """With API_KEYS the empty page is open, and its offer, the chunks and the uploads want a key."""
-    garden = build_garden(load_settings(data_dir=tmp_path, api_keys="sesame"), embedding=embedding)
-    async with caller(garden, "10.0.0.7", "http://garden.example") as client:
+    container = build_container(load_settings(data_dir=tmp_path, api_keys="sesame"), embedding=embedding)
+    async with caller(container, "10.0.0.7", "http://garden.example") as client:
         assert (await client.get("/")).status_code == 200
         assert (await client.get("/page/main.js")).status_code == 200
         for path in ("/api/v1/page", "/api/v1/chunks/x", "/pages"):
@@ -207,7 +209,7 @@ async def test_with_keys_a_key_uploads_from_anywhere(tmp_path: Path, embedding: 
         assert (await upload(client)).status_code == 401
         assert (await upload(client, **BYTES, **{"X-API-Key": "sesame"})).status_code == 200
         assert (await client.get("/api/v1/page", headers={"X-API-Key": "sesame"})).json()["mayUpload"] is True
-    await garden.aclose()
+    await container.aclose()
 
 
 def test_the_doors_are_described(http: httpx.Client) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.providers.chat.models import make_completion
 from app.providers.embeddings.models import EmbeddingModel
@@ -31,8 +31,8 @@ def test_a_chat_holds_the_only_place(tmp_path: Path, embedding: EmbeddingModel) 
             max_concurrent_requests=1,
         )  # fmt: skip
         synthesizer = ChatSynthesizer(make_completion(settings))
-        garden = build_garden(settings, embedding=embedding, synthesizer=synthesizer)
-        with serve(garden) as address, httpx.Client(base_url=address, timeout=30) as http:
+        container = build_container(settings, embedding=embedding, synthesizer=synthesizer)
+        with serve(container) as address, httpx.Client(base_url=address, timeout=30) as http:
             ollama.fault = Fault("drip", path="/api/chat")
             with http.stream("POST", "/api/v1/chat", json={"message": "hello"}) as held:
                 lines = held.iter_lines()  # kept, since letting go of it would close the connection
@@ -41,9 +41,9 @@ def test_a_chat_holds_the_only_place(tmp_path: Path, embedding: EmbeddingModel) 
                     refused = http.request(method, path, json=body)
                     assert (path, refused.status_code, refused.json()["error"]) == (path, 503, "OVERLOADED")
                     assert int(refused.headers["retry-after"]) >= 1
-            wait_until(lambda: garden.service.in_flight == 0)
+            wait_until(lambda: container.service.in_flight == 0)
             ollama.fault = None
             for method, path, body in ASKED:
                 served = http.request(method, path, json=body)
                 assert (path, served.status_code) == (path, 200)
-            assert garden.service.in_flight == 0
+            assert container.service.in_flight == 0

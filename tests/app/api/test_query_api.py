@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import CollectionMissing, StoreUnavailable
@@ -244,7 +244,7 @@ def test_same_question_same_answer(http: httpx.Client) -> None:
 
 def test_empty_collection_is_no_answer(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """An empty garden declines: 200, chunksRetrieved 0, no outage."""
-    with serve(build_garden(load_settings(data_dir=tmp_path), embedding=embedding)) as address:
+    with serve(build_container(load_settings(data_dir=tmp_path), embedding=embedding)) as address:
         response = httpx.post(f"{address}/query", json={"query": CHEMICALS})
     assert response.status_code == 200
     assert response.json()["metadata"] | {"processingTimeMs": 0} == {
@@ -271,8 +271,8 @@ class BrokenStore:
 @pytest.mark.parametrize("error", [StoreUnavailable("It is down."), CollectionMissing("It is not there.")])
 def test_an_outage_is_never_nothing_found(tmp_path: Path, embedding: EmbeddingModel, error: Exception) -> None:
     """A store that fails, or lacks the collection, is 503 RETRIEVAL_FAILED, and readiness says why."""
-    garden = build_garden(load_settings(data_dir=tmp_path), embedding=embedding, store=BrokenStore(error))  # type: ignore[arg-type]
-    with serve(garden) as address:
+    container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=BrokenStore(error))  # type: ignore[arg-type]
+    with serve(container) as address:
         response = httpx.post(f"{address}/query", json={"query": CHEMICALS})
         ready = httpx.get(f"{address}/health/ready")
         health = httpx.get(f"{address}/health")
@@ -285,8 +285,8 @@ def test_an_outage_is_never_nothing_found(tmp_path: Path, embedding: EmbeddingMo
 def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """An exception nobody knows is INTERNAL_ERROR with the one body, and nothing of it reaches the client."""
     store = BrokenStore(RuntimeError("secret-in-the-trace"))
-    garden = build_garden(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
-    with serve(garden) as address:
+    container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
+    with serve(container) as address:
         response = httpx.post(f"{address}/query", json={"query": CHEMICALS})
     assert (response.status_code, response.json()["error"]) == (500, "INTERNAL_ERROR")
     assert "secret" not in response.text
@@ -296,7 +296,7 @@ def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: Embeddi
 def test_keys_guard_every_door_but_health(planted_copy: Path, embedding: EmbeddingModel) -> None:
     """With API_KEYS set, a door wants one of them as Bearer or X-API-Key, and a wrong one is 401."""
     settings = load_settings(data_dir=planted_copy, api_keys="alpha, beta")
-    with serve(build_garden(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as client:
+    with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as client:
         body = {"query": CHEMICALS}
         assert client.post("/query", json=body).status_code == 401
         assert client.post("/query", json=body).json()["error"] == "UNAUTHORIZED"

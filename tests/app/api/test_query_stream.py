@@ -12,7 +12,7 @@ import httpx
 import orjson
 import pytest
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable, SynthesisFailed
@@ -63,8 +63,8 @@ def test_invalid_input_has_its_status(http: httpx.Client) -> None:
 def test_retrieval_failure_has_its_status(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """A store that fails is 503 before the stream begins."""
     store = BrokenStore(StoreUnavailable("It is down."))
-    garden = build_garden(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
-    with serve(garden) as address:
+    container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
+    with serve(container) as address:
         response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS})
     assert (response.status_code, response.json()["error"]) == (503, "RETRIEVAL_FAILED")
 
@@ -127,10 +127,10 @@ def leave(address: str, path: str, begun: threading.Event) -> None:
 def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """When the client closes the connection, the model's work is cancelled and its place is free again."""
     patient = Patient()
-    with served(embedding, http, patient, max_concurrent_requests=1) as (garden, address):
+    with served(embedding, http, patient, max_concurrent_requests=1) as (container, address):
         leave(address, path, patient.begun)
         assert patient.stopped.wait(20)
-        wait_until(lambda: garden.service.in_flight == 0)
+        wait_until(lambda: container.service.in_flight == 0)
 
 
 class Slow(PlantedStore):
@@ -154,17 +154,17 @@ class Slow(PlantedStore):
 def test_a_client_that_leaves_ends_the_search(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """A client that has seen nothing yet may leave too: what is searched for it is stopped, and its place free."""
     store = Slow(http)
-    with served(embedding, http, Patient(), store=store, max_concurrent_requests=1) as (garden, address):
+    with served(embedding, http, Patient(), store=store, max_concurrent_requests=1) as (container, address):
         leave(address, path, store.begun)
         assert store.stopped.wait(20)
-        wait_until(lambda: garden.service.in_flight == 0)
+        wait_until(lambda: container.service.in_flight == 0)
 
 
 def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """When every place is taken, any door says 503 OVERLOADED with Retry-After, soon; a freed place serves again."""
     patient = Patient()
     with (
-        served(embedding, http, patient, max_concurrent_requests=1) as (garden, address),
+        served(embedding, http, patient, max_concurrent_requests=1) as (container, address),
         httpx.Client(base_url=address, timeout=30) as client,
     ):
         with client.stream("POST", "/query/stream", json={"query": CHEMICALS}) as held:
@@ -175,7 +175,7 @@ def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, htt
                 refused = client.post(path, json=body)
                 assert (refused.status_code, refused.json()["error"]) == (503, "OVERLOADED")
                 assert int(refused.headers["retry-after"]) >= 1
-        wait_until(lambda: garden.service.in_flight == 0)
+        wait_until(lambda: container.service.in_flight == 0)
         assert client.post("/query", json={"query": ""}).status_code == 400  # the graph has a place for it again
 
 

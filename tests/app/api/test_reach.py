@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from app.api.server import create_app
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.ingest.documents import SkippedFile
 from app.ingest.find import find_files
 from app.ingest.pipeline import ingest
@@ -85,10 +85,12 @@ def test_addresses_in_documents_are_never_fetched(tmp_path: Path, embedding: Any
     documents(folder, trap.url, secret)
 
     async def plant() -> str:
-        garden = build_garden(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-        await ingest([folder], store=garden.store, embeddings=embedding.embeddings, model_name=garden.embedding.name)
-        stored = [await garden.store.asimilarity_search(question, k=20) for question in ("zebras", "the passphrase")]
-        await garden.aclose()
+        container = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
+        await ingest(
+            [folder], store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name
+        )
+        stored = [await container.store.asimilarity_search(question, k=20) for question in ("zebras", "the passphrase")]
+        await container.aclose()
         return str(stored)
 
     stored = asyncio.run(plant())
@@ -98,7 +100,7 @@ def test_addresses_in_documents_are_never_fetched(tmp_path: Path, embedding: Any
         peer.answers = [f"Zebras graze at noon [1]. ![x]({trap.url}/answer) <img src='{trap.url}/answer'>"] * 2
         for more in ({}, {"ollama_host": peer.url, "ollama_model": "llama3.2:1b"}):
             settings = load_settings(data_dir=tmp_path / "data", relevance_threshold=0, **more)
-            with serve_here(create_app(build_garden(settings, embedding=embedding)), settings) as address:
+            with serve_here(create_app(build_container(settings, embedding=embedding)), settings) as address:
                 for question in ("When do zebras graze?", f"What does {trap.url}/question say?"):
                     assert httpx.post(f"{address}/query", json={"query": question}, timeout=30).status_code == 200
     assert trap.visits == 0

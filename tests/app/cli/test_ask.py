@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from app.cli.advice import ADVICE, advised
 from app.cli.main import app
 from graph import errors
-from graph.errors import GardenError
+from graph.errors import RAGError
 from tests.peers.ports import held_port
 
 GARDEN = str(Path(sys.executable).with_name("garden"))
@@ -58,7 +58,7 @@ def test_every_command_prints_json() -> None:
 
 def test_every_outage_says_what_to_do_next() -> None:
     """Each error of the tree that a part can cause has its advice, or a parent's, in the same line."""
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, GardenError)]
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, RAGError)]
     outages = [kind for kind in kinds if kind.outcome not in (None, "invalid_input")]
     assert len(outages) >= 7
     for kind in outages:

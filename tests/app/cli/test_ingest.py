@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.cli.main import app as command
 from app.ingest.source_registry import read_sources
 from app.settings import load_settings
@@ -74,9 +74,11 @@ def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> 
     assert "planting" not in after
 
     async def counts() -> tuple[int, int]:
-        garden = build_garden(load_settings(vector_store_collection="towns", tasks_collection="corporate_documents"))
-        counted = (await garden.store.acount(), await garden.tasks.store.acount())
-        await garden.aclose()
+        container = build_container(
+            load_settings(vector_store_collection="towns", tasks_collection="corporate_documents")
+        )
+        counted = (await container.store.acount(), await container.tasks.store.acount())
+        await container.aclose()
         return counted
 
     assert asyncio.run(counts()) == (2, 0)

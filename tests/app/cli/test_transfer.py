@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.cli.check import run_check
 from app.cli.transfer import run_export, run_import, run_push
 from app.ingest.pipeline import ingest_into
@@ -54,9 +54,9 @@ def two(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> 
         (folder / kind / f"{name}.md").write_text(text)
 
     async def plant() -> None:
-        garden = build_garden(load_settings(data_dir=folder / "data"), embedding=embedding)
-        await ingest_into(garden.sink, [folder / "noted", folder / "pushed"])
-        await garden.aclose()
+        container = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
+        await ingest_into(container.sink, [folder / "noted", folder / "pushed"])
+        await container.aclose()
 
     asyncio.run(plant())
     note_sources(folder / "data" / NAME, [folder / "noted"])
@@ -79,9 +79,9 @@ def lent(folder: Path, to: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def answers(embedding: EmbeddingModel, **settings: Any) -> list[Any]:
     """Outcome, answer and citations of every question, as a garden of these settings gives them."""
-    garden = build_garden(load_settings(**settings), embedding=embedding)
-    told = [await garden.service.ask({"query": question}) for question in QUESTIONS]
-    await garden.aclose()
+    container = build_container(load_settings(**settings), embedding=embedding)
+    told = [await container.service.ask({"query": question}) for question in QUESTIONS]
+    await container.aclose()
     return [
         (one.outcome, one.answer, [(cited.chunk_id, cited.start, cited.end) for cited in one.citations]) for one in told
     ]
@@ -178,7 +178,7 @@ def test_damage_is_named_and_mended_by_one_command(
 ) -> None:
     """A server starts over it, a question names the command, and all is well after that command without a restart."""
     DAMAGES[kind](small / NAME / "garden.sqlite3")
-    with serve(build_garden(load_settings(), embedding=embedding)) as address:
+    with serve(build_container(load_settings(), embedding=embedding)) as address:
         asked = httpx.post(f"{address}/query", json={"query": "When was the weir of Larkfield built?"})
         assert (asked.status_code, asked.json()["error"]) == (503, "RETRIEVAL_FAILED")
         assert f"garden check --repair --collection {NAME}" in asked.json()["message"]

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from app.ingest.documents import IngestReport, LoadedDocument, SkippedFile, SplitDocument
 from app.ingest.loaders.table import load_file
-from app.ingest.manifest import Planted
+from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest
 from app.ingest.split import split_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings
@@ -33,7 +33,7 @@ def plant(store: EmbeddedStore, embeddings: MiniLMEmbeddings, tmp_path: Path) ->
     """``await plant(path, …, prune=False)``: ingest into ``store`` with the real model."""
 
     async def run(*paths: Path, prune: bool = False) -> IngestReport:
-        planted = Planted(tmp_path / "data" / "documents", paths, prune=prune)
+        planted = IngestManifest(tmp_path / "data" / "documents", paths, prune=prune)
         return await ingest(paths, store=store, embeddings=embeddings, model_name=MODEL, planted=planted)
 
     return run

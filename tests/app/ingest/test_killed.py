@@ -13,7 +13,7 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.ingest.documents import IngestReport
-from app.ingest.manifest import Planted
+from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest
 from app.providers.stores.embedded import EmbeddedStore
 from tests.support.paths import ROOT
@@ -81,7 +81,7 @@ async def stored(data: Path) -> dict[str, set[str]]:
 async def finished(data: Path, corpus: Path) -> IngestReport:
     fake = DeterministicFakeEmbedding(size=SIZE)
     store = EmbeddedStore(fake, data, "documents", SIZE)
-    planted = Planted(data / "documents", [corpus], prune=True)
+    planted = IngestManifest(data / "documents", [corpus], prune=True)
     report = await ingest([corpus], store=store, embeddings=fake, model_name="fake", planted=planted)
     await store.aclose()
     return report

@@ -24,7 +24,7 @@ LONG = " ".join(f"The cart number {n} has its brakes checked before the first mi
 
 
 @pytest.fixture
-def garden(tmp_path: Path) -> Path:
+def container(tmp_path: Path) -> Path:
     """A folder with one document of several formats."""
     root = tmp_path / "docs"
     (root / "sub").mkdir(parents=True)
@@ -49,9 +49,9 @@ async def metadata(store: EmbeddedStore) -> dict[str, dict[str, Any]]:
     return stored
 
 
-async def test_what_is_stored(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_what_is_stored(container: Path, store: EmbeddedStore, plant: Plant) -> None:
     """Every chunk keeps document, title, source, section and page; ids are paths, or what the row says."""
-    report = await plant(garden)
+    report = await plant(container)
     assert (report.added, report.changed, report.unchanged, report.removed, report.chunks) == (3, 0, 0, 0, 5)
     stored = await metadata(store)
     assert set(stored) == {"carts.md#0", "carts.md#1", "faq-1", "sub/rules.pdf#0", "sub/rules.pdf#1"}
@@ -65,46 +65,46 @@ async def test_what_is_stored(garden: Path, store: EmbeddedStore, plant: Plant) 
     assert (vests["source"], vests["page"]) == ("sub/rules.pdf", 2)
 
 
-async def test_a_second_run_changes_nothing(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_a_second_run_changes_nothing(container: Path, store: EmbeddedStore, plant: Plant) -> None:
     """Files that are as they were are left alone, and nothing is embedded or written."""
-    await plant(garden)
+    await plant(container)
     writes = store.chunks.engine.writes if hasattr(store, "chunks") else None
-    report = await plant(garden)
+    report = await plant(container)
     assert (report.added, report.changed, report.unchanged, report.chunks) == (0, 0, 3, 0)
     if writes is not None:
         assert store.chunks.engine.writes == writes
 
 
-async def test_a_changed_file_replaces_its_chunks(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_a_changed_file_replaces_its_chunks(container: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A file that grew, and one that shrank, have exactly their new chunks; others keep theirs."""
-    (garden / "carts.md").write_text(f"# Carts\n\n{LONG}\n")
-    await plant(garden)
+    (container / "carts.md").write_text(f"# Carts\n\n{LONG}\n")
+    await plant(container)
     many = await store.achunk_hashes("carts.md")
-    (garden / "carts.md").write_text("# Carts\n\nOne sentence is left.\n")
-    (garden / "faq.jsonl").write_text(
+    (container / "carts.md").write_text("# Carts\n\nOne sentence is left.\n")
+    (container / "faq.jsonl").write_text(
         '{"document_id": "faq", "title": "FAQ", "text": "New id.", "chunk_id": "faq-2"}\n'
     )
-    report = await plant(garden)
+    report = await plant(container)
     assert (report.added, report.changed, report.unchanged) == (0, 2, 1)
     assert len(many) > 5
     assert set(await metadata(store)) == {"carts.md#0", "faq-2", "sub/rules.pdf#0", "sub/rules.pdf#1"}
 
 
 async def test_another_model_makes_all_anew(
-    garden: Path, store: EmbeddedStore, plant: Plant, embeddings: Embeddings
+    container: Path, store: EmbeddedStore, plant: Plant, embeddings: Embeddings
 ) -> None:
     """Chunks of another embedding model are never taken for current ones."""
-    await plant(garden)
-    report = await ingest([garden], store=store, embeddings=embeddings, model_name="another")
+    await plant(container)
+    report = await ingest([container], store=store, embeddings=embeddings, model_name="another")
     assert report.changed == 3
 
 
-async def test_prune(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_prune(container: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A removed file stays until it is asked for; then it goes, and nothing else."""
-    await plant(garden)
-    (garden / "carts.md").unlink()
-    assert (await plant(garden)).removed == 0
-    assert (await plant(garden, prune=True)).removed == 1
+    await plant(container)
+    (container / "carts.md").unlink()
+    assert (await plant(container)).removed == 0
+    assert (await plant(container, prune=True)).removed == 1
     assert set(await store.adocuments()) == {"faq", "sub/rules.pdf"}
 
 
@@ -135,52 +135,54 @@ async def test_prune_leaves_what_other_paths_brought(
     assert (await plant(first, prune=True)).removed == 0
 
 
-async def test_a_file_that_goes_before_a_prune_is_remembered(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_a_file_that_goes_before_a_prune_is_remembered(
+    container: Path, store: EmbeddedStore, plant: Plant
+) -> None:
     """A run without pruning, and one from another path, do not make a later one forget what to remove."""
-    await plant(garden)
-    (garden / "carts.md").unlink()
-    await plant(garden)
-    await plant(garden / "sub")
-    assert (await plant(garden, prune=True)).removed == 1
+    await plant(container)
+    (container / "carts.md").unlink()
+    await plant(container)
+    await plant(container / "sub")
+    assert (await plant(container, prune=True)).removed == 1
     assert set(await store.adocuments()) == {"faq", "sub/rules.pdf", "rules.pdf"}
 
 
-async def test_prune_keeps_what_cannot_be_read(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_prune_keeps_what_cannot_be_read(container: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A file that is broken today keeps its chunks of yesterday."""
-    await plant(garden)
-    (garden / "sub" / "rules.pdf").write_bytes(b"%PDF broken")
-    report = await plant(garden, prune=True)
+    await plant(container)
+    (container / "sub" / "rules.pdf").write_bytes(b"%PDF broken")
+    report = await plant(container, prune=True)
     assert (report.removed, [one.path for one in report.skipped]) == (0, ["sub/rules.pdf"])
     assert "sub/rules.pdf" in await store.adocuments()
 
 
-async def test_an_emptied_file_says_what_stays(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_an_emptied_file_says_what_stays(container: Path, store: EmbeddedStore, plant: Plant) -> None:
     """A file that is empty now is told with what is still stored of it; it goes when the file does."""
-    await plant(garden)
-    (garden / "carts.md").write_text("")
-    report = await plant(garden, prune=True)
+    await plant(container)
+    (container / "carts.md").write_text("")
+    report = await plant(container, prune=True)
     (named,) = report.skipped
     assert named.reason == "empty; what was stored of it before is kept and still found"
     assert "carts.md" in await store.adocuments()
-    (garden / "carts.md").unlink()
-    assert (await plant(garden, prune=True)).removed == 1
+    (container / "carts.md").unlink()
+    assert (await plant(container, prune=True)).removed == 1
 
 
-async def test_prune_is_not_done_in_doubt(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_prune_is_not_done_in_doubt(container: Path, store: EmbeddedStore, plant: Plant) -> None:
     """While a row of JSON Lines is broken nobody knows which document it was: nothing is removed, and that is said."""
-    await plant(garden)
-    (garden / "faq.jsonl").write_text("{\n" + '{"document_id": "new", "text": "New."}\n')
-    report = await plant(garden, prune=True)
+    await plant(container)
+    (container / "faq.jsonl").write_text("{\n" + '{"document_id": "new", "text": "New."}\n')
+    report = await plant(container, prune=True)
     assert report.removed == 0
     assert "faq.jsonl could not be read whole" in report.note
     assert "faq" in await store.adocuments()
 
 
-async def test_a_broken_file_is_named_and_the_rest_kept(garden: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_a_broken_file_is_named_and_the_rest_kept(container: Path, store: EmbeddedStore, plant: Plant) -> None:
     """One damaged file blocks no other."""
-    (garden / "empty.txt").touch()
-    (garden / "noise.md").write_bytes(bytes(range(256)) * 9)
-    report = await plant(garden)
+    (container / "empty.txt").touch()
+    (container / "noise.md").write_bytes(bytes(range(256)) * 9)
+    report = await plant(container)
     assert report.added == 3
     assert {one.path: one.reason for one in report.skipped} == {
         "empty.txt": "empty",
@@ -235,10 +237,10 @@ async def test_a_row_cannot_take_the_number_of_another_documents_chunk(
 
 
 async def test_vectors_are_of_titled_text_and_of_sentences(
-    garden: Path, store: EmbeddedStore, plant: Plant, embeddings: MiniLMEmbeddings
+    container: Path, store: EmbeddedStore, plant: Plant, embeddings: MiniLMEmbeddings
 ) -> None:
     """The chunk's vector is that of "title. text", and a heading is found by its words."""
-    await plant(garden)
+    await plant(container)
     ((hit, score),) = await store.asimilarity_search_with_score(
         "Carts. Brakes\n\nBrakes are tested daily. They must hold.", k=1
     )
@@ -246,11 +248,11 @@ async def test_vectors_are_of_titled_text_and_of_sentences(
     assert score == pytest.approx(1.0, abs=0.02)
 
 
-async def test_any_langchain_embeddings_work(garden: Path, tmp_path: Path) -> None:
+async def test_any_langchain_embeddings_work(container: Path, tmp_path: Path) -> None:
     """An embedding model that only has LangChain's own methods fills a collection."""
     fake = DeterministicFakeEmbedding(size=16)
     store = EmbeddedStore(fake, tmp_path / "other", "documents", 16)
-    report = await ingest([garden], store=store, embeddings=fake, model_name="fake")
+    report = await ingest([container], store=store, embeddings=fake, model_name="fake")
     assert (report.added, await store.acount()) == (3, 5)
     await store.aclose()
 
@@ -262,18 +264,18 @@ class Broken(DeterministicFakeEmbedding):
         raise RuntimeError("vendor says: key sk-123 is wrong")
 
 
-async def test_a_model_that_fails_is_an_error_of_ours(garden: Path, store: EmbeddedStore) -> None:
+async def test_a_model_that_fails_is_an_error_of_ours(container: Path, store: EmbeddedStore) -> None:
     """The failure has our name and our words; the vendor's stay inside."""
     with pytest.raises(EmbeddingUnavailable) as failure:
-        await ingest([garden], store=store, embeddings=Broken(size=384), model_name="broken")
+        await ingest([container], store=store, embeddings=Broken(size=384), model_name="broken")
     assert "sk-123" not in str(failure.value)
     assert await store.acount() == 0
 
 
-async def test_progress_is_told(garden: Path, store: EmbeddedStore, embeddings: Embeddings) -> None:
+async def test_progress_is_told(container: Path, store: EmbeddedStore, embeddings: Embeddings) -> None:
     """The last word of the progress is the report's."""
     told: list[Progress] = []
-    await ingest([garden], store=store, embeddings=embeddings, model_name=MODEL, on_progress=told.append)
+    await ingest([container], store=store, embeddings=embeddings, model_name=MODEL, on_progress=told.append)
     assert told[-1] == Progress(files_read=3, files=3, documents=3, chunks=5)
     assert [one.chunks for one in told] == sorted(one.chunks for one in told)
 

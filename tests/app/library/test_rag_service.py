@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
@@ -171,9 +171,9 @@ def test_closing_ends_the_questions_of_other_threads(
     settings = load_settings(
         data_dir=tmp_path, relevance_threshold=0, ollama_model="llama3.2:1b", ollama_host=model.url
     )
-    garden = build_garden(settings, embedding=embedding)
-    plant(garden, "# Kiln\n\nThe kiln is fired on Mondays.\n", tmp_path)
-    service = RAGService(settings=settings, garden=garden)
+    container = build_container(settings, embedding=embedding)
+    plant(container, "# Kiln\n\nThe kiln is fired on Mondays.\n", tmp_path)
+    service = RAGService(settings=settings, container=container)
     with ThreadPoolExecutor(1) as thread:
         asked = thread.submit(service.query, "When is the kiln fired?")
         assert model.wait_until(lambda: bool(model.asked("/api/chat")))
@@ -183,27 +183,32 @@ def test_closing_ends_the_questions_of_other_threads(
     assert model.wait_until(lambda: model.hung_up == 1)
 
 
-def plant(garden: Garden, text: str, folder: Path) -> None:
+def plant(container: AppContainer, text: str, folder: Path) -> None:
     """One document in *garden*."""
     (path := folder / "document.md").write_text(text)
     asyncio.run(
-        ingest([path], store=garden.store, embeddings=garden.embedding.embeddings, model_name=garden.embedding.name)
+        ingest(
+            [path],
+            store=container.store,
+            embeddings=container.embedding.embeddings,
+            model_name=container.embedding.name,
+        )
     )
 
 
 def test_a_part_that_cannot_be_closed_keeps_no_other_open(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """The failure is told, and the store is let go all the same: another service may open it."""
     settings = load_settings(data_dir=tmp_path)
-    garden = build_garden(settings, embedding=embedding)
+    container = build_container(settings, embedding=embedding)
 
     async def fail() -> None:
         raise OSError("the disk is full")
 
-    garden.closers.insert(0, fail)
-    service = RAGService(settings=settings, garden=garden)
+    container.closers.insert(0, fail)
+    service = RAGService(settings=settings, container=container)
     with pytest.raises(OSError, match="full"):
         service.close()
-    with RAGService(settings=settings, garden=build_garden(settings, embedding=embedding)) as again:
+    with RAGService(settings=settings, container=build_container(settings, embedding=embedding)) as again:
         assert again.query("When is the kiln fired?").error_type is None
 
 

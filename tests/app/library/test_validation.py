@@ -554,7 +554,7 @@ def test_the_grade_node_and_the_door_agree(tmp_path: Path) -> None:
     """
     from langchain_core.documents import Document
 
-    from app.bootstrap.compose import build_garden
+    from app.bootstrap.compose import build_container
     from app.library.validation_parts import shared_embedding
     from app.settings import load_settings
 
@@ -562,11 +562,11 @@ def test_the_grade_node_and_the_door_agree(tmp_path: Path) -> None:
     settings = load_settings(data_dir=tmp_path)
 
     async def graded() -> dict[str, float]:
-        garden = build_garden(settings, embedding=shared_embedding(settings))
+        container = build_container(settings, embedding=shared_embedding(settings))
         documents = [Document(c["text"], id=c["chunk_id"], metadata=c.get("metadata", {})) for c in chunks]
-        await garden.store.aadd_documents(documents)
-        result = await garden.service.ask({"query": QUERY})
-        await garden.store.aclose()
+        await container.store.aadd_documents(documents)
+        result = await container.service.ask({"query": QUERY})
+        await container.store.aclose()
         return {chunk.chunk_id: chunk.relevance or 0.0 for chunk in result.chunks}
 
     in_graph = asyncio.run(graded())

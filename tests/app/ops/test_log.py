@@ -14,11 +14,11 @@ import httpx
 import pytest
 
 from app.api.server import create_app
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.ops.advice import STORES, advice_of
 from app.settings import load_settings
 from graph import errors
-from graph.errors import CollectionMissing, GardenError, StoreUnavailable
+from graph.errors import CollectionMissing, RAGError, StoreUnavailable
 from tests.support.paths import ROOT
 from tests.support.process import until
 from tests.support.two_facts import QUESTION, serve_here
@@ -80,7 +80,7 @@ def test_probes_are_silent(client: httpx.Client, caplog: pytest.LogCaptureFixtur
 def test_questions_are_logged_when_asked_for(data: Path, embedding: Any, caplog: pytest.LogCaptureFixture) -> None:
     """LOG_QUESTIONS=true puts question and answer into the request's line."""
     settings = load_settings(data_dir=data, log_questions=True)
-    app = create_app(build_garden(settings, embedding=embedding))
+    app = create_app(build_container(settings, embedding=embedding))
     with caplog.at_level(logging.INFO, "garden"), serve_here(app, settings) as address:
         httpx.post(f"{address}/query", json={"query": QUESTION}, timeout=30)
         line = the_line(caplog)
@@ -141,7 +141,7 @@ def test_a_failure_says_what_to_do(
     """Readiness and the request's line name the setting or command that helps, and never a setting's value."""
     url = "http://user:s3cret@127.0.0.1:1"  # pragma: allowlist secret
     settings = load_settings(data_dir=tmp_path, vector_store="qdrant", qdrant_url=url)
-    app = create_app(build_garden(settings, embedding=embedding, store=Down(error)))
+    app = create_app(build_container(settings, embedding=embedding, store=Down(error)))
     with caplog.at_level(logging.INFO, "garden"), serve_here(app, settings) as address:
         ready = httpx.get(f"{address}/health/ready").json()
         httpx.post(f"{address}/query", json={"query": QUESTION}, timeout=30)
@@ -158,7 +158,7 @@ def test_every_failure_of_a_part_has_advice(store: Any) -> None:
     kinds = [
         kind
         for kind in vars(errors).values()
-        if isinstance(kind, type) and issubclass(kind, GardenError) and kind.outcome not in (None, "invalid_input")
+        if isinstance(kind, type) and issubclass(kind, RAGError) and kind.outcome not in (None, "invalid_input")
     ]
     advice = advice_of(load_settings(vector_store=store))
     assert len(kinds) > 6

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app.api.metrics import metrics_of
 from app.api.server import create_app
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.ops.metrics import circuit_states
 from app.providers.http.circuit import Circuit
 from app.settings import load_settings
@@ -64,7 +64,7 @@ def test_a_question_is_counted(client: httpx.Client) -> None:
         assert more("garden_stage_seconds_count", stage=stage) == 1
 
 
-def test_what_is_read_at_the_scrape(client: httpx.Client, here: tuple[str, Garden]) -> None:
+def test_what_is_read_at_the_scrape(client: httpx.Client, here: tuple[str, AppContainer]) -> None:
     """Chunks of each collection, readiness, places, nothing in flight, and what is built in."""
     found = figures(client)
     assert of(found, "garden_chunks", collection="corporate_documents") == 1
@@ -97,8 +97,8 @@ def test_metrics_want_no_key(tmp_path: Path, embedding: Any) -> None:
     gardens = []
     for name, keys in (("a", "key"), ("b", "")):
         settings = load_settings(data_dir=tmp_path / name, api_keys=keys)
-        gardens.append(garden := build_garden(settings, embedding=embedding))
-        with serve_here(create_app(garden), settings) as address:
+        gardens.append(container := build_container(settings, embedding=embedding))
+        with serve_here(create_app(container), settings) as address:
             assert httpx.get(f"{address}/docs").status_code == (401 if keys else 200)
             found = samples(httpx.get(f"{address}/metrics").text)
             status = "401" if keys else "200"
@@ -113,8 +113,8 @@ def test_tokens_and_circuits_of_the_model(tmp_path: Path, embedding: Any) -> Non
         settings = load_settings(
             data_dir=tmp_path, ollama_host=peer.url, ollama_model="llama3.2:1b", relevance_threshold=0
         )
-        garden = build_garden(settings, embedding=embedding)
-        with serve_here(create_app(garden), settings) as address, httpx.Client(base_url=address) as client:
+        container = build_container(settings, embedding=embedding)
+        with serve_here(create_app(container), settings) as address, httpx.Client(base_url=address) as client:
             client.post("/api/v1/chat", json={"message": "Hello?", "use_rag": False})
             found = figures(client)
     spent = {kind: of(found, "garden_model_tokens_total", kind=kind) for kind in ("input", "output")}
@@ -141,10 +141,10 @@ def test_an_open_circuit_shows() -> None:
 def exported(tmp_path_factory: pytest.TempPathFactory, embedding: Any) -> set[str]:
     """The names of all series a service with a chat model exports."""
     settings = load_settings(data_dir=tmp_path_factory.mktemp("names"), ollama_model="llama3.2:1b")
-    garden = build_garden(settings, embedding=embedding)
-    metrics = metrics_of(garden)
+    container = build_container(settings, embedding=embedding)
+    metrics = metrics_of(container)
     metrics.stored("documents", 1)
-    asyncio.run(garden.aclose())
+    asyncio.run(container.aclose())
     names: set[str] = set()
     for family in metrics.registry.collect():
         suffixes = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}.get(family.type, [""])

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from app.api.server import create_app
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
 from tests.peers.collector import Collector
@@ -42,7 +42,7 @@ def spans_of(data: Path, embedding: Any, path: str, body: dict[str, Any], **part
     """The spans of one request, and all the bytes they came in."""
     with Collector() as collector:
         settings = load_settings(data_dir=data, otel_exporter_otlp_endpoint=collector.url)
-        app = create_app(build_garden(settings, embedding=embedding, **parts))
+        app = create_app(build_container(settings, embedding=embedding, **parts))
         with serve_here(app, settings) as address:
             headers = {"X-Request-ID": "my-id", "traceparent": CALLER}
             httpx.post(f"{address}{path}", json=body, headers=headers, timeout=30)

@@ -9,11 +9,11 @@ import pytest
 from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.providers.chat.completion import LEAST_READ
 from app.providers.chat.models import make_completion
-from app.query_service.service import GardenService
+from app.query_service.service import QueryService
 from app.settings import load_settings
 from graph.errors import ModelUnavailable, SynthesisFailed
 from graph.policy import Policy
-from graph.ports import Ports, unheard
+from graph.ports import Ports, null_sink
 from graph.walk import Walk
 from tests.contract.scripted_graph import Finds, Passes
 from tests.peers import CohereAnswer, CoherePeer, Fault, OllamaPeer
@@ -97,7 +97,7 @@ async def test_who_watches_gets_a_stream_and_nobody_the_whole(
     """Where nobody watches, the reply is asked for in one piece; the draft is the same."""
     ollama_peer.answers = ["<think>Hm.</think>The sky is blue [1]."] * 2
     watched = await ollama.synthesize(WHY, SKY, NOTHING, tokens)
-    assert await ollama.synthesize(WHY, SKY, NOTHING, unheard) == watched
+    assert await ollama.synthesize(WHY, SKY, NOTHING, null_sink) == watched
     first, second = ollama_peer.asked("/api/chat")
     assert second.body == {**first.body, "stream": False}
     assert ollama.completion.spent["output"] > 0
@@ -107,10 +107,10 @@ async def test_what_nobody_saw_break_off_is_asked_for_again(ollama: ChatSynthesi
     """A reply in one piece of which half came says nothing, so a second try may succeed; a stream had begun to."""
     ollama_peer.answers = ["The sky is blue [1]."] * 5
     ollama_peer.fault = Fault("drop", times=1)
-    assert (await ollama.synthesize(WHY, SKY, NOTHING, unheard)).text == "The sky is blue [1]."
+    assert (await ollama.synthesize(WHY, SKY, NOTHING, null_sink)).text == "The sky is blue [1]."
     ollama_peer.fault = Fault("drop")
     with pytest.raises(ModelUnavailable):
-        await ollama.synthesize(WHY, SKY, NOTHING, unheard)
+        await ollama.synthesize(WHY, SKY, NOTHING, null_sink)
     assert len(ollama_peer.asked("/api/chat")) == 4
 
 
@@ -128,7 +128,7 @@ async def test_a_reply_that_does_not_end_is_read_no_further(
 ) -> None:
     """A model that keeps to no limit is cut where nothing sensible can follow; so much and no more is shown."""
     ollama_peer.answers = ["x" * 3 * LEAST_READ]
-    draft = await ollama.synthesize(question("Why?", max_tokens=100), SKY, NOTHING, tokens if watched else unheard)
+    draft = await ollama.synthesize(question("Why?", max_tokens=100), SKY, NOTHING, tokens if watched else null_sink)
     assert (draft.truncated, draft.text) == (True, "x" * LEAST_READ)
     assert tokens.text == (draft.text if watched else "")
 
@@ -217,7 +217,7 @@ async def test_a_model_that_hangs_is_known_to_where_the_requests_time_is_the_sho
     """Such a question ends in time too, and counts: once the circuit opens, nobody waits for that model."""
     ollama_peer.fault = Fault("silence")
     walk = Walk(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=0.2, relevance_threshold=0))
-    service = GardenService(None, walk=walk, places=1)
+    service = QueryService(None, walk=walk, places=1)
     for number in range(1, 4):
         result = await service.ask({"query": "What colour is the sky?"})
         assert result.failure is not None

@@ -12,7 +12,7 @@ from graph.policy import MIN_CONFIDENCE
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
 from graph.sentences import sentence_spans
-from graph.state import Chunk, Draft, Question, Reading
+from graph.state import Chunk, Draft, Question, SubqueryResults
 from tests.support.synthesis import Tokens, bare, chunk, cited, question
 
 TOWER = chunk(1, "The Eiffel Tower is in Paris. It was finished in\n1889. Many people visit it.", "Eiffel Tower")
@@ -21,18 +21,18 @@ NOISE = chunk(3, "Bread needs flour, water, salt and time.", "Bread", similarity
 WHEN = question("When was the Eiffel Tower finished?")
 
 
-def seen(asked: str, answering: Chunk, *others: Chunk) -> Reading:
+def seen(asked: str, answering: Chunk, *others: Chunk) -> SubqueryResults:
     """A reading in which *answering* is near to the question and nothing else is."""
     near = replace(answering, similarity=0.8, keyword=0.8, span_similarities=(0.8,) * len(answering.spans))
     far = [replace(c, similarity=0.1, keyword=0.0, span_similarities=(0.1,) * len(c.spans)) for c in others]
-    return Reading(asked, (near, *far))
+    return SubqueryResults(asked, (near, *far))
 
 
 async def answer(
-    calibration: Calibration, asked: Question, chunks: list[Chunk], *readings: Reading
+    calibration: Calibration, asked: Question, chunks: list[Chunk], *subquery_results: SubqueryResults
 ) -> tuple[Draft, str]:
     tokens = Tokens()
-    draft = await ExtractiveSynthesizer(calibration).synthesize(asked, chunks, Retrieved(readings), tokens)
+    draft = await ExtractiveSynthesizer(calibration).synthesize(asked, chunks, Retrieved(subquery_results), tokens)
     return draft, tokens.text
 
 
@@ -58,7 +58,7 @@ async def test_confidence_is_the_calibrated_probability(calibration: Calibration
     assert good.confidence is not None
     assert good.confidence >= MIN_CONFIDENCE
     far = question("Who invented the steam engine?")
-    bad, emitted = await answer(calibration, far, [MUSEUM], Reading(far.text, (MUSEUM, NOISE)))
+    bad, emitted = await answer(calibration, far, [MUSEUM], SubqueryResults(far.text, (MUSEUM, NOISE)))
     assert (bad.text, emitted) == ("", "")
     assert bad.confidence is not None
     assert bad.confidence < MIN_CONFIDENCE
@@ -66,10 +66,12 @@ async def test_confidence_is_the_calibrated_probability(calibration: Calibration
 
 async def test_of_two_copies_the_one_that_says_more_is_cited(calibration: Calibration) -> None:
     """A copy that was cut short does not stand for the whole text, even where it matches better by chance."""
-    cut = replace(chunk(4, "The Eiffel Tower is in Paris. It was finished in\n1889.", "Eiffel Tower"), twins=("c1",))
+    cut = replace(
+        chunk(4, "The Eiffel Tower is in Paris. It was finished in\n1889.", "Eiffel Tower"), near_duplicates=("c1",)
+    )
     copies = seen(WHEN.text, cut, NOISE)
-    whole = replace(seen(WHEN.text, TOWER).chunks[0], similarity=0.79, twins=("c4",))
-    draft, _ = await answer(calibration, WHEN, [cut, TOWER], Reading(WHEN.text, (*copies.chunks, whole)))
+    whole = replace(seen(WHEN.text, TOWER).chunks[0], similarity=0.79, near_duplicates=("c4",))
+    draft, _ = await answer(calibration, WHEN, [cut, TOWER], SubqueryResults(WHEN.text, (*copies.chunks, whole)))
     assert "finished in 1889" in draft.text
     assert set(cited(draft.text)) == {2}
 
@@ -84,10 +86,12 @@ async def test_a_compound_question_is_one_answer(calibration: Calibration) -> No
     """Each part that is answered adds its sentences, in order; the confidence is that of the weakest."""
     parts = ("When was the Eiffel Tower finished?", "When does the museum open?")
     asked = replace(question(" ".join(parts)), parts=parts)
-    readings = (seen(parts[0], TOWER, MUSEUM, NOISE), seen(parts[1], MUSEUM, TOWER, NOISE))
-    draft, _ = await answer(calibration, asked, [TOWER, MUSEUM], *readings)
+    subquery_results = (seen(parts[0], TOWER, MUSEUM, NOISE), seen(parts[1], MUSEUM, TOWER, NOISE))
+    draft, _ = await answer(calibration, asked, [TOWER, MUSEUM], *subquery_results)
     assert re.search(r"1889 \[1\]\..*nine in the morning \[2\]\.", draft.text, re.DOTALL)
-    single = [(await answer(calibration, asked, [TOWER, MUSEUM], reading))[0].confidence for reading in readings]
+    single = [
+        (await answer(calibration, asked, [TOWER, MUSEUM], reading))[0].confidence for reading in subquery_results
+    ]
     assert draft.confidence == min(c for c in single if c is not None)
 
 
@@ -96,7 +100,7 @@ async def test_half_an_answer_is_given(calibration: Calibration) -> None:
     parts = ("When was the Eiffel Tower finished?", "Who invented the steam engine?")
     asked = replace(question(" ".join(parts)), parts=parts)
     draft, _ = await answer(
-        calibration, asked, [TOWER], seen(parts[0], TOWER, NOISE), Reading(parts[1], (MUSEUM, NOISE))
+        calibration, asked, [TOWER], seen(parts[0], TOWER, NOISE), SubqueryResults(parts[1], (MUSEUM, NOISE))
     )
     assert "1889" in draft.text
     assert "museum" not in draft.text
@@ -128,7 +132,7 @@ async def test_nothing_retrieved_is_nothing_answered(calibration: Calibration) -
 async def test_the_bar_is_the_questions_own(calibration: Calibration) -> None:
     """A lower least confidence lets through an answer that the usual one turns away."""
     far = question("Who invented the steam engine?")
-    reading = Reading(far.text, (MUSEUM, NOISE))
+    reading = SubqueryResults(far.text, (MUSEUM, NOISE))
     bad, _ = await answer(calibration, far, [MUSEUM], reading)
     assert bad.text == ""
     bold, _ = await answer(calibration, replace(far, min_confidence=0.0), [MUSEUM], reading)

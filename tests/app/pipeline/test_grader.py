@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from app.pipeline.subquery_results import best_first
 
 from app.pipeline.grader import CosineGrader, LocalGrader
-from app.pipeline.readings import best_first
 from graph.ports import Grader, Retrieved
 from graph.relevance.calibration import Calibration, cosine_relevance
 from graph.relevance.english import english_idf
-from graph.relevance.gates import grade
-from graph.state import Reading
+from graph.relevance.thresholds import grade
+from graph.state import SubqueryResults
 from tests.support.synthesis import calibration, chunk, question
 
 __all__ = ["calibration"]  # a fixture
@@ -20,7 +20,7 @@ __all__ = ["calibration"]  # a fixture
 TOWER = chunk(1, "The tower was finished in 1889.", "Tower", similarity=0.8)
 BREAD = chunk(2, "Bread needs flour and water.", "Bread", similarity=0.1)
 ASKED = question("When was the tower finished?")
-READING = Reading(ASKED.text, (BREAD, TOWER))
+READING = SubqueryResults(ASKED.text, (BREAD, TOWER))
 
 
 @pytest.mark.parametrize("kind", [LocalGrader, CosineGrader])
@@ -38,7 +38,7 @@ async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
     """The local grader adds nothing to the calibrated relevance."""
     retrieved = Retrieved((READING,))
     assert await LocalGrader(calibration).grade(ASKED, retrieved) == list(
-        grade(retrieved.readings, english_idf, calibration)
+        grade(retrieved.subquery_results, english_idf, calibration)
     )
 
 
@@ -53,7 +53,7 @@ async def test_an_empty_pool_is_an_empty_grade(
     kind: type[LocalGrader | CosineGrader], calibration: Calibration
 ) -> None:
     """Nothing retrieved is nothing graded."""
-    assert await kind(calibration).grade(ASKED, Retrieved((Reading(ASKED.text, ()),))) == []
+    assert await kind(calibration).grade(ASKED, Retrieved((SubqueryResults(ASKED.text, ()),))) == []
 
 
 def test_the_best_of_several_grades_stays() -> None:

@@ -71,7 +71,7 @@ def asked(*parts: str, source: str | None = None, seconds: float = 60, max_sourc
 
 def ids(retrieved: Retrieved, part: int = 0) -> list[str]:
     """The chunk ids of a reading, best first."""
-    return [chunk.chunk_id for chunk in retrieved.readings[part].chunks]
+    return [chunk.chunk_id for chunk in retrieved.subquery_results[part].chunks]
 
 
 def reference_idf(stem: str) -> float:
@@ -106,7 +106,7 @@ async def test_the_chunk_that_answers_comes_first(
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked(question))
     assert ids(retrieved)[0].removesuffix("2") == best, "of twins either may be first"
     assert len(ids(retrieved)) == POOL
-    assert retrieved.readings[0].question == question
+    assert retrieved.subquery_results[0].question == question
 
 
 async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
@@ -115,7 +115,7 @@ async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, 
     retrieved = await HybridRetriever(store, embeddings, pool=12).retrieve(asked(question))
     vector = embeddings.question_array([question])[0]
     highest = (K1 + 1) * sum(reference_idf(stem) for stem in question_stems(question))
-    chunks = retrieved.readings[0].chunks
+    chunks = retrieved.subquery_results[0].chunks
     assert {chunk.chunk_id for chunk in chunks} == set(GARDEN)
     for chunk in chunks:
         title, text = GARDEN[chunk.chunk_id]
@@ -134,10 +134,10 @@ async def test_chunks_that_say_the_same_name_each_other_as_twins(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked("annual leave"))
-    twins = {chunk.chunk_id: chunk.twins for chunk in retrieved.readings[0].chunks}
-    assert twins["leave"] == ("leave2",)
-    assert twins["leave2"] == ("leave",)
-    assert not any(twins[name] for name in twins if not name.startswith("leave"))
+    near_duplicates = {chunk.chunk_id: chunk.near_duplicates for chunk in retrieved.subquery_results[0].chunks}
+    assert near_duplicates["leave"] == ("leave2",)
+    assert near_duplicates["leave2"] == ("leave",)
+    assert not any(near_duplicates[name] for name in near_duplicates if not name.startswith("leave"))
 
 
 async def test_each_part_of_a_compound_question_is_a_reading_of_its_own(
@@ -177,7 +177,7 @@ async def test_what_changes_in_the_store_changes_the_next_answer(
     await store.aadd_texts(["Quince goes with a sweet white wine."], [{"title": "HR policy"}], ids=["sick"])
     after = await retriever.retrieve(question)
     assert ids(after)[0] == "sick"
-    assert after.readings[0].chunks[0].text == "Quince goes with a sweet white wine."
+    assert after.subquery_results[0].chunks[0].text == "Quince goes with a sweet white wine."
     await store.adelete(["sick"])
     assert "sick" not in ids(await retriever.retrieve(question))
 
@@ -285,7 +285,7 @@ async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     foreign = Foreign(embeddings, vectors, {name: text for name, (_, text) in GARDEN.items()})
     retriever = HybridRetriever(foreign, embeddings)
     retrieved = await retriever.retrieve(asked("How deep are beans sown?"))
-    best = retrieved.readings[0].chunks[0]
+    best = retrieved.subquery_results[0].chunks[0]
     assert (best.chunk_id, best.keyword) == ("bean", 0.0)
     vector = embeddings.question_array(["How deep are beans sown?"])[0]
     assert best.similarity == pytest.approx(float(embeddings.embed_array([best.text])[0] @ vector), abs=1e-5)
@@ -293,7 +293,9 @@ async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     assert best.span_similarities == pytest.approx(list(embeddings.embed_array(best.sentences) @ vector), abs=1e-5)
     monkeypatch.setattr(embeddings, "aembed_array", None)
     again = await retriever.retrieve(asked("How deep are beans sown?"))
-    assert again.readings[0].chunks == retrieved.readings[0].chunks, "what was embedded once is not embedded again"
+    assert again.subquery_results[0].chunks == retrieved.subquery_results[0].chunks, (
+        "what was embedded once is not embedded again"
+    )
 
 
 async def test_vectors_of_nothing_hide_no_twins(embeddings: MiniLMEmbeddings) -> None:
@@ -301,14 +303,16 @@ async def test_vectors_of_nothing_hide_no_twins(embeddings: MiniLMEmbeddings) ->
     foreign = Foreign(embeddings, True, {"one": "Beans.", "two": "Beans.", "none": "Rye.", "nothing": "Oats."})
     foreign._rows[2:] = 0.0
     retrieved = await HybridRetriever(foreign, embeddings).retrieve(asked("beans"))
-    twins = {chunk.chunk_id: chunk.twins for chunk in retrieved.readings[0].chunks}
-    assert twins == {"one": ("two",), "two": ("one",), "none": (), "nothing": ()}
+    near_duplicates = {chunk.chunk_id: chunk.near_duplicates for chunk in retrieved.subquery_results[0].chunks}
+    assert near_duplicates == {"one": ("two",), "two": ("one",), "none": (), "nothing": ()}
 
 
 async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniLMEmbeddings) -> None:
     texts = {f"long{n}": " ".join(f"Line {n} {m}." for m in range(MOST_SENTENCES // 2 + 1)) for n in range(2)}
     chunks = (
-        (await HybridRetriever(Foreign(embeddings, True, texts), embeddings).retrieve(asked("line"))).readings[0].chunks
+        (await HybridRetriever(Foreign(embeddings, True, texts), embeddings).retrieve(asked("line")))
+        .subquery_results[0]
+        .chunks
     )
     for chunk in chunks:
         assert len(chunk.spans) == len(chunk.span_similarities) == MOST_SENTENCES // 2 + 1

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.bootstrap.compose import Garden, build_garden
+from app.bootstrap.compose import AppContainer, build_container
 from app.cli.ingest import plant_if_empty
 from app.ingest.pipeline import ingest_documents
 from app.ingest.tasks import read_tasks, task_documents
@@ -41,20 +41,20 @@ SEARCH, CHAT = "/api/v1/search/semantic", "/api/v1/chat"
 MODEL = "ollama:llama3.2:1b"
 FIELDS = {"task_id", "document", "distance", "similarity", "status", "priority", "has_attachments", "snippet"}
 
-Build = Callable[..., Garden]
+Build = Callable[..., AppContainer]
 
 
-async def fill(garden: Garden) -> None:
-    await ingest_documents(garden.tasks.sink, task_documents(read_tasks(TASKS)))
+async def fill(container: AppContainer) -> None:
+    await ingest_documents(container.tasks.sink, task_documents(read_tasks(TASKS)))
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Iterator[str]:
     """A server without a chat model, the sample tasks in it."""
     folder = tmp_path_factory.mktemp("tasks")
-    garden = build_garden(load_settings(data_dir=folder), embedding=embedding)
-    asyncio.run(fill(garden))
-    with serve(garden) as served:
+    container = build_container(load_settings(data_dir=folder), embedding=embedding)
+    asyncio.run(fill(container))
+    with serve(container) as served:
         yield served
 
 
@@ -62,11 +62,11 @@ def address(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel)
 def build(tmp_path: Path, embedding: EmbeddingModel) -> Build:
     """A garden of its own, empty; with a peer, its chat model is the peer's."""
 
-    def make(peer: OllamaPeer | None = None, **settings: Any) -> Garden:
+    def make(peer: OllamaPeer | None = None, **settings: Any) -> AppContainer:
         if peer is None:
-            return build_garden(load_settings(data_dir=tmp_path, **settings), embedding=embedding)
+            return build_container(load_settings(data_dir=tmp_path, **settings), embedding=embedding)
         chosen = load_settings(data_dir=tmp_path, chat_model=MODEL, ollama_host=peer.url, **settings)
-        return build_garden(chosen, embedding=embedding, synthesizer=ChatSynthesizer(make_completion(chosen)))
+        return build_container(chosen, embedding=embedding, synthesizer=ChatSynthesizer(make_completion(chosen)))
 
     return make
 
@@ -80,15 +80,15 @@ def ollama() -> Iterator[OllamaPeer]:
 @pytest.fixture
 async def service(build: Build) -> AsyncIterator[TaskService]:
     """The document's three tasks, in a service."""
-    garden = build()
+    container = build()
     for task in (
         {"id": "auth-1", "title": "Fix login", "status": "pending"},
         {"id": "auth-2", "title": "Update JWT", "status": "completed"},
         {"id": "ui-1", "title": "Redesign", "status": "pending"},
     ):
-        await garden.tasks.index_task(task)
-    yield garden.tasks
-    await garden.aclose()
+        await container.tasks.index_task(task)
+    yield container.tasks
+    await container.aclose()
 
 
 def found(http: httpx.Client, **parameters: Any) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def test_bounds_are_inside(http: httpx.Client, parameters: dict[str, Any]) -> No
 
 def test_a_failing_store_is_503(build: Build) -> None:
     """A store that fails is an outage, 503 RETRIEVAL_FAILED, and never an empty list."""
-    garden = build()
+    container = build()
 
     class Broken:
         async def asimilarity_search_with_score(self, *_: Any, **__: Any) -> Any:
@@ -214,8 +214,8 @@ def test_a_failing_store_is_503(build: Build) -> None:
 
         async def aclose(self) -> None: ...
 
-    garden.make_tasks = lambda: TaskService(Broken(), garden.embedding)
-    with serve(garden) as served, httpx.Client(base_url=served) as http:
+    container.make_tasks = lambda: TaskService(Broken(), container.embedding)
+    with serve(container) as served, httpx.Client(base_url=served) as http:
         assert (response := http.get(SEARCH, params={"q": "x"})).status_code == 503
         assert response.json()["error"] == "RETRIEVAL_FAILED"
         heard = events(http.post(CHAT, json={"message": "hello"}).text)
@@ -287,11 +287,11 @@ async def test_bad_arguments_of_search(service: TaskService, arguments: dict[str
 
 async def test_tasks_have_their_own_collection(build: Build) -> None:
     """A task is never found as a document, nor a document as a task."""
-    garden = build()
-    await garden.tasks.index_task({"id": "t", "title": "What is the wifi password of hall 3?"})
-    result = await garden.service.ask({"query": "What is the wifi password of hall 3?"})
+    container = build()
+    await container.tasks.index_task({"id": "t", "title": "What is the wifi password of hall 3?"})
+    result = await container.service.ask({"query": "What is the wifi password of hall 3?"})
     assert (result.outcome, result.chunks) == ("no_relevant_chunks", [])
-    await garden.aclose()
+    await container.aclose()
 
 
 def test_the_two_collections_must_differ(build: Build) -> None:
@@ -323,10 +323,10 @@ async def test_context_without_metadata(service: TaskService) -> None:
 
 async def test_context_of_no_tasks(build: Build) -> None:
     """With no task stored the context says so, and a search is empty."""
-    garden = build()
-    assert await garden.tasks.build_context("xyz123") == "No relevant tasks found."
-    assert await garden.tasks.search("xyz123") == []
-    await garden.aclose()
+    container = build()
+    assert await container.tasks.build_context("xyz123") == "No relevant tasks found."
+    assert await container.tasks.search("xyz123") == []
+    await container.aclose()
 
 
 async def test_context_keeps_its_budget(service: TaskService) -> None:
@@ -503,9 +503,11 @@ def test_chat_request_defaults() -> None:
 # --- chat with a model ---------------------------------------------------------------------------------------------
 
 
-def chatting(garden: Garden, message: str = "What authentication tasks do I have?", **body: Any) -> httpx.Response:
-    asyncio.run(fill(garden))
-    with serve(garden) as served, httpx.Client(base_url=served, timeout=30) as http:
+def chatting(
+    container: AppContainer, message: str = "What authentication tasks do I have?", **body: Any
+) -> httpx.Response:
+    asyncio.run(fill(container))
+    with serve(container) as served, httpx.Client(base_url=served, timeout=30) as http:
         return http.post(CHAT, json={"message": message, **body})
 
 
@@ -580,8 +582,8 @@ def test_a_reply_without_a_word_is_a_failure(build: Build, ollama: OllamaPeer) -
 def test_a_client_that_leaves_ends_the_call(build: Build, ollama: OllamaPeer) -> None:
     """When the client closes the stream, the model's call is closed too."""
     ollama.fault = Fault("drip", path="/api/chat")
-    garden = build(ollama, ollama_timeout_seconds=60.0)
-    with serve(garden) as served, httpx.Client(base_url=served, timeout=30) as http:
+    container = build(ollama, ollama_timeout_seconds=60.0)
+    with serve(container) as served, httpx.Client(base_url=served, timeout=30) as http:
         with http.stream("POST", CHAT, json={"message": "hello"}) as response:
             assert next(response.iter_lines()).startswith("data: ")
         assert ollama.wait_until(lambda: ollama.hung_up == 1)
@@ -629,7 +631,7 @@ class Awaited(Scripted):
 
 async def test_the_library_has_the_documents_methods(build: Build) -> None:
     """``RAGService`` indexes, searches, builds context and chats, all of it async and from any loop."""
-    service = await asyncio.to_thread(lambda: RAGService(garden=build()))
+    service = await asyncio.to_thread(lambda: RAGService(container=build()))
     try:
         for name in ("index_task", "search", "build_context", "chat_with_context"):
             assert inspect.iscoroutinefunction(getattr(service, name))
@@ -653,7 +655,7 @@ async def test_the_library_has_the_documents_methods(build: Build) -> None:
 async def test_the_library_uses_the_settings_model(build: Build, ollama: OllamaPeer) -> None:
     """Without an ``llm_service`` the settings' chat model answers, within the context's budget."""
     ollama.answers = ["Done."]
-    service = await asyncio.to_thread(lambda: RAGService(garden=build(ollama)))
+    service = await asyncio.to_thread(lambda: RAGService(container=build(ollama)))
     try:
         for n in range(5):
             await service.index_task({"id": f"t-{n}", "title": f"Login {n}", "description": "a b c " * 40})
@@ -670,16 +672,16 @@ async def test_the_library_uses_the_settings_model(build: Build, ollama: OllamaP
 async def test_the_sample_garden_has_tasks(planted: Path, build: Build, tmp_path: Path) -> None:
     """Planting plants the sample tasks too; what is in a collection already is left alone."""
     shutil.copytree(planted, tmp_path, dirs_exist_ok=True)
-    garden = build()
-    documents = await garden.store.acount()
-    await garden.tasks.index_task({"id": "mine", "title": "My own task"})
-    await plant_if_empty(garden, KNOWLEDGE)
-    assert await garden.tasks.store.acount() == 1
-    await garden.tasks.store.adelete_documents(["mine"])
-    await plant_if_empty(garden, KNOWLEDGE)
-    assert await garden.tasks.store.acount() == len(TASKS.read_text("utf-8").splitlines())
-    assert await garden.store.acount() == documents > 0
-    await garden.aclose()
+    container = build()
+    documents = await container.store.acount()
+    await container.tasks.index_task({"id": "mine", "title": "My own task"})
+    await plant_if_empty(container, KNOWLEDGE)
+    assert await container.tasks.store.acount() == 1
+    await container.tasks.store.adelete_documents(["mine"])
+    await plant_if_empty(container, KNOWLEDGE)
+    assert await container.tasks.store.acount() == len(TASKS.read_text("utf-8").splitlines())
+    assert await container.store.acount() == documents > 0
+    await container.aclose()
 
 
 def garden_ingest(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
@@ -700,9 +702,9 @@ def test_ingest_of_tasks(tmp_path: Path, build: Build) -> None:
     assert json.loads(garden_ingest(str(tasks), "--prune", "--json", data=tmp_path).stdout)["removed"] == 6
 
     async def count() -> tuple[int, int]:
-        garden = build()
-        counts = await garden.tasks.store.acount(), await garden.store.acount()
-        await garden.aclose()
+        container = build()
+        counts = await container.tasks.store.acount(), await container.store.acount()
+        await container.aclose()
         return counts
 
     assert asyncio.run(count()) == (20, 0)

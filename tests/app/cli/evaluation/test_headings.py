@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.cli.evaluation.headings import MOST_HEADINGS, heading_rows, heading_samples
 from app.ingest.pipeline import ingest
 from app.providers.rerank.reader import OnnxReader
@@ -54,15 +54,15 @@ async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_pat
         text = f"# The {bird}\n\nA bird.\n\n## Food of the {bird}\n\nIt eats fish, frogs and insects of many kinds.\n\n"
         text += f"## Nest of the {bird}\n\nIt builds with reed and twigs, close to the water's edge.\n"
         (documents / f"{bird}.md").write_text(text)
-    garden = build_garden(load_settings(data_dir=tmp_path / "data"))
-    embeddings = garden.embedding.embeddings
-    await ingest([documents], store=garden.store, embeddings=embeddings, model_name=garden.embedding.name)
-    stored = [point async for page in garden.store.apoints() for point in page]
+    container = build_container(load_settings(data_dir=tmp_path / "data"))
+    embeddings = container.embedding.embeddings
+    await ingest([documents], store=container.store, embeddings=embeddings, model_name=container.embedding.name)
+    stored = [point async for page in container.store.apoints() for point in page]
     rows = heading_rows([chunk_from_payload(one.chunk_id, {"metadata": one.metadata}) for one in stored])
     heard: list[int] = []
     reader = OnnxReader()
-    samples = await heading_samples(rows, garden.store, embeddings, reader, lambda done, *_: heard.append(done))
-    await garden.aclose()
+    samples = await heading_samples(rows, container.store, embeddings, reader, lambda done, *_: heard.append(done))
+    await container.aclose()
     assert len(rows) == 2 * len(BIRDS)
     assert heard == list(range(1, 2 * len(rows) + 1))
     assert samples.answerable.tolist() == [True] * len(rows) + [False] * len(rows)

@@ -18,7 +18,7 @@ import onnx
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.providers.embeddings.minilm import MiniLMEmbeddings, processors
 from app.providers.embeddings.minilm_encoder import MiniLMEncoder
 from app.providers.embeddings.minilm_graph import Precision, encoder_graph
@@ -244,10 +244,10 @@ def test_what_cannot_be_loaded_takes_no_collection(folder: Path, tmp_path: Path,
     (own / "model.safetensors").write_bytes(b"no weights")
     given = {name: str(own) if value == "broken" else value for name, value in wrong.items()}
     with pytest.raises(ConfigurationError):
-        build_garden(load_settings(data_dir=tmp_path / "garden", **given))
-    garden = build_garden(load_settings(data_dir=tmp_path / "garden"))
-    assert asyncio.run(garden.store.acount()) == 0
-    asyncio.run(garden.aclose())
+        build_container(load_settings(data_dir=tmp_path / "garden", **given))
+    container = build_container(load_settings(data_dir=tmp_path / "garden"))
+    assert asyncio.run(container.store.acount()) == 0
+    asyncio.run(container.aclose())
 
 
 def local_copy(folder: Path, to: Path) -> Path:

@@ -12,7 +12,7 @@ import pytest
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from app.providers.http.error_mapping import chat_error, fault_of, rerank_error
-from graph.errors import GardenError, ModelUnavailable, SynthesisFailed, SynthesisTimeout
+from graph.errors import ModelUnavailable, RAGError, SynthesisFailed, SynthesisTimeout
 from tests.peers.wire import SECRET
 
 REQUEST = httpx.Request("GET", f"http://127.0.0.1/?key={SECRET}")
@@ -101,7 +101,7 @@ def test_a_senseless_retry_after_is_none(value: str) -> None:
         (AttributeError(SECRET), SynthesisFailed),
     ],
 )
-def test_chat_errors(error: Exception, ours: type[GardenError]) -> None:
+def test_chat_errors(error: Exception, ours: type[RAGError]) -> None:
     """Every failure of a chat model is one of three errors, and none repeats what the vendor said."""
     made = chat_error(error, "ollama:m")
     assert type(made) is ours

@@ -10,7 +10,7 @@ from app.providers.rerank.reader import WEIGHTS, OnnxReader
 from graph.errors import ConfigurationError
 from graph.ports import Passage
 from graph.relevance.reading import read_best, sentence_chances
-from graph.state import Chunk, Reading
+from graph.state import Chunk, SubqueryResults
 
 LEAVE = Passage(
     "Leave > Annual leave",
@@ -58,7 +58,7 @@ async def test_strange_passages_are_read(reader: OnnxReader, sentences: tuple[st
 async def test_only_near_chunks_are_read(reader: OnnxReader) -> None:
     """The first few chunks that are near enough are read; the rest stay as they are."""
     chunks = tuple(Chunk(str(n), "d", "", "It is so.", similarity=0.9 - n / 4, spans=((0, 9),)) for n in range(4))
-    (reading,) = await read_best(reader, [Reading("Is it so?", chunks)])
+    (reading,) = await read_best(reader, [SubqueryResults("Is it so?", chunks)])
     assert [chunk.read is not None for chunk in reading.chunks] == [True, True, True, False]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.bootstrap.compose import build_garden
+from app.bootstrap.compose import build_container
 from app.cli.evaluation.measures import Asked, measure
 from app.cli.evaluation.questions import read_questions
 from app.cli.evaluation.run import ask_all, summarise
@@ -24,11 +24,11 @@ def asked(planted: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.Tem
     shutil.copytree(planted, folder)
 
     async def ask() -> list[Asked]:
-        garden = build_garden(load_settings(data_dir=folder), embedding=embedding)
+        container = build_container(load_settings(data_dir=folder), embedding=embedding)
         try:
-            return await ask_all(garden.service, read_questions(KNOWLEDGE / "questions.jsonl"))
+            return await ask_all(container.service, read_questions(KNOWLEDGE / "questions.jsonl"))
         finally:
-            await garden.aclose()
+            await container.aclose()
 
     return asyncio.run(ask())
 

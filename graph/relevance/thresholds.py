@@ -6,7 +6,7 @@ from typing import NamedTuple
 from graph.relevance.calibration import Calibration
 from graph.relevance.designations import names_another
 from graph.relevance.features import Features, Match, measure
-from graph.state import Chunk, Reading
+from graph.state import Chunk, SubqueryResults
 from graph.terms import Idf
 
 OF_ANOTHER = 0.3
@@ -24,7 +24,7 @@ class Assessment(NamedTuple):
     answers: float
 
 
-def assess(reading: Reading, idf: Idf, calibration: Calibration) -> tuple[Assessment, ...]:
+def assess(reading: SubqueryResults, idf: Idf, calibration: Calibration) -> tuple[Assessment, ...]:
     """Every candidate of *reading*, in its order, with both calibrated probabilities."""
     assessed = []
     for chunk, matches, features in measure(reading, idf):
@@ -38,14 +38,14 @@ def assess(reading: Reading, idf: Idf, calibration: Calibration) -> tuple[Assess
     return tuple(assessed)
 
 
-def grade(readings: Sequence[Reading], idf: Idf, calibration: Calibration) -> tuple[Chunk, ...]:
+def grade(subquery_results: Sequence[SubqueryResults], idf: Idf, calibration: Calibration) -> tuple[Chunk, ...]:
     """Every candidate once with its ``relevance``, ordered by the mean of relevance and the probability to answer.
 
     ``relevance`` is the calibrated probability in [0, 1] that the chunk is about what the question asks; of a
     compound question, about that part which it is most about.
     """
     best: dict[str, Assessment] = {}
-    for reading in readings:
+    for reading in subquery_results:
         for one in assess(reading, idf, calibration):
             known = best.get(one.chunk.chunk_id)
             if known is None or known.relevance < one.relevance:

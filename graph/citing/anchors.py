@@ -117,9 +117,9 @@ def states(layout: Layout, sentence: int) -> bool:
 
 def _sentences(text: str, places: Sequence[int], code: Sequence[Span]) -> list[Span]:
     """Sentences of *text*; "[1]." or a line "…:" ends one; closing emphasis and quotation marks are its own."""
-    stops = {place + 1 for place in places if text[place : place + 1] in (".", "!", "?")}
-    stops |= {found.end() for found in _OPENS_BLOCK.finditer(text) if not code_within(code, *found.span())}
-    ends = iter([*sorted(stops), len(text)])
+    node_specs = {place + 1 for place in places if text[place : place + 1] in (".", "!", "?")}
+    node_specs |= {found.end() for found in _OPENS_BLOCK.finditer(text) if not code_within(code, *found.span())}
+    ends = iter([*sorted(node_specs), len(text)])
     stop = next(ends)
     spans: list[Span] = []
     for start, end in sentence_spans(text):

@@ -15,7 +15,7 @@ class Pace:
     def __init__(self) -> None:
         self._since = time.monotonic()
 
-    async def breathe(self) -> None:
+    async def cooperative_yield(self) -> None:
         """Wait for a turn of the loop if the last one is ``BREATH`` ago."""
         if time.monotonic() - self._since > BREATH:
             await asyncio.sleep(0)

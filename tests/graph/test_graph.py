@@ -1,0 +1,107 @@
+"""The ways a question takes through the graph, and their ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from graph.build import build_graph
+from graph.errors import ModelUnavailable, StoreUnavailable
+from graph.policy import Policy
+from graph.ports import Ports, Retrieved, TokenSink
+from graph.state import Chunk, Draft, Question, State
+from tests.contract.scripted_graph import Finds, Passes, Says, chunk
+
+GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
+SAID = Says("Grass is green [1].")
+
+
+class Down:
+    """A part that is down, whichever port it stands for."""
+
+    async def retrieve(self, question: Question) -> Retrieved:
+        raise StoreUnavailable("The vector store cannot be reached.")
+
+    async def synthesize(
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+    ) -> Draft:
+        raise ModelUnavailable("The chat model cannot be reached.")
+
+
+class Refuses:
+    """Lets no chunk through."""
+
+    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+        return []
+
+
+def parts(**others: Any) -> Ports:
+    """Scripted parts, some of them other ones."""
+    chosen: dict[str, Any] = {"retriever": Finds([GRASS]), "grader": Passes(), "synthesizer": SAID} | others
+    return Ports(**chosen)
+
+
+WAYS: dict[str, tuple[dict[str, Any], str]] = {
+    "answered": ({}, "answered"),
+    "nothing retrieved": ({"retriever": Finds([])}, "no_relevant_chunks"),
+    "nothing relevant": ({"grader": Refuses()}, "no_relevant_chunks"),
+    "the model does not know": ({"synthesizer": Says("")}, "no_citations"),
+    "no marker holds": ({"synthesizer": Says("The moon is cheese [1].")}, "no_citations"),
+    "the store is down": ({"retriever": Down()}, "retrieval_failed"),
+    "the model is down": ({"synthesizer": Down()}, "synthesis_failed"),
+}
+GIVEN = {"query": "What is grass?", "maxSources": 3, "maxTokens": None, "source": None, "requestId": "r"}
+
+
+async def test_a_defect_is_raised() -> None:
+    """An error outside our own tree is nobody's answer: the run raises it."""
+
+    class Broken:
+        async def retrieve(self, question: Question) -> Retrieved:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await build_graph(parts(retriever=Broken()), Policy()).ainvoke(GIVEN)
+
+
+async def test_a_check_that_takes_too_long_is_a_timeout_and_no_lack_of_an_answer() -> None:
+    """Past the request's time the checking of citations ends, and the end says so."""
+    text = " ".join(f"Pump {n} of hall {n % 7} delivers {n * 3} litres each minute." for n in range(1500))
+    pumps = chunk("pumps", text)
+    reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(3000))
+    ports, policy = parts(retriever=Finds([pumps]), synthesizer=Says(reply)), Policy(request_timeout=0.5)
+    end: Any = await build_graph(ports, policy, State).ainvoke(GIVEN)
+    assert (end["outcome"], end["answer"], end["citedDocuments"]) == ("synthesis_timeout", None, [])
+    assert end["failure"].error_type == "SynthesisTimeout"
+
+
+@pytest.mark.parametrize(("others", "outcome"), WAYS.values(), ids=WAYS)
+async def test_every_end_of_the_graph_is_an_outcome(others: dict[str, Any], outcome: str) -> None:
+    """Whatever a part does, a run ends in its outcome; a blank question ends in ``invalid_input`` before any part."""
+    graph = build_graph(parts(**others), Policy(), State)
+    assert (await graph.ainvoke(GIVEN))["outcome"] == outcome
+    assert (await graph.ainvoke({**GIVEN, "query": " "}))["outcome"] == "invalid_input"
+
+
+async def test_who_stops_listening_ends_the_run() -> None:
+    """A stream that is closed cancels the node that works, and waits until it has ended."""
+    ended: list[str] = []
+
+    class Long(Says):
+        async def synthesize(
+            self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+        ) -> Draft:
+            await emit("Grass is ")
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("cancelled")
+            raise AssertionError
+
+    stream: Any = build_graph(parts(synthesizer=Long("")), Policy(), State).astream(GIVEN, stream_mode="custom")
+    assert [(await anext(stream)).keys() for _ in range(2)] == [{"retrieval"}, {"token"}]
+    await stream.aclose()
+    assert ended == ["cancelled"]
