@@ -32,7 +32,7 @@ long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of e
 
 .PHONY: fuzz
 fuzz: $(VENV)/.installed-dev  ## call the whole API with what it allows and with what it does not, at length
-	@$(BIN)/python -m pytest -q -m long tests/operation/test_fuzz.py $(ARGS)
+	@$(BIN)/python -m pytest -q -m long tests/app/api/test_fuzz.py $(ARGS)
 
 .PHONY: soak
 soak: $(VENV)/.installed-dev  ## mixed load and failing parts for minutes: is anything left behind? ARGS='--minutes 30'
@@ -75,7 +75,7 @@ bench: $(VENV)/.installed-dev  ## measure beside four other services (ARGS='--on
 .PHONY: train
 train: $(VENV)/.installed-dev  ## train the reader anew and write its weights: docs/reader.md
 	@$(BIN)/python -m training.train --minilm $(MINILM) --public $(PUBLIC) --written $(WRITTEN) --out reader.pt $(ARGS)
-	@$(BIN)/python -m training.export reader.pt app/providers/reader_weights.npz
+	@$(BIN)/python -m training.export reader.pt app/providers/rerank/reader_weights.npz
 
 SAMPLES = $(wildcard knowledge/*.md knowledge/*.html knowledge/*.txt knowledge/*.rst knowledge/*.pdf)
 
@@ -92,7 +92,7 @@ docs: $(VENV)/.installed-dev  ## write into README.md what the code itself knows
 
 .PHONY: pictures
 pictures: $(VENV)/.installed-dev  ## take the README's pictures of the page anew
-	@$(BIN)/python -m pytest -q tests/doors/test_page.py -k pictures --pictures docs
+	@$(BIN)/python -m pytest -q tests/app/api/test_page.py -k pictures --pictures docs
 
 .PHONY: lock
 lock: $(VENV)/.installed-dev  ## pin the dependencies anew (UPGRADE=--upgrade: to their newest)

@@ -1,6 +1,6 @@
 """Writes into README.md what the code itself knows: the drawing of the graph and the table of settings.
 
-``make docs`` runs it; ``tests/test_readme.py`` fails while a block differs from what it would write.
+``make docs`` runs it; ``tests/repository/test_readme.py`` fails while a block differs from what it would write.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the OpenAPI document says of each door beyond its types: a summary, and examples that run on the sample garden.
 
-``tests/doors/test_openapi.py`` sends every example to a running service.
+``tests/app/api/test_openapi.py`` sends every example to a running service.
 """
 
 from __future__ import annotations

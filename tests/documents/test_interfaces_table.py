@@ -79,9 +79,9 @@ def test_every_clause_names_tests_that_exist() -> None:
         ("no test", ""),
         ("words", "see the code"),
         ("no file", "`tests/nowhere.py::test_x`"),
-        ("no such test", "`tests/test_doors_table.py::test_that_is_not_there`"),
+        ("no such test", "`tests/documents/test_interfaces_table.py::test_that_is_not_there`"),
         ("a bare name", "`test_every_door_has_its_table`"),
-        ("one of two", "`tests/test_doors_table.py::test_every_door_has_its_table`, `test_bare`"),
+        ("one of two", "`tests/documents/test_interfaces_table.py::test_every_door_has_its_table`, `test_bare`"),
     ],
 )
 def test_a_wrong_row_is_noticed(clause: str, cell: str) -> None:

@@ -126,4 +126,10 @@ def test_the_sdist_is_whole(dist: Path) -> None:
     """The sdist holds what the wheel needs: code, page, prompts and samples."""
     with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"app/page/index.html", "prompts/answer.v1.md", "knowledge/examples.json", "LICENSE", "README.md"} <= names
+    assert {
+        "app/api/page/index.html",
+        "prompts/answer.v1.md",
+        "knowledge/examples.json",
+        "LICENSE",
+        "README.md",
+    } <= names

@@ -41,7 +41,7 @@ def make_chat_model(settings: Settings) -> ChatModel:
     provider, _, model = settings.chat.partition(":")
     if not provider or not model.strip():
         raise ConfigurationError(f"CHAT_MODEL={settings.chat!r} is not allowed: {EXTRACTIVE}, or provider:model")
-    return MAKERS.get(provider, _any_langchain)(settings, settings.chat)
+    return FACTORIES.get(provider, _any_langchain)(settings, settings.chat)
 
 
 def _ollama(settings: Settings, name: str) -> ChatModel:
@@ -110,7 +110,7 @@ def _any_langchain(settings: Settings, name: str) -> ChatModel:
     return ChatModel(name, made, int(profile.get("max_input_tokens") or settings.ollama_context_tokens))
 
 
-MAKERS: dict[str, Callable[[Settings, str], ChatModel]] = {
+FACTORIES: dict[str, Callable[[Settings, str], ChatModel]] = {
     "ollama": _ollama,
     "cohere": _cohere,
 }

@@ -54,7 +54,7 @@ def find_embeddings(settings: Settings) -> EmbeddingModel:
         raise ConfigurationError(
             f"EMBEDDING_MODEL={wanted!r} is not allowed: a folder, {', '.join(sorted(BARE_NAMES))}, or provider:model"
         )
-    return MAKERS.get(provider, _any_langchain)(settings, BARE_NAMES.get(wanted, wanted))
+    return FACTORIES.get(provider, _any_langchain)(settings, BARE_NAMES.get(wanted, wanted))
 
 
 def _embedded(settings: Settings, name: str) -> EmbeddingModel:
@@ -114,7 +114,7 @@ def _any_langchain(_: Settings, name: str) -> EmbeddingModel:
     return EmbeddingModel(name.partition(":")[2], RemoteEmbeddings(made), None)
 
 
-MAKERS: dict[str, Callable[[Settings, str], EmbeddingModel]] = {
+FACTORIES: dict[str, Callable[[Settings, str], EmbeddingModel]] = {
     "embedded": _embedded,
     "ollama": _ollama,
     "cohere": _cohere,

@@ -2,7 +2,7 @@
 
 httpx's own connections (httpcore 1.0.9) are lost when their request is cancelled at an unlucky await: they stay open,
 belong to nobody, and count against the pool until no request gets through (encode/httpcore, issues 830, 961 and 1093;
-``tests/providers/test_aiohttp_transport.py`` shows it beside ours). Callers of this service leave all day long.
+``tests/app/providers/http/test_transport.py`` shows it beside ours). Callers of this service leave all day long.
 ``httpx-aiohttp`` would do it too, but takes a server that hangs up for one that is late, keeps cookies, and knows no
 proxies.
 """

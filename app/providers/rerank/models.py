@@ -26,9 +26,9 @@ def make_reranker(settings: Settings) -> BaseDocumentCompressor:
     provider, _, model = wanted.partition(":")
     if Path(wanted).expanduser().is_dir():
         provider, model = "onnx", wanted
-    if provider not in MAKERS or not model.strip():
+    if provider not in FACTORIES or not model.strip():
         raise _refused(settings)
-    return MAKERS[provider](settings, model)
+    return FACTORIES[provider](settings, model)
 
 
 def reranker_label(settings: Settings) -> str:
@@ -78,7 +78,7 @@ def _refused(settings: Settings) -> ConfigurationError:
     )
 
 
-MAKERS: dict[str, Callable[[Settings, str], BaseDocumentCompressor]] = {
+FACTORIES: dict[str, Callable[[Settings, str], BaseDocumentCompressor]] = {
     "cohere": _cohere,
     "onnx": _onnx,
     "tei": _tei,

@@ -21,7 +21,7 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel, *
 
     A server's store takes *options*: ``seconds``, the time of one try of one request, and ``retry``.
     """
-    return MAKERS[settings.vector_store](settings, collection, embedding, **options)
+    return FACTORIES[settings.vector_store](settings, collection, embedding, **options)
 
 
 def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) -> Any:
@@ -65,7 +65,7 @@ def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel, **op
     return store
 
 
-MAKERS: dict[str, Callable[..., Any]] = {
+FACTORIES: dict[str, Callable[..., Any]] = {
     "embedded": _embedded,
     "chroma": _chroma,
     "qdrant": _qdrant,

@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 
 from app.bootstrap.compose import build_container
 from app.cli.main import app
-from app.providers import embeddings as embedding_models
+from app.providers.embeddings import models as embedding_models
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import Settings, load_settings
 from tests.support.paths import KNOWLEDGE, ROOT
@@ -33,7 +33,7 @@ from tests.support.samples_service import serve
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:^<!-- ([^\n]*) -->\n)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MADE_BY_US = ("mermaid",)
-"""Languages that ``docs/render.py`` writes; tests/test_readme.py compares them with the code."""
+"""Languages that ``docs/render.py`` writes; tests/repository/test_readme.py compares them with the code."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def desk(planted: Path, tmp_path_factory: pytest.TempPathFactory, embedding: Emb
 def test_every_block_runs(path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command, program, setting and file of the document does what the document says it does."""
     monkeypatch.chdir(desk.folder)
-    monkeypatch.setattr(embedding_models, "MAKERS", dict(embedding_models.MAKERS))
+    monkeypatch.setattr(embedding_models, "FACTORIES", dict(embedding_models.FACTORIES))
     (desk.folder / ".env").unlink(missing_ok=True)
     for block in blocks(path):
         with monkeypatch.context() as library:

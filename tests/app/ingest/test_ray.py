@@ -2,7 +2,7 @@
 
 Ray is an extra and in no lock; without it this is skipped. To run it, in an environment of its own:
 ``pip install 'knowledge-garden[ray]' pytest pytest-asyncio pytest-timeout hypothesis``, then
-``python -m pytest -m long tests/ingest/test_ray.py``.
+``python -m pytest -m long tests/app/ingest/test_ray.py``.
 """
 
 from __future__ import annotations
