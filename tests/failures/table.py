@@ -10,9 +10,8 @@ DOCUMENT = ROOT / "docs" / "failures.md"
 
 HEAD = """# When something fails
 
-Every provider fails some day. This table says what each interface answers then;
-`tests/failures/test_failure_matrix.py` brings each failure about, over real sockets, and fails while a line here differs
-from what happens.
+Every provider fails some day. This table says what each interface answers then.
+`tests/failures/test_failure_matrix.py` brings each failure about, over real sockets, and fails while a line differs.
 
 - **HTTP** and **error** are the status and the code of `POST /query`.
 - **`error_type`** is the field of door L's `Answer`; a dash means that the answer is no error.
