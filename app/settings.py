@@ -65,17 +65,17 @@ class Settings(BaseSettings):
     vector_store_timeout_seconds: float = Field(
         5.0, allow_inf_nan=False, gt=0, le=120, description="time of one store call"
     )
-    tasks_collection: str = Field("tasks", min_length=1, description="the tasks' own collection (door S)")
+    tasks_collection: str = Field("tasks", min_length=1, description="the tasks' own collection (Tasks API)")
     qdrant_url: str = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")
 
     relevance_threshold: float = Field(
-        RELEVANCE_THRESHOLD, ge=0, le=1, description="gate one: least relevance of a chunk"
+        RELEVANCE_THRESHOLD, ge=0, le=1, description="least relevance of a chunk"
     )
     min_confidence_threshold: float = Field(MIN_CONFIDENCE, ge=0, le=1, description="least confidence of an answer")
-    max_retrieval_results: int = Field(5, ge=1, le=50, description="door L's default `max_results`")
+    max_retrieval_results: int = Field(5, ge=1, le=50, description="default `max_results` of the library")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
-    attribution: Literal["model", "verified"] = Field("model", description="whose citations count")
+    attribution: Literal["model", "verified"] = Field("model", description="whose citations count: the model's, or verified ones added")
     question_precision: Literal["fp32", "int8"] = Field("int8", description="arithmetic of question embeddings")
 
     request_timeout_seconds: float = Field(

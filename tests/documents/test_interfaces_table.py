@@ -1,4 +1,4 @@
-"""``docs/doors.md`` goes through every document clause by clause, and each clause names tests that there are."""
+"""``docs/interfaces.md`` goes through every document clause by clause, and each clause names tests that there are."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ import pytest
 
 from tests.support.paths import ROOT
 
-TEXT = (ROOT / "docs" / "doors.md").read_text(encoding="utf-8")
-DOORS = ("Door Q", "Door V", "Door R", "Door S", "Door L", "Door G", "Ingest", "Command line")
+TEXT = (ROOT / "docs" / "interfaces.md").read_text(encoding="utf-8")
+INTERFACES = (
+    "Query API",
+    "Retrieval validation",
+    "Search API",
+    "Tasks API",
+    "Library",
+    "LangServe",
+    "Ingest",
+    "Command line",
+)
 MANY = 100
 """Clauses there are at least, in all."""
 
@@ -56,10 +65,10 @@ def there(path: Path, test: str) -> bool:
     return path.is_file() and test in functions_of(path)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_has_its_table(door: str) -> None:
-    """Each door, ingest and the command line have a table of their own, with several clauses."""
-    (rows,) = [rows for heading, rows in tables().items() if heading.startswith(door)]
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_every_interface_has_its_table(interface: str) -> None:
+    """Each interface, ingest and the command line have a table of their own, with several clauses."""
+    (rows,) = [rows for heading, rows in tables().items() if heading.startswith(interface)]
     assert len(rows) >= 5
 
 
@@ -80,8 +89,8 @@ def test_every_clause_names_tests_that_exist() -> None:
         ("words", "see the code"),
         ("no file", "`tests/nowhere.py::test_x`"),
         ("no such test", "`tests/documents/test_interfaces_table.py::test_that_is_not_there`"),
-        ("a bare name", "`test_every_door_has_its_table`"),
-        ("one of two", "`tests/documents/test_interfaces_table.py::test_every_door_has_its_table`, `test_bare`"),
+        ("a bare name", "`test_every_interface_has_its_table`"),
+        ("one of two", "`tests/documents/test_interfaces_table.py::test_every_interface_has_its_table`, `test_bare`"),
     ],
 )
 def test_a_wrong_row_is_noticed(clause: str, cell: str) -> None:
