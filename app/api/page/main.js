@@ -1,4 +1,5 @@
 // The page put together: a question goes out, what comes back is shown as it comes.
+import { linkedQuestion, offerActions } from "./actions.js";
 import { lightClaims, writeAnswer } from "./answer.js";
 import { bringIntoView, byId, el, say, show } from "./dom.js";
 import { watch } from "./health.js";
@@ -58,6 +59,7 @@ function begin(query) {
   show(byId("examples"), false);
   show(byId("sources"), false);
   show(byId("timings"), false);
+  show(byId("actions"), false);
   byId("answer-title").textContent = query;
   show(byId("answer-title"));
   byId("answer").replaceChildren();
@@ -80,6 +82,7 @@ function finish(query, body, relevance) {
     };
     writeAnswer(byId("answer"), body, pick);
     writeSources(body, relevance);
+    offerActions(query, body);
     const count = body.citedDocuments.length;
     say(`Answer: ${body.answer} ${count} ${count === 1 ? "source" : "sources"}.`);
   } else {
@@ -198,4 +201,5 @@ drawHistory((text) => { start(text); bringIntoView(byId("main")); });
 startUploads(refresh, wantKey);
 watch(refresh);
 refresh();
+if (linkedQuestion()) start(linkedQuestion());
 if (matchMedia("(hover: hover)").matches) question.focus({ preventScroll: true }); // on a phone it would open the keyboard

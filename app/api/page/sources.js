@@ -3,6 +3,7 @@ import { bringIntoView, byId, el, safeUrl, scrollWithin, show } from "./dom.js";
 import { json } from "./service.js";
 
 const AROUND = 220; // characters shown on either side of the quotes before "Whole passage" is pressed
+const LEVELS = [[0.95, "very high"], [0.8, "high"], [0.5, "medium"], [0, "low"]]; // of a probability
 const TO_A_SPACE = 30; // and so many more at most, to end between words
 
 /** Write the list; the passages come as they arrive. `relevance`: chunk id to relevance, from the retrieval event. */
@@ -54,8 +55,8 @@ function source(document, k, body, relevance) {
 function fill(box, chunkId, rows, relevance) {
   const support = Math.min(...rows.map((one) => one.support));
   const measures = el("dl", { class: "measures" },
-    measure("Relevance", relevance, "How likely this passage is about the question"),
-    measure("Support", support, "How well the quote carries the claim"));
+    measure("Relevance", relevance, "the passage is about the question"),
+    measure("Support", support, "the quote supports the claim"));
   const paint = (chunk, whole) => keepingLit(box, () => {
     const where = [chunk.chapter, chunk.section, chunk.page ? `page ${chunk.page}` : null].filter(Boolean).join(" · ");
     box.replaceChildren(where ? el("p", { class: "place" }, where) : "", passage(chunk.text, rows, whole), measures);
@@ -87,7 +88,9 @@ function holds(text, rows) {
 
 function measure(name, value, hint) {
   if (typeof value !== "number") return null;
-  return el("div", { title: hint }, el("dt", {}, name), el("dd", {}, `${Math.round(value * 100)} %`));
+  const word = LEVELS.find(([least]) => value >= least)[1];
+  const figure = `${Math.round(value * 100)} % likely that ${hint}`;
+  return el("div", { title: figure }, el("dt", {}, name), el("dd", {}, word, el("span", { class: "hidden" }, `, ${figure}`)));
 }
 
 /** Draw anew; what was lit is lit again. */

@@ -121,6 +121,24 @@ def test_a_question_its_answer_and_the_sentence_that_carries_it(visitor: Visitor
     assert len(page.locator(".quote").first.inner_text()) > shown
 
 
+def test_an_answer_is_copied_with_its_citations_and_a_link_asks_it_again(visitor: Visitor, address: str) -> None:
+    """Copied Markdown holds the answer and each quote under its marker; the copied link opens the page and asks."""
+    page = visitor.open(address, permissions=["clipboard-read", "clipboard-write"])
+    ask(page, CHEMICALS)
+    answered(page)
+    page.get_by_role("button", name="Copy answer").click()
+    expect(page.locator("#said")).to_have_text("Answer copied with its citations")
+    answer, _, quotes = str(page.evaluate("navigator.clipboard.readText()")).partition("\n\n")
+    assert answer.endswith("[1].")
+    assert quotes.startswith("[1] Safety Manual: “The safety protocols for handling chemicals require")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#said")).to_have_text("Link copied")
+    page.goto(str(page.evaluate("navigator.clipboard.readText()")))
+    answered(page)
+    expect(page.get_by_role("heading", name=CHEMICALS)).to_be_visible()
+    expect(page.locator(".measures").first).to_contain_text("very high")
+
+
 def test_a_chunk_that_was_replaced_since_is_not_shown(visitor: Visitor, address: str) -> None:
     """Where the stored chunk no longer holds the quote at its place, the verified quote stands alone."""
     page = visitor.open(address)
