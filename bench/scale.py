@@ -1,8 +1,4 @@
-"""Measure what a question costs as the collection grows.
-
-The collection begins with real chunks and is grown by chunks with a real one's words and noisy vectors, so that they
-compete. Before each size is measured the collection is closed and opened.
-"""
+"""Measure what a question costs as the collection grows, by chunks with a real one's words and noisy vectors."""
 
 from __future__ import annotations
 
@@ -28,10 +24,8 @@ from bench.load import percentile
 from bench.process import size_mb
 from bench.report import Titled, number
 
-BASE = 500
-"""Real chunks."""
+BASE = 500  # real chunks
 WARM_UP, QUESTIONS = 10, 100
-"""Questions that do not count, and those that do."""
 NEAR, FAR = 0.4, 0.9
 """Cosines of a grown chunk's vector with the real one's."""
 Vectors = NDArray[np.float32]

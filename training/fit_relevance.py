@@ -25,7 +25,6 @@ from app.bootstrap.compose import build_container
 from app.cli.evaluation.fit import (
     ANSWER_WEIGHT,
     RELEVANT_WEIGHT,
-    any_of,
     cross_validate,
     fit,
     mean,
@@ -128,14 +127,14 @@ def holds(text: str, sentence: str) -> bool:
 
 def more_rates(samples: Samples, relevance: Floats, answers: Floats) -> dict[str, float | None]:
     """Compute how often something passes for questions that are off topic, or have no answer."""
-    passed = relevance >= RELEVANCE_THRESHOLD
-    on_topic = any_of(samples, samples.known & (samples.relevant > 0))
-    off_topic = any_of(samples, samples.known) & ~on_topic & ~samples.answerable
+    passed, questions = relevance >= RELEVANCE_THRESHOLD, np.arange(len(samples.fold))
+    answered, known, on_topic, anything = (
+        np.isin(questions, samples.question[pairs])
+        for pairs in (passed & (answers >= MIN_CONFIDENCE), samples.known, samples.known & samples.relevant, passed)
+    )
     return {
-        "off topic passes": mean(any_of(samples, passed)[off_topic]),
-        "wrongly answered, of the unanswerable": mean(
-            any_of(samples, passed & (answers >= MIN_CONFIDENCE))[~samples.answerable]
-        ),
+        "off topic passes": mean(anything[known & ~on_topic & ~samples.answerable]),
+        "wrongly answered, of the unanswerable": mean(answered[~samples.answerable]),
     }
 
 

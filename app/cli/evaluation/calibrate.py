@@ -179,7 +179,7 @@ async def _fit_scale(grader: RerankGrader, container: AppContainer, questions: l
     for asked in questions:
         for chunk in await grader.grade(*await retrieve(container.retriever, asked.text)):
             scores.append([log_odds_of(chunk.relevance or 0.0)])
-            right.append(float(chunk.chunk_id in asked.chunks or chunk.document_id in asked.documents))
+            right.append(chunk.chunk_id in asked.chunks or chunk.document_id in asked.documents)
     try:
         (weight,), bias = fit_logistic(np.array(scores), np.array(right), RELEVANT_WEIGHT)
     except ValueError:  # all right, or all wrong

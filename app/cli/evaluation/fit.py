@@ -59,7 +59,7 @@ def rescale(samples: Samples, entry: Mapping[str, Any], added: Sequence[str] = (
     return rescaled
 
 
-def fit_logistic(x: Floats, y: Floats, positive_weight: float = 1.0) -> tuple[Floats, float]:
+def fit_logistic(x: Floats, y: Flags, positive_weight: float = 1.0) -> tuple[Floats, float]:
     """Find weights [features], none negative, and bias that make *y* [rows] likeliest given *x* [rows, features].
 
     Each positive row counts *positive_weight* times. A feature that would need a negative weight gets 0: more of any
@@ -123,37 +123,29 @@ def probabilities(samples: Samples, entry: Mapping[str, Any]) -> tuple[Floats, F
 
 def rates(samples: Samples, relevance: Floats, answers: Floats) -> dict[str, float | None]:
     """Compute the rates over the questions at the default thresholds; None where nothing is to be counted."""
-    passed, right, known = relevance >= RELEVANCE_THRESHOLD, samples.answers > 0, samples.known
-    answered = np.array(
-        [at for at in best(samples, np.where(passed, answers, 0.0)) if passed[at] and answers[at] >= MIN_CONFIDENCE],
-        dtype=np.int64,
-    )
-    rightly, wrongly = np.zeros_like(samples.answerable), np.zeros_like(samples.answerable)
-    rightly[samples.question[answered[right[answered]]]] = True
-    wrongly[samples.question[answered[~right[answered]]]] = True
+    passed, known = relevance >= RELEVANCE_THRESHOLD, samples.known
+    found, rightly, wrongly = (np.zeros_like(samples.answerable) for _ in range(3))
+    answered = []
+    for number in range(len(samples.fold)):
+        own = np.flatnonzero(passed & (samples.question == number))
+        found[number] = samples.answers[own].any()
+        if len(own) and answers[own].max() >= MIN_CONFIDENCE:
+            answered.append(own[answers[own].argmax()])
+            rightly[number] = samples.answers[answered[-1]]
+            wrongly[number] = not rightly[number]
     return {
-        "right chunk passes grade": mean(any_of(samples, passed & right)[samples.answerable]),
+        "right chunk passes grade": mean(found[samples.answerable]),
         "chunks that pass, a question": float(passed.sum() / len(samples.fold)),
         "answered right": mean(rightly[samples.answerable]),
         "answered wrongly": mean(wrongly),
-        "calibration error of relevance": _error(relevance[known], samples.relevant[known]),
-        "calibration error of answers": _error(answers[answered], samples.answers[answered]),
+        "calibration error of relevance": calibration_error(
+            list(zip(relevance[known], samples.relevant[known], strict=True))
+        ),
+        "calibration error of answers": calibration_error(
+            list(zip(answers[answered], samples.answers[answered], strict=True))
+        ),
         OUTCOME: mean(rightly | ~(samples.answerable | wrongly)),
     }
-
-
-def best(samples: Samples, scores: Floats) -> list[int]:
-    """Find for each question that has candidates the pair of the highest score."""
-    order = np.lexsort((np.arange(len(scores)), -scores, samples.question))
-    _, first = np.unique(samples.question[order], return_index=True)
-    return [int(at) for at in order[first]]
-
-
-def any_of(samples: Samples, pairs: Flags) -> Flags:
-    """Tell for each question whether *pairs* marks any of its own."""
-    found = np.zeros(len(samples.fold), dtype=np.bool_)
-    found[samples.question[pairs]] = True
-    return found
 
 
 def mean(happened: Flags) -> float | None:
@@ -161,7 +153,7 @@ def mean(happened: Flags) -> float | None:
     return float(happened.mean()) if len(happened) else None
 
 
-def _training_rows(samples: Samples) -> dict[str, tuple[Samples, Floats, float]]:
+def _training_rows(samples: Samples) -> dict[str, tuple[Samples, Flags, float]]:
     """Select for each model its pairs, their labels, and the weight of a positive one."""
     known, judged = samples.rows(samples.known), samples.rows(samples.judged)
     read, judged_read = known.rows(known.read), judged.rows(judged.read)
@@ -177,7 +169,3 @@ def _training_rows(samples: Samples) -> dict[str, tuple[Samples, Floats, float]]
 def _model(bias: float, weights: Mapping[str, float]) -> dict[str, Any]:
     kept = {name: round(float(weight), 3) for name, weight in weights.items() if weight > 0.0}
     return {"bias": round(float(bias), 3), "weights": kept}
-
-
-def _error(stated: Floats, happened: Floats) -> float | None:
-    return calibration_error(list(zip(stated.tolist(), happened.tolist(), strict=True)))

@@ -1,4 +1,4 @@
-"""Measure question and chunk pairs: their features, and what is known of them. Relevance is fitted on these."""
+"""Measure the features of question and chunk pairs, which relevance is fitted on."""
 
 from __future__ import annotations
 
@@ -22,16 +22,8 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 FOLDS = 5
-PAIRS = {
-    "features": np.float64,
-    "question": np.int64,
-    "relevant": np.float64,
-    "answers": np.float64,
-    "read": np.bool_,
-    "known": np.bool_,
-    "judged": np.bool_,
-}
-"""Fields of ``Samples`` with a row per pair; the others have one per question."""
+PAIR_FIELDS = 7
+"""The first fields of ``Samples`` have a row per pair, the others one per question."""
 
 
 class Labelled(NamedTuple):
@@ -59,8 +51,8 @@ class Samples:
 
     features: Floats  # [pairs, len(FEATURE_NAMES)]
     question: NDArray[np.int64]  # [pairs], row in ``fold`` and ``answerable``
-    relevant: Floats
-    answers: Floats
+    relevant: Flags
+    answers: Flags
     read: Flags
     known: Flags
     judged: Flags
@@ -78,7 +70,7 @@ class Samples:
 
     def rows(self, kept: Flags) -> Samples:
         """Select the pairs that *kept* [pairs] marks, of the same questions."""
-        return replace(self, **{name: getattr(self, name)[kept] for name in PAIRS})
+        return replace(self, **{field.name: getattr(self, field.name)[kept] for field in fields(self)[:PAIR_FIELDS]})
 
 
 def joined(several: Sequence[Samples]) -> Samples:
@@ -112,14 +104,12 @@ async def collect(
         (results,) = await read_best(reader, retrieved.subquery_results)
         for chunk, _, measured in measure(results, english_idf):
             gold = chunk.chunk_id in asked.chunks
-            relevant, answers = gold or chunk.document_id in asked.documents, gold and asked.answerable
-            pairs.append((measured, number, relevant, answers, chunk.read is not None, asked.known, True))
+            labels = gold or chunk.document_id in asked.documents, gold and asked.answerable
+            pairs.append((measured, number, *labels, chunk.read is not None, asked.known, True))
         on_progress(number + 1)
     if not pairs:
         raise InvalidInput("The collection is empty.", "questions")
-    columns = zip(PAIRS.items(), zip(*pairs, strict=True), strict=True)
-    return Samples(
-        **{name: np.array(column, dtype) for (name, dtype), column in columns},
-        fold=np.array([zlib.crc32(asked.group.encode()) % FOLDS for asked in questions], dtype=np.int64),
-        answerable=np.array([asked.answerable for asked in questions], dtype=np.bool_),
-    )
+    fold = np.array([zlib.crc32(asked.group.encode()) % FOLDS for asked in questions])
+    answerable = np.array([asked.answerable for asked in questions])
+    features, owner, relevant, answers, read, known, judged = map(np.array, zip(*pairs, strict=True))
+    return Samples(features, owner, relevant, answers, read, known, judged, fold, answerable)

@@ -22,8 +22,8 @@ def made_samples(questions: int = 60, candidates: int = 4) -> Samples:
     return Samples(
         features=features,
         question=question,
-        relevant=right.astype(float),
-        answers=right.astype(float),
+        relevant=right,
+        answers=right,
         read=np.arange(len(question)) % candidates < 2,
         known=everything,
         judged=everything,
@@ -36,7 +36,7 @@ def test_the_weights_of_separable_evidence_are_found_and_never_negative() -> Non
     """A feature that speaks for the label gets weight, one that speaks against it none, and noise next to none."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2000, 3))
-    y = (rng.random(2000) < 1 / (1 + np.exp(-(2 * x[:, 0] - 1.5 * x[:, 1] - 1)))).astype(float)
+    y = rng.random(2000) < 1 / (1 + np.exp(-(2 * x[:, 0] - 1.5 * x[:, 1] - 1)))
     weights, bias = fit_logistic(x, y)
     assert weights[0] > 1.0
     assert weights[1] == 0.0
@@ -48,7 +48,7 @@ def test_the_weights_of_separable_evidence_are_found_and_never_negative() -> Non
 def test_one_class_cannot_be_fitted() -> None:
     """Rows that are all right, or all wrong, are refused."""
     with pytest.raises(ValueError, match="both"):
-        fit_logistic(np.ones((3, 1)), np.ones(3))
+        fit_logistic(np.ones((3, 1)), np.ones(3, dtype=np.bool_))
 
 
 def test_calibration_error_is_the_gap_between_stated_and_seen() -> None:
@@ -83,7 +83,7 @@ def test_held_out_probabilities_come_from_the_other_folds() -> None:
     samples = made_samples()
     before = cross_validate(samples, fit)[0]
     in_fold = samples.fold[samples.question] == 0
-    changed = np.where(in_fold, 1.0 - samples.relevant, samples.relevant)
+    changed = np.where(in_fold, ~samples.relevant, samples.relevant)
     other = Samples(**{name: getattr(samples, name) for name in Samples.__slots__} | {"relevant": changed})
     after = cross_validate(other, fit)[0]
     assert np.array_equal(before[in_fold], after[in_fold])
@@ -93,7 +93,7 @@ def test_held_out_probabilities_come_from_the_other_folds() -> None:
 def test_rates_count_questions_and_a_chunk_that_was_not_read_answers_nothing() -> None:
     """Perfect probabilities give perfect rates; unread chunks have no probability to answer."""
     samples = made_samples()
-    found = rates(samples, samples.relevant, samples.answers)
+    found = rates(samples, samples.relevant.astype(float), samples.answers.astype(float))
     assert [found[name] for name in ("right chunk passes grade", "answered right", "right outcome")] == [1.0] * 3
     assert (found["answered wrongly"], found["calibration error of relevance"]) == (0.0, 0.0)
     assert found["chunks that pass, a question"] == pytest.approx(2 / 3)
