@@ -20,16 +20,7 @@ from rich.table import Table
 
 from app.bootstrap.compose import build_container, calibrations_of
 from app.bootstrap.container import AppContainer
-from app.cli.evaluation.fit import (
-    OUTCOME,
-    RELEVANT_WEIGHT,
-    cross_validate,
-    fit,
-    fit_logistic,
-    probabilities,
-    rates,
-    rescale,
-)
+from app.cli.evaluation.fit import RELEVANT_WEIGHT, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.headings import heading_questions, heading_samples
 from app.cli.evaluation.measures import folded
 from app.cli.evaluation.questions import EvalQuestion, read_questions
@@ -73,7 +64,7 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
         raise InvalidInput(f"The {asked} do not tell right chunks from wrong ones{advice}.", "questions") from error
     before, after = (rates(samples, *one) for one in (probabilities(samples, in_use), held_out))
     path = settings.data_dir / "relevance_model.json"
-    kept = keep or (after[OUTCOME] or 0.0) >= (before[OUTCOME] or 0.0)
+    kept = keep or (after["right outcome"] or 0.0) >= (before["right outcome"] or 0.0)
     if kept or scale:
         stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
         if kept:

@@ -23,7 +23,6 @@ RELEVANT_WEIGHT, ANSWER_WEIGHT = 12.0, 3.0
 answers is decided later."""
 RIDGE = 1.0
 """Penalty on the squared weights of features scaled to unit variance."""
-OUTCOME = "right outcome"
 
 
 def fit(samples: Samples, relevance: Sequence[str] = RELEVANCE, answers: Sequence[str] = ANSWERS) -> dict[str, Any]:
@@ -144,7 +143,7 @@ def rates(samples: Samples, relevance: Floats, answers: Floats) -> dict[str, flo
         "calibration error of answers": calibration_error(
             list(zip(answers[answered], samples.answers[answered], strict=True))
         ),
-        OUTCOME: mean(rightly | ~(samples.answerable | wrongly)),
+        "right outcome": mean(rightly | ~(samples.answerable | wrongly)),
     }
 
 
