@@ -34,10 +34,6 @@ long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of e
 fuzz: $(VENV)/.installed-dev  ## call the whole API with what it allows and with what it does not, at length
 	@$(BIN)/python -m pytest -q -m long tests/app/api/test_fuzz.py $(ARGS)
 
-.PHONY: soak
-soak: $(VENV)/.installed-dev  ## mixed load and failing parts for minutes: is anything left behind? ARGS='--minutes 30'
-	@$(BIN)/python -m bench.soak $(ARGS)
-
 .PHONY: lint
 lint: $(VENV)/.installed-dev  ## format, lint, types, layers
 	@$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --check .; exit 1; }
@@ -68,7 +64,7 @@ format: $(VENV)/.installed-dev  ## write the code in the one style
 	@$(BIN)/ruff check --fix .
 
 .PHONY: bench
-bench: $(VENV)/.installed-dev  ## measure beside four other services (ARGS='--only ours', ARGS=scale): bench/NOTES.md
+bench: $(VENV)/.installed-dev  ## measure beside four other services (ARGS='--only ours', scale, pair): bench/NOTES.md
 	@$(BIN)/python -m bench $(ARGS)
 
 # MINILM: folder of all-MiniLM-L6-v2; PUBLIC and WRITTEN: see docs/reader.md. Needs torch (the extra "train").
@@ -108,7 +104,7 @@ LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generat
 .PHONY: clean
 clean:  ## remove caches and build results (not the environment, not the garden)
 	@rm -rf build dist *.egg-info bench/out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	@find app graph prompts tests bench knowledge -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find app graph prompts tests training bench knowledge -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- the environment ---------------------------------------------------------------------------------------------
 

@@ -1,12 +1,12 @@
-"""The comparison: every service asked the same questions in rounds that take turns, so that a slow minute hits all."""
+"""Compare services: the same questions in rounds that take turns, so that a slow minute hits all."""
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
 import sys
 import tempfile
+from argparse import Namespace
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,206 +15,128 @@ from statistics import median
 from typing import Any
 
 import httpx
+import uvloop
 
-from app.providers.embeddings.weights import find_weights
-from bench.corpus import Corpus
-from bench.floor import NEW
+from bench.corpus import make_corpus
 from bench.index import Indexes
-from bench.load import LoadClient, Outcome, Round, percentile
+from bench.load import Outcome, Round, percentile, run_round
 from bench.process import Measured, environment, free_port, size_mb
-from bench.services import OURS, ROOT, Place, Service
+from bench.services import ROOT, Service
 
-ANSWERED = "[1]"
-"""What every answer of the model peer holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How much is measured. Times in seconds."""
-
-    services: Sequence[Service]
-    latencies_ms: Sequence[int] = (0, 200)
-    concurrency: Sequence[int] = (1, 8, 32)
-    rounds: int = 3
-    seconds: float = 5.0
-    streams: int = 40
-    starts: int = 2
-    warm_up: float = 3.0
-    envs: Path = Path("bench/.envs")
-    cache: Path = Path("bench/.cache")
+STREAMS = 40
+"""Streamed questions at each latency, over all rounds."""
+WARM_UP_SECONDS = 3.0
+Figures = dict[str, Any]
 
 
 @dataclass(slots=True)
 class Running:
-    """A service that is being measured, and what has been found."""
+    """A service that is being measured, and what was found."""
 
     service: Service
-    place: Place
-    folder: Path
     port: int
     process: Measured
+    figures: Figures
     asked: int = 0
-    """Questions so far."""
-    figures: dict[str, float] = field(default_factory=dict)
-    found: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
-    first_tokens: dict[int, list[float]] = field(default_factory=dict)
+    rounds: dict[tuple[int, int], list[Figures]] = field(default_factory=lambda: defaultdict(list))
+    first_tokens: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
 
 
 class Comparison:
-    """One run of a plan over a corpus."""
+    """The rounds over a corpus that the command's options ask for."""
 
-    def __init__(self, plan: Plan, corpus: Corpus) -> None:
-        self._plan = plan
-        self._corpus = corpus
-        self._indexes = Indexes(plan.cache, corpus)
-        self._exit = ExitStack()
+    def __init__(self, options: Namespace, services: Sequence[Service]) -> None:
+        self._options = options
+        self._services = services
+        self._corpus = make_corpus(options.chunks, options.questions)
+        self._indexes = Indexes(options.cache, self._corpus, options.envs)
+        self._model_url = f"http://127.0.0.1:{free_port()}"
+        self._ends = ExitStack()
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Figures:
         """Measure everything; return the figures."""
-        with self._exit:
-            work = Path(self._exit.enter_context(tempfile.TemporaryDirectory(prefix="garden-bench-")))
-            self._model_url = self._start_model(work)
-            self._load = LoadClient()
-            self._exit.callback(self._load.close)
-            self._prepare()
-            running = [self._start(service, work) for service in self._plan.services]
+        with self._ends:
+            work = Path(self._ends.enter_context(tempfile.TemporaryDirectory(prefix="garden-bench-")))
+            command = [sys.executable, "-m", "bench.model_peer", self._model_url.rpartition(":")[2]]
+            peer = Measured(command, environment(), work / "model.log", ROOT)
+            self._ends.callback(peer.stop)
+            peer.wait_for(f"{self._model_url}/control", "{}")
+            running = [self._start(service, work) for service in self._services]
             self._rounds(running)
             for one in running:
-                one.figures["memory after the rounds, MB"] = one.process.memory_mb() or math.nan
-                one.process.stop()
-            floor = self._floor(running)
-            return self._result(running, floor)
-
-    def _start_model(self, work: Path) -> str:
-        port = free_port()
-        command = [sys.executable, "-m", "bench.model_peer", str(port)]
-        model = Measured(command, environment(), work / "model.log", ROOT)
-        self._exit.callback(model.stop)
-        url = f"http://127.0.0.1:{port}"
-        model.wait_for(f"{url}/control", {})
-        return url
-
-    def _place(self, service: Service) -> Place:
-        return Place(service.python(self._plan.envs), find_weights(), self._model_url)
-
-    def _prepare(self) -> None:
-        """Make what is missing, ours first: it makes the vectors."""
-        for service in [OURS, *(one for one in self._plan.services if not one.ours)]:
-            self._indexes.of(service, self._place(service))
+                one.figures["memory after the rounds, MB"] = one.process.memory_mb()
+        size = {"chunks": len(self._corpus.rows), "questions": len(self._corpus.questions)}
+        return {"corpus": size, "services": {one.service.name: result_of(one) for one in running}}
 
     def _start(self, service: Service, work: Path) -> Running:
         """Start the service as often as the plan says; the last one stays, the quickest start counts."""
-        place = self._place(service)
-        folder = self._indexes.copy(service, place, work)
-        body = service.body(self._corpus.questions[0])
+        python, folder = service.python(self._options.envs), self._indexes.copy(service, work)
+        env, question = service.environment(self._model_url, folder), service.requests(self._corpus.questions[:1])[0]
         starts = []
-        for turn in range(self._plan.starts):
+        for turn in range(self._options.starts):
             port = free_port()
-            command, env = service.serve_command(place.python, folder, port), service.environment(place, folder)
-            process = Measured(command, env, work / f"{service.name}.log", ROOT)
-            self._exit.callback(process.stop)
-            starts.append(process.wait_for(f"http://127.0.0.1:{port}{service.path}", body))
-            if turn < self._plan.starts - 1:
+            command, log = service.serve_command(python, folder, port), work / f"{service.name}.log"
+            process = Measured(command, env, log, service.checkout)
+            self._ends.callback(process.stop)
+            url = f"http://127.0.0.1:{port}{service.path}"
+            starts.append(process.wait_for(url, question))
+            if turn < self._options.starts - 1:
                 process.stop()
-        running = Running(service, place, folder, port, process)
-        running.figures["start to first answer, s"] = min(starts)
-        running.figures["memory when idle, MB"] = process.memory_mb()
-        running.figures["installed, MB"] = self._installed(service, place)
-        print(f"{service.title}: first answer after {min(starts):.1f} s", flush=True)
-        return running
-
-    def _installed(self, service: Service, place: Place) -> float:
-        own = [ROOT / "app", ROOT / "graph", ROOT / "prompts"] if service.ours else []
-        return size_mb(place.python.parent.parent, *own)
+        code = [service.checkout / name for name in ("app", "graph", "prompts")] if service.is_ours else []
+        figures = {
+            "installed, MB": size_mb(python.parent.parent, *code),
+            "start to first answer, s": min(starts),
+            "memory when idle, MB": process.memory_mb(),
+        }
+        print(f"{service.name}: first answer after {min(starts):.1f} s", flush=True)
+        return Running(service, port, process, figures)
 
     def _rounds(self, running: Sequence[Running]) -> None:
-        plan = self._plan
-        self._latency(0)
+        """Ask every service at one load, then at the next; the order shifts from round to round."""
+        options = self._options
         for one in running:
-            self._ask(one, 8, plan.warm_up)
-        for turn in range(plan.rounds):
-            for latency in plan.latencies_ms:
-                self._latency(latency)
-                for concurrency in plan.concurrency:
-                    for at in range(len(running)):
-                        one = running[(at + turn) % len(running)]
-                        figures = self._ask(one, concurrency, plan.seconds)
-                        one.found.setdefault((latency, concurrency), []).append(figures)
-                for one in running:
-                    one.first_tokens.setdefault(latency, []).extend(self._stream(one))
-            print(f"round {turn + 1} of {plan.rounds} done", flush=True)
-            for one in running:
-                if ended := one.process.ended():
-                    print(f"{one.service.title} is no longer running: {ended}", flush=True)
+            self._ask(one, 8, WARM_UP_SECONDS)
+        for turn in range(options.rounds):
+            order = [running[(at + turn) % len(running)] for at in range(len(running))]
+            for latency in options.latency:
+                self._control(latency_ms=latency)
+                for concurrency in options.concurrency:
+                    for one in order:
+                        one.rounds[latency, concurrency].append(self._ask(one, concurrency, options.seconds))
+                for one in order:
+                    one.first_tokens[latency] += self._stream(one, max(1, STREAMS // options.rounds))
+            print(f"round {turn + 1} of {options.rounds} done", flush=True)
 
-    def _latency(self, milliseconds: int) -> int:
+    def _control(self, **settings: int) -> int:
         """Set the model's latency; return how often it has been called."""
-        answer = httpx.post(f"{self._model_url}/control", json={"latency_ms": milliseconds})
-        calls: int = answer.json()["calls"]
-        return calls
+        return int(httpx.post(f"{self._model_url}/control", json=settings).json()["calls"])
 
-    def _calls(self) -> int:
-        return int(httpx.post(f"{self._model_url}/control", json={}).json()["calls"])
-
-    def _ask(self, one: Running, concurrency: int, seconds: float) -> dict[str, Any]:
-        """One round; it goes on with the questions where the service's last one ended."""
-        service = one.service
-        bodies = service.requests(self._corpus.questions)
-        wanted = Round(one.port, service.path, bodies, concurrency, seconds, one.asked, answered=ANSWERED)
-        calls, cpu = self._calls(), one.process.cpu_seconds()
-        outcome = self._load.run(wanted)
-        spent = one.process.cpu_seconds() - cpu
+    def _ask(self, one: Running, concurrency: int, seconds: float) -> Figures:
+        """Run one round; it goes on with the questions where the service's last one ended."""
+        bodies = one.service.requests(self._corpus.questions)
+        wanted = Round(one.port, one.service.path, bodies, concurrency, seconds, one.asked, answered="[1]")
+        calls, cpu = self._control(), one.process.cpu_seconds()
+        outcome = uvloop.run(run_round(wanted))
         one.asked += outcome.asked
-        return figures_of(outcome, spent, self._calls() - calls)
+        return figures_of(outcome, one.process.cpu_seconds() - cpu, self._control() - calls)
 
-    def _stream(self, one: Running) -> list[float]:
-        """Milliseconds to the first token, one question at a time."""
-        service, plan = one.service, self._plan
-        bodies = service.requests(self._corpus.questions, stream=True)
-        each = max(1, plan.streams // plan.rounds)
-        wanted = Round(one.port, service.stream_path, bodies, 1, 3600.0, one.asked, requests=each, first=service.first)
-        one.asked += each
-        return self._load.run(wanted).firsts
-
-    def _floor(self, running: Sequence[Running]) -> dict[str, float]:
-        """What embedding, searching and asking the model take by themselves."""
-        ours = next((one for one in running if one.service == OURS), None)
-        if ours is None:
-            return {}
-        self._latency(0)
-        command = [str(ours.place.python), "-m", "bench.floor", str(ours.folder), self._model_url, "2"]
-        asked = "".join(json.dumps(question) + "\n" for question in self._corpus.questions)
-        env = OURS.environment(ours.place, ours.folder)
-        done = subprocess.run(command, env=env, input=asked, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-        found: dict[str, float] = json.loads(done.stdout)
-        return found
-
-    def _result(self, running: Sequence[Running], floor: dict[str, float]) -> dict[str, Any]:
-        services = {}
-        for one in running:
-            rounds = [
-                {"model latency, ms": latency, "concurrency": concurrency, **pooled(several)}
-                for (latency, concurrency), several in one.found.items()
-            ]
-            firsts = [
-                {"model latency, ms": latency, "p50": percentile(times, 50), "p95": percentile(times, 95)}
-                for latency, times in one.first_tokens.items()
-            ]
-            services[one.service.name] = {
-                "title": one.service.title,
-                **one.figures,
-                "rounds": rounds,
-                "first token, ms": firsts,
-            }
-        corpus = {"chunks": len(self._corpus.rows), "questions": len(self._corpus.questions)}
-        result: dict[str, Any] = {"corpus": corpus, "services": services}
-        if floor:
-            result["overhead"] = overhead(services[OURS.name], floor)
-        return result
+    def _stream(self, one: Running, count: int) -> list[float]:
+        """Measure milliseconds to the first token, one question at a time."""
+        bodies = one.service.requests(self._corpus.questions, stream=True)
+        wanted = Round(one.port, one.service.stream_path, bodies, 1, 3600.0, one.asked, count, one.service.first)
+        one.asked += count
+        return uvloop.run(run_round(wanted)).firsts
 
 
-def figures_of(outcome: Outcome, cpu_seconds: float, model_calls: int) -> dict[str, Any]:
-    """One round's figures. Processor time and model calls are shared out over all requests, refused ones too."""
+def result_of(one: Running) -> Figures:
+    """Collect what was found of a service."""
+    loads = ({"model latency, ms": at, "concurrency": n, **pooled(several)} for (at, n), several in one.rounds.items())
+    firsts = {f"first token p50, ms, model {at} ms": percentile(times, 50) for at, times in one.first_tokens.items()}
+    return {**one.figures, **firsts, "rounds": list(loads)}
+
+
+def figures_of(outcome: Outcome, cpu_seconds: float, model_calls: int) -> Figures:
+    """Compute one round's figures; processor time and model calls are shared out over refused requests too."""
     asked = max(1, outcome.asked)
     return {
         "times": outcome.times,
@@ -222,29 +144,18 @@ def figures_of(outcome: Outcome, cpu_seconds: float, model_calls: int) -> dict[s
         "CPU ms a question": cpu_seconds * 1000 / asked if outcome.times else math.nan,
         "model calls a question": model_calls / asked,
         "answered": outcome.answered / max(1, len(outcome.times)),
-        "client CPU ms a question": outcome.client_cpu * 1000 / asked,
         "turned away": outcome.turned_away,
         "errors": outcome.errors,
     }
 
 
-def pooled(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Several rounds as one: percentiles over all their answers, the median of their rates, the sum of what failed."""
+def pooled(rounds: Sequence[Figures]) -> Figures:
+    """Pool rounds: percentiles over all answers, the median of rates, the sum of what failed."""
     times = [time for one in rounds for time in one["times"]]
-    percentiles = {f"p{percent}": percentile(times, percent) for percent in (50, 95, 99)}
-    rates = ("answers a second", "CPU ms a question", "model calls a question", "answered", "client CPU ms a question")
+    rates = ("answers a second", "CPU ms a question", "model calls a question", "answered")
     return {
         "answers": len(times),
-        **percentiles,
+        **{f"p{percent}": percentile(times, percent) for percent in (50, 95, 99)},
         **{name: median(one[name] for one in rounds) for name in rates},
         **{name: sum(one[name] for one in rounds) for name in ("turned away", "errors")},
-        "p50 by round": [percentile(one["times"], 50) for one in rounds],
     }
-
-
-def overhead(ours: dict[str, Any], floor: dict[str, float]) -> dict[str, float]:
-    """Our processor time for one question at a time, and what of it is not embedding, searching or asking the model."""
-    alone = next((one for one in ours["rounds"] if one["concurrency"] == 1), ours["rounds"][0])
-    total = alone["CPU ms a question"]
-    spent = sum(value for stage, value in floor.items() if stage != NEW)
-    return {"CPU ms a question": total, **floor, "overhead": total - spent}

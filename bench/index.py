@@ -1,59 +1,59 @@
-"""The index of every service over one corpus, built once and kept in a cache folder until its code changes."""
+"""Build the index of every service over one corpus once, and keep it in a cache folder until its code changes."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from app.bootstrap.compose import build_container
+from app.settings import load_settings
 from bench.corpus import Corpus
-from bench.process import environment
-from bench.services import OURS, ROOT, Place, Service
+from bench.services import ROOT, SERVICES, Service
 
 
 class Indexes:
-    """What is built, below *cache*; ``place`` says what a service is built with."""
+    """The indexes of one corpus, below *cache*."""
 
-    def __init__(self, cache: Path, corpus: Corpus) -> None:
+    def __init__(self, cache: Path, corpus: Corpus, envs: Path) -> None:
         self._folder = cache.absolute() / corpus.digest()
         self._folder.mkdir(parents=True, exist_ok=True)
-        self.corpus_file = self._folder / "corpus.jsonl"
-        corpus.write(self.corpus_file)
+        self._corpus, self._vectors = self._folder / "corpus.jsonl", self._folder / "vectors.npy"
+        self._envs = envs
+        self._rows = corpus.rows
+        corpus.write(self._corpus)
 
-    @property
-    def vectors(self) -> Path:
-        """The chunks' vectors, float32 [rows, 384] in the order of the rows, made with our own index."""
-        return self._folder / "vectors.npy"
+    def copy(self, service: Service, into: Path) -> Path:
+        """Copy the service's index, built first if it is not there: the original stays as it was built."""
+        return shutil.copytree(self._built(service), into / service.name)
 
-    def of(self, service: Service, place: Place) -> Path:
-        """The service's index, made first if it is not there. Raises ``SystemExit`` when it cannot be made."""
-        name = OURS.name if service.ours else service.name
-        folder = self._folder / f"{name}-{service.builds_from()}"
-        if folder.exists() and self.vectors.exists():
-            return folder
-        print(f"building the index of {name} ...", flush=True)
-        begun = time.perf_counter()
-        making = folder.with_suffix(".part")
-        shutil.rmtree(making, ignore_errors=True)
-        if service.ours:
-            making.mkdir()
-        command = service.build_command(place.python, self.corpus_file, self.vectors, making)
-        env = service.environment(place, making)
-        env.pop("OMP_NUM_THREADS", None)
-        done = subprocess.run(
-            command, env={**environment(), **env}, cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise SystemExit(f"the index of {name} could not be built:\n{done.stderr[-3000:]}")
-        shutil.rmtree(folder, ignore_errors=True)
-        making.rename(folder)
-        print(f"  {time.perf_counter() - begun:.0f} s", flush=True)
+    def _built(self, service: Service) -> Path:
+        ours = SERVICES[0]
+        if not service.is_ours and not self._vectors.exists():
+            self._built(ours)
+        service = ours if service.is_ours else service
+        folder = self._folder / f"{service.name}-{service.built_by()}"
+        if not folder.exists() or not self._vectors.exists():
+            print(f"building the index of {service.name} ...", flush=True)
+            making = folder.with_suffix(".part")
+            shutil.rmtree(making, ignore_errors=True)
+            command = service.build_command(service.python(self._envs), self._corpus, self._vectors, making)
+            env = service.environment("http://127.0.0.1:11434", making) | {"OMP_NUM_THREADS": "2"}
+            subprocess.run(command, env=env, cwd=ROOT, check=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            making.rename(folder)
+            if service.is_ours:
+                stored = asyncio.run(_vectors_of(folder))
+                np.save(self._vectors, np.stack([stored[row["chunk_id"]] for row in self._rows]))
         return folder
 
-    def copy(self, service: Service, place: Place, into: Path) -> Path:
-        """A copy to be served: the original stays as it was built."""
-        folder = into / service.name
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(self.of(service, place), folder)
-        return folder
+
+async def _vectors_of(folder: Path) -> dict[str, NDArray[np.float32]]:
+    container = build_container(load_settings(data_dir=folder))
+    found = {point.chunk_id: point.dense async for page in container.store.apoints() for point in page}
+    await container.aclose()
+    return found

@@ -1,92 +1,119 @@
-"""``make bench ARGS=scale``: what a question costs as the collection grows, and what ingest costs beyond embedding.
-
-The collection begins with real chunks and their real vectors, and is then grown (``bench/grown.py``). Sizes are
-measured in one collection, in one process, from small to large; before each is measured the collection is closed and
-opened, as by a server that starts with it.
-Beside each a copy of the smallest is asked the same, in turns: minutes lie between two sizes, and machines change.
-"""
+"""Measure what a question costs as the collection grows, by chunks with a real one's words and noisy vectors."""
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import gc
-import json
-import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.bootstrap.compose import build_container
-from app.cli.main import GC_THRESHOLDS
+import numpy as np
+from numpy.typing import NDArray
+
+from app.bootstrap.compose import AppContainer, build_container
+from app.ingest.pipeline import ingest
+from app.pipeline.retriever import POOL
+from app.providers.stores.hybrid import HybridQuery
+from app.providers.stores.layout import Point
 from app.settings import load_settings
 from bench.corpus import make_corpus
-from bench.grown import grow
+from bench.load import percentile
 from bench.process import size_mb
-from bench.report import number, show
-from bench.scale_ingest import measure_ingest
-from bench.scale_questions import ALL_QUESTIONS, measure_questions
+from bench.report import Titled, number
 
-BASE = 500
-"""Real chunks."""
+BASE = 500  # real chunks
+WARM_UP, QUESTIONS = 10, 100
+NEAR, FAR = 0.4, 0.9
+"""Cosines of a grown chunk's vector with the real one's."""
+Vectors = NDArray[np.float32]
 
 
-def main(arguments: list[str]) -> None:
-    """Measure, print, and write ``scale.json``."""
-    options = argparse.ArgumentParser(prog="bench scale", description=__doc__)
-    options.add_argument("--sizes", default="1000,10000,100000", help="chunks, with commas")
-    options.add_argument(
-        "--million", action="store_true", help="1,000,000 chunks as well: half an hour, and 12 GB of disk"
-    )
-    options.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
-    chosen = options.parse_args(arguments)
-    gc.set_threshold(*GC_THRESHOLDS)
-    sizes = sorted({*map(int, chosen.sizes.split(",")), *([1_000_000] if chosen.million else [])})
+async def measure_scale(sizes: Sequence[int]) -> list[dict[str, float]]:
+    """Grow one collection through *sizes*; return a row of figures for each."""
+    corpus, rows = make_corpus(BASE, WARM_UP + QUESTIONS), []
     with tempfile.TemporaryDirectory(prefix="garden-scale-") as folder:
-        result = asyncio.run(measure(Path(folder), sizes))
-    show(tables(result))
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    (chosen.out / "scale.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-
-
-async def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
-    """Both parts: ingest over the real chunks, then questions at every size."""
-    corpus = await asyncio.to_thread(make_corpus, BASE, ALL_QUESTIONS)
-    file = folder / "corpus.jsonl"
-    corpus.write(file)
-    ingested, points = await measure_ingest(file, folder)
-    settings = load_settings(data_dir=folder / "garden", log_level="ERROR")
-    smallest = load_settings(data_dir=folder / "smallest", log_level="ERROR")
-    grown, rows = len(points), []
-    for size in sizes:
-        container = build_container(settings)
-        try:
-            rows.append({"chunks": size, **await grow(container.store, points, grown, size)})
-        finally:
+        file, settings = Path(folder, "corpus.jsonl"), load_settings(data_dir=Path(folder, "data"), log_level="ERROR")
+        corpus.write(file)
+        points: list[Point] = []
+        for size in sorted(sizes):
+            container = build_container(settings)
+            if not points:
+                model = container.embedding
+                await ingest([file], store=container.store, embeddings=model.embeddings, model_name=model.name)
+                points = [point async for page in container.store.apoints() for point in page]
+            row = {"chunks": size, **await grow(container.store, points, size)}
             await container.aclose()
-        grown = max(grown, size)
-        rows[-1]["disk, MB"] = await asyncio.to_thread(size_mb, folder / "garden")
-        if size == sizes[0]:
-            await asyncio.to_thread(shutil.copytree, folder / "garden", folder / "smallest")
+            row["disk, MB"] = size_mb(settings.data_dir)
+            container = build_container(settings)
+            rows.append(row | await measure_questions(container, corpus.questions))
+            await container.aclose()
+            print(f"{size:,} chunks measured", flush=True)
+    return rows
+
+
+async def grow(store: Any, points: Sequence[Point], size: int) -> dict[str, float]:
+    """Write further chunks until there are *size*, and let the store build its indexes."""
+    there = await store.acount()
+    chance, writing = np.random.default_rng(there), 0.0
+    for start in range(there, size, 512):
+        batch = [grown(points[at % len(points)], at, chance) for at in range(start, min(start + 512, size))]
         begun = time.perf_counter()
-        container = build_container(settings)
-        rows[-1]["opened, s"] = time.perf_counter() - begun
-        beside = build_container(smallest)
-        try:
-            rows[-1].update(await measure_questions(container, beside, corpus))
-        finally:
-            await container.aclose()
-            await beside.aclose()
-        print(f"{size:,} chunks measured", flush=True)
-    return {"ingest": ingested, "sizes": rows}
+        await store.aupsert(batch)
+        writing += time.perf_counter() - begun
+    begun = time.perf_counter()
+    await store.aoptimize()
+    rate = (size - there) / writing if writing else float("nan")
+    return {"written a second, chunks": rate, "indexing at the end, s": time.perf_counter() - begun}
 
 
-def tables(result: dict[str, Any]) -> list[tuple[str, list[list[str]]]]:
-    """Sizes side by side; then ingest."""
-    rows = result["sizes"]
+def grown(real: Point, at: int, chance: np.random.Generator) -> Point:
+    """Make a chunk with *real*'s words, vectors near its own, and ids of its own, eight chunks a document."""
+    document = f"grown-{at // 8}.md"
+    own = {"chunk_id": f"grown-{at}", "document_id": document, "source": document}
+    vectors = noisy(np.vstack([real.dense[None], real.sentences]), chance.uniform(NEAR, FAR), chance)
+    metadata = {**real.metadata, **own}
+    return replace(real, chunk_id=f"grown-{at}", metadata=metadata, dense=vectors[0], sentences=vectors[1:])
+
+
+def noisy(rows: Vectors, cosine: float, chance: np.random.Generator) -> Vectors:
+    """Make unit rows at about *cosine* from the given ones."""
+    noise = chance.standard_normal(rows.shape, dtype=np.float32)
+    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+    mixed = cosine * rows + np.sqrt(1 - cosine**2) * noise
+    return np.asarray(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), dtype=np.float32)
+
+
+async def measure_questions(container: AppContainer, questions: Sequence[str]) -> dict[str, float]:
+    """Ask questions that nobody asked before; then compute what a search by vector alone finds."""
+    gc.collect()
+    gc.freeze()  # as `garden serve` does: what the growing left behind is not gone through again
+    times, cpu = [], 0.0
+    for asked, question in enumerate(questions):
+        begun, before = time.perf_counter(), time.process_time()
+        await container.service.ask({"query": question})
+        if asked >= WARM_UP:
+            times.append((time.perf_counter() - begun) * 1000)
+            cpu += (time.process_time() - before) * 1000
+    stored = [(point.chunk_id, point.dense) async for page in container.store.apoints() for point in page]
+    names, dense = [name for name, _ in stored], np.stack([vector for _, vector in stored])
+    shares = []
+    for vector in np.array(await container.embedding.embeddings.aembed_documents(list(questions)), np.float32):
+        nearest = {names[at] for at in np.argsort(-(dense @ vector))[:POOL]}
+        hits = await container.store.ahybrid([HybridQuery(vector, ())], POOL)
+        shares.append(len(nearest & {one.chunk.chunk_id for one in hits.candidates[0]}) / len(nearest))
+    return {
+        "question, p50 ms": percentile(times, 50),
+        "question, p95 ms": percentile(times, 95),
+        "question, CPU ms": cpu / len(times),
+        f"of the {POOL} nearest, found": float(np.mean(shares)),
+    }
+
+
+def scale_tables(rows: Sequence[dict[str, float]]) -> list[Titled]:
+    """Make one table of the sizes side by side."""
     heads = ["", *(f"{row['chunks']:,}" for row in rows)]
     body = [[what, *(number(row[what]) for row in rows)] for what in rows[0] if what != "chunks"]
-    ingested = [["", ""], *([what, number(value)] for what, value in result["ingest"].items())]
-    return [("extractive answers, one question at a time, by chunks", [heads, *body]), ("ingest", ingested)]
+    return [("extractive answers, one question at a time, by chunks", [heads, *body])]

@@ -1,134 +1,105 @@
-"""The services that are compared: how each is built, served, asked, and how its first token is told."""
+"""Describe the services: how each is installed, run, asked, and how its first token is recognised."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+import subprocess
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import envs
-from bench.job import MODEL, TOP_K
+from app.providers.embeddings.weights import find_weights
 from bench.process import environment
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a service's files are, and what it is told."""
-
-    python: Path
-    weights: Path
-    model_url: str
+PEERS = Path(__file__).parent / "peers"
+ROOT = PEERS.parent.parent
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service. ``body`` and ``stream_body`` make a request of a question.
+    """One service; the question stands in for ``QUESTION`` in ``body`` and ``stream_body``.
 
-    ``first`` is in the bytes of a stream as soon as its first token is; empty: any byte of the body.
+    ``first`` is in the bytes of a stream as soon as its first token is; empty: any byte of the body. ``checkout`` is
+    the folder of this project's code.
     """
 
     name: str
-    title: str
     path: str
-    body: Callable[[str], dict[str, Any]]
+    body: dict[str, Any]
     stream_path: str
-    stream_body: Callable[[str], dict[str, Any]]
+    stream_body: dict[str, Any]
     first: str = ""
-    chat: bool = True
-    """Whether it asks the model peer."""
+    checkout: Path = ROOT
 
     @property
-    def ours(self) -> bool:
-        """Whether it is this project."""
-        return self.name in ("ours", "extractive")
+    def is_ours(self) -> bool:
+        """Tell whether it is this project, of this checkout or another."""
+        return self.name in ("ours", "other")
 
-    def python(self, folder: Path) -> Path:
-        """The interpreter of its environment below *folder*."""
-        if self.ours:
-            return envs.python_of(folder, "ours", ROOT / "requirements" / "run.txt", locked=True)
-        return envs.python_of(folder, self.name, HERE / "peers" / self.name / "requirements.txt")
+    def python(self, envs: Path) -> Path:
+        """Find its interpreter below *envs*; install it where its requirements have changed."""
+        if self.is_ours:
+            return _installed(envs / "ours", ROOT / "requirements" / "run.txt", "--no-deps", "--require-hashes")
+        return _installed(envs / self.name, PEERS / self.name / "requirements.txt", "--torch-backend", "cpu")
 
-    def builds_from(self) -> str:
-        """A digest of the code that its index is made by."""
-        if self.ours:
-            files = [*(ROOT / "app" / "ingest").glob("*.py"), *(ROOT / "app" / "providers").glob("*.py")]
-        else:
-            files = [HERE / "peers" / self.name / "app.py", HERE / "peers" / self.name / "requirements.txt"]
-        return digest(sorted(files))
+    def built_by(self) -> str:
+        """Digest the code that makes its index."""
+        folders = [ROOT / "app" / "ingest", ROOT / "app" / "providers"] if self.is_ours else [PEERS / self.name]
+        files = sorted(file for folder in folders for file in folder.rglob("*.py"))
+        return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
     def build_command(self, python: Path, corpus: Path, vectors: Path, folder: Path) -> list[str]:
-        """Makes the index in *folder*. Ours makes the vectors, too; a peer is given them."""
-        if self.ours:
-            return [str(python), "-m", "bench.plant", str(corpus), str(folder), str(vectors)]
-        return [
-            str(python),
-            str(HERE / "peers" / self.name / "app.py"),
-            "build",
-            str(corpus),
-            str(vectors),
-            str(folder),
-        ]
+        """Make the command that builds the index in *folder*; ours embeds, a peer reads the vectors."""
+        if self.is_ours:
+            return [str(python), "-m", "app.cli", "ingest", str(corpus)]
+        return [*map(str, (python, PEERS / self.name / "app.py", "build", corpus, vectors, folder))]
 
     def serve_command(self, python: Path, folder: Path, port: int) -> list[str]:
-        """Serves the index in *folder*."""
-        if self.ours:
+        """Make the command that serves the index in *folder*."""
+        if self.is_ours:
             return [str(python), "-m", "app.cli", "serve", "--port", str(port)]
-        return [str(python), str(HERE / "peers" / self.name / "app.py"), "serve", str(folder), str(port)]
+        return [*map(str, (python, PEERS / self.name / "app.py", "serve", folder, port))]
 
-    def environment(self, place: Place, folder: Path) -> dict[str, str]:
-        """What it finds in its environment."""
-        if self.ours:
-            chat = {"OLLAMA_HOST": place.model_url, "OLLAMA_MODEL": MODEL} if self.chat else {}
-            return environment(DATA_DIR=str(folder), LOG_LEVEL="ERROR", PYTHONPATH=str(ROOT), **chat)
-        told = {"BENCH_WEIGHTS": str(place.weights), "BENCH_MODEL_URL": place.model_url, "BENCH_TOP_K": str(TOP_K)}
-        return environment(OMP_NUM_THREADS="1", **told)
+    def environment(self, model_url: str, folder: Path) -> dict[str, str]:
+        """Make its environment variables; peers have one thread for numerical libraries."""
+        if self.is_ours:
+            chat = {"OLLAMA_HOST": model_url, "OLLAMA_MODEL": "llama3.2:1b", "LOG_LEVEL": "ERROR"}
+            return environment(PYTHONPATH=str(self.checkout), DATA_DIR=str(folder), **chat)
+        weights = str(find_weights())
+        return environment(BENCH_WEIGHTS=weights, BENCH_MODEL_URL=model_url, BENCH_TOP_K="5", OMP_NUM_THREADS="1")
 
     def requests(self, questions: Iterable[str], *, stream: bool = False) -> list[str]:
-        """Bodies of requests."""
-        make = self.stream_body if stream else self.body
-        return [json.dumps(make(question)) for question in questions]
+        """Make the bodies of requests."""
+        template = json.dumps(self.stream_body if stream else self.body)
+        return [template.replace('"QUESTION"', json.dumps(question)) for question in questions]
 
 
-def _ours(question: str) -> dict[str, Any]:
-    return {"query": question, "maxSources": TOP_K}
-
-
-def _question(question: str) -> dict[str, Any]:
-    return {"question": question}
-
-
-def _input(question: str) -> dict[str, Any]:
-    return {"input": question}
-
-
-def _messages(question: str) -> dict[str, Any]:
-    return {"model": "rag", "stream": True, "messages": [{"role": "user", "content": question}]}
-
-
-def digest(files: Iterable[Path]) -> str:
-    """A name for exactly these files' contents."""
-    found = hashlib.sha256()
-    for file in files:
-        found.update(file.read_bytes())
-    return found.hexdigest()[:12]
-
-
-OURS = Service("ours", "Knowledge Garden", "/query", _ours, "/query/stream", _ours, "event: token")
-EXTRACTIVE = Service(
-    "extractive", "Knowledge Garden, extractive", "/query", _ours, "/query/stream", _ours, "event: token", chat=False
+_OURS = {"query": "QUESTION", "maxSources": 5}
+_QUESTION = {"question": "QUESTION"}
+_INPUT = {"input": "QUESTION"}
+_MESSAGES = {"model": "rag", "stream": True, "messages": [{"role": "user", "content": "QUESTION"}]}
+SERVICES = (
+    Service("ours", "/query", _OURS, "/query/stream", _OURS, "event: token"),
+    Service("langchain", "/rag/invoke", _INPUT, "/rag/stream", _INPUT, "event: data"),
+    Service("haystack", "/rag/run", _QUESTION, "/chat/completions", _MESSAGES, '"content"'),
+    Service("llamaindex", "/query", _QUESTION, "/stream", _QUESTION),
+    Service("txtai", "/query", _QUESTION, "/stream", _QUESTION),
 )
-PEERS = (
-    Service("langchain", "LangChain, LangServe, Qdrant", "/rag/invoke", _input, "/rag/stream", _input, "event: data"),
-    Service(
-        "haystack", "Haystack, Hayhooks, Qdrant", "/rag/run", _question, "/chat/completions", _messages, '"content"'
-    ),
-    Service("llamaindex", "LlamaIndex, Faiss, FastAPI", "/query", _question, "/stream", _question),
-    Service("txtai", "txtai, LiteLLM, FastAPI", "/query", _question, "/stream", _question),
-)
-SERVICES = (OURS, EXTRACTIVE, *PEERS)
+
+
+def _installed(folder: Path, requirements: Path, *how: str) -> Path:
+    """Install an environment unless it was made from these requirements. Raises ``CalledProcessError``."""
+    python, mark = folder.absolute() / "bin" / "python", folder / ".made-from"
+    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    if not mark.exists() or mark.read_text() != wanted:
+        print(f"installing {folder} ...", flush=True)
+        uv = str(Path(sys.executable).parent / "uv")
+        install = [uv, "pip", "install", "--quiet", "--python", str(python), "--requirement", str(requirements)]
+        subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True)
+        if subprocess.run([*install, *how], check=False).returncode:
+            subprocess.run(install, check=True)  # without the index of processor-only wheels: torch with CUDA
+        mark.write_text(wanted)
+    return python

@@ -1,7 +1,14 @@
-"""Training of the shipped reader: data, model, training and export. Needs the extra ``train``; no package imports it.
+"""Training and fitting of what is shipped. No package imports it; a run prints its progress.
 
-data    examples from public question sets and from questions written for this project
-model   the cross-encoder: all-MiniLM-L6-v2 with heads for sentences and answerability
-train   one run: ``python -m training.train``
-export  weights as 8-bit integers: ``python -m training.export``
+The reader (needs the extra ``train``):
+  data            examples from public question sets and from questions written for this project
+  model           the cross-encoder: all-MiniLM-L6-v2 with heads for sentences and answerability
+  train           one run: ``python -m training.train``
+  export          weights as 8-bit integers: ``python -m training.export``
+
+What it and the relevance models are judged by (needs what tests need):
+  fit_relevance   coefficients of ``graph/relevance/relevance_model.json``
+  support_study   the support score, on sentences that are carried and that are changed (tampering, retellings)
+  answers_study   citations of written answers
+  common_stems    ``graph/relevance/common_stems.txt``
 """

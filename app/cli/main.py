@@ -130,7 +130,7 @@ def evaluate(
 ) -> None:
     """Measure retrieval, relevance, answers, citations and abstention on a question file."""
     with _errors():
-        from app.cli.evaluation.command import run_eval
+        from app.cli.evaluation.run import run_eval
 
         status = run_eval(questions, corpus or [], as_json=as_json, picture=picture, max_sources=max_sources)
         raise typer.Exit(status)

@@ -15,7 +15,7 @@ def english_idf(stem: str) -> float:
 
     By Zipf's law (1949) the rank of a word is inverse to its frequency, so this is an inverse document frequency but
     for constants. In a small collection it is the better one: there every word that is missing seems rare. The ranks
-    are those of ``common_stems.txt``, made by ``app/cli/evaluation/common_stems.py``.
+    are those of ``common_stems.txt``, made by ``training/common_stems.py``.
     """
     return max(0.1, math.log(_ranks().get(stem, RANK_OF_OTHERS) / FLAT_RANKS))
 

@@ -1,4 +1,4 @@
-"""The benchmark's own arithmetic: the client, the books of processor time, the figures and how they are shown."""
+"""The benchmark's own arithmetic: the client, processor time, the figures and how they are reported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import math
 import sys
 import time
-import xml.etree.ElementTree as ET
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,13 +14,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bench.compare import figures_of, overhead, pooled
+from bench.compare import figures_of, pooled
 from bench.corpus import make_corpus
-from bench.floor import NEW
 from bench.load import Outcome, Round, percentile, run_round
-from bench.model_peer import Model, Wire, answer_from
+from bench.model_peer import Model, answer_from
 from bench.process import Measured, environment
-from bench.report import markdown, plot, show, tables, write
+from bench.report import tables, write
+from bench.services import SERVICES
 
 STATUS = {"busy": "503 Service Unavailable", "broken": "500 Internal Server Error"}
 
@@ -146,7 +145,7 @@ def test_figures_are_shared_out_over_all_that_was_asked() -> None:
     assert one["answered"] == 0.75
     slow = figures_of(Outcome(times=[30.0] * 2, seconds=2.0), cpu_seconds=0.4, model_calls=2)
     both = pooled([one, slow])
-    assert (both["answers"], both["p50"], both["p95"], both["p50 by round"]) == (10, 10.0, 30.0, [10.0, 30.0])
+    assert (both["answers"], both["p50"], both["p95"]) == (10, 10.0, 30.0)
     assert (both["turned away"], both["errors"]) == (1, 1)
     nothing = pooled([figures_of(Outcome(errors=3, seconds=1.0), 0.1, 0)])
     assert math.isnan(nothing["p50"])
@@ -155,50 +154,47 @@ def test_figures_are_shared_out_over_all_that_was_asked() -> None:
 def a_result() -> dict[str, object]:
     """Ours, two peers, one load; one peer answered nothing."""
 
-    def service(title: str, ms: float, rate: float) -> dict[str, object]:
+    def service(ms: float, rate: float) -> dict[str, object]:
         times = [] if math.isnan(ms) else [ms]
         one = pooled([figures_of(Outcome(times=times, seconds=1 / rate), cpu_seconds=ms / 1000, model_calls=1)])
-        whole = ("installed, MB", "start to first answer, s", "memory when idle, MB", "memory after the rounds, MB")
-        return {
-            "title": title,
-            **dict.fromkeys(whole, ms),
-            "rounds": [{"model latency, ms": 0, "concurrency": 8, **one}],
-            "first token, ms": [{"model latency, ms": 0, "p50": ms, "p95": ms}],
-        }
+        return {"installed, MB": ms, "rounds": [{"model latency, ms": 0, "concurrency": 8, **one}]}
 
-    services = {
-        "ours": service("Ours", 10.0, 80.0),
-        "quick": service("A <quick> one", 20.0, 40.0),
-        "slow": service("Slow", 40.0, 160.0),
-        "silent": service("Silent", math.nan, 1.0),
-    }
     return {
         "corpus": {"chunks": 12000, "questions": 240},
-        "services": services,
-        "overhead": overhead(services["ours"], {"embed": 4.0, "search": 1.0, NEW: 9.0}),
+        "services": {
+            "ours": service(10.0, 80.0),
+            "quick": service(20.0, 40.0),
+            "slow": service(40.0, 160.0),
+            "silent": service(math.nan, 1.0),
+        },
     }
 
 
-def test_a_ratio_is_over_the_best_peer(tmp_path: Path) -> None:
+def test_a_ratio_is_over_the_best_peer() -> None:
     """The best is the least, but for throughput the most; a peer without answers is no best."""
     made = dict(tables(a_result()))
     rows = {row[0]: row[-1] for row in made["model 0 ms, 8 at once"]}
     assert rows["p50"] == "0.50"
     assert rows["answers a second"] == "0.50"
-    assert dict(made["our overhead"])["overhead"] == "5.00"
 
 
-def test_the_report_is_written(tmp_path: Path) -> None:
-    """JSON that any reader takes, Markdown with every table, a picture that is well-formed XML."""
+def test_the_report_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON that any reader takes, and Markdown with every table, which is printed too."""
     result = a_result()
-    json_file, md_file, svg_file = write(result, tmp_path, "compare")
-    assert (
-        json.loads(json_file.read_text(), parse_constant=pytest.fail)["services"]["silent"]["rounds"][0]["p50"] is None
-    )
-    assert md_file.read_text() == markdown(tables(result))
-    assert len(ET.fromstring(svg_file.read_text()).findall(".//{http://www.w3.org/2000/svg}rect")) == 1 + 3 * 4
-    assert plot(result) == svg_file.read_text()
-    show(tables(result))
+    write(result, tables(result), tmp_path, "compare")
+    stored = json.loads((tmp_path / "compare.json").read_text(), parse_constant=pytest.fail)
+    assert stored["services"]["silent"]["rounds"][0]["p50"] is None
+    text = (tmp_path / "compare.md").read_text()
+    assert text.strip() == capsys.readouterr().out.strip()
+    assert text.count("| ours / best peer |") == 2
+
+
+def test_each_question_is_in_the_body_of_a_request() -> None:
+    """A question stands in the body as JSON, whatever it holds, for every service and its stream."""
+    for service in SERVICES:
+        for stream in (False, True):
+            (body,) = service.requests(['What is "it"?'], stream=stream)
+            assert 'What is "it"?' in str(json.loads(body))
 
 
 def test_the_made_corpus_is_the_same_every_time() -> None:
@@ -225,23 +221,20 @@ def test_the_model_answers_from_the_first_passage(prompt: str) -> None:
     assert answer_from(prompt) == "The door opens at nine [1]."
 
 
-async def test_the_model_speaks_both_wires() -> None:
-    """Ollama's and OpenAI's, in pieces and whole, say the same; what was asked is counted."""
+async def test_the_model_speaks_ollamas_wire() -> None:
+    """In pieces and whole it says the same; what was asked is counted, and the latency is set."""
     model = Model()
-    server = await asyncio.get_running_loop().create_server(lambda: Wire(model), "127.0.0.1", 0)
+    server = await asyncio.start_server(model.handle, "127.0.0.1", 0)
     base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     body = {"model": "m", "messages": [{"role": "user", "content": "Context: The door opens at nine. It is red."}]}
     async with server, httpx.AsyncClient(base_url=base) as client:
         whole = (await client.post("/api/chat", json={**body, "stream": False})).json()
         lines = (await client.post("/api/chat", json=body)).text.splitlines()
-        choice = (await client.post("/v1/chat/completions", json=body)).json()["choices"][0]
-        events = (await client.post("/v1/chat/completions", json={**body, "stream": True})).text.split("\n\n")
         counted = (await client.post("/control", json={"latency_ms": 5})).json()
-    pieces = [json.loads(event.removeprefix("data: ")) for event in events if event and "[DONE]" not in event]
+        assert "version" in (await client.get("/api/version")).json()
     answer = "The door opens at nine [1]."
-    assert whole["message"]["content"] == choice["message"]["content"] == answer
+    assert whole["message"]["content"] == answer
     assert "".join(json.loads(line)["message"]["content"] for line in lines) == answer
-    assert "".join(piece["choices"][0]["delta"].get("content", "") for piece in pieces) == answer
     assert json.loads(lines[-1])["done"] is True
-    assert counted == {"calls": 4}
+    assert counted == {"calls": 2}
     assert model.latency == 0.005

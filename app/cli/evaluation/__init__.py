@@ -1,7 +1,7 @@
-"""How good the garden is, measured.
+"""Measure and calibrate: `garden eval` and `garden calibrate`.
 
-questions.py    question files of every shape we read      run.py      ask them all, keep what came back
-measures.py     the field's measures over what came back   report.py   a table, JSON, and a picture
-fit.py          refit the relevance model                  calibrate.py  ... for your own corpus (`garden calibrate`)
-fit_reranker.py ... and the scale of a reranker's scores
+questions   question files          measures   rates over what came back
+run         `garden eval`           calibrate  `garden calibrate`
+samples     question-chunk pairs    fit        relevance models and their cross-validation
+headings    questions made of a collection's headings
 """

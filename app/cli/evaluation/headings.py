@@ -1,7 +1,7 @@
-"""Questions made of nothing but the collection: the headings of its documents, each asked twice.
+"""Make questions of a collection's headings: each asked once of everything, and once without its document.
 
-Once of the whole collection, where the text below the heading is right; once with its document left out, where nothing
-is. A heading stands in the indexed text, so it finds its own words: ``docs/relevance.md`` says what that allows to fit.
+The text below a heading answers it; without its document nothing does. A heading finds its own words in the indexed
+text, so what these questions may fit is limited: ``docs/relevance.md``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.cli.evaluation.samples import OFF_TOPIC, Samples, collect, joined
+from app.cli.evaluation.samples import Labelled, Samples, collect, joined
 from app.cli.progress import Show
 from app.pipeline.retriever import HybridRetriever
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, HybridStore
@@ -26,25 +26,20 @@ from graph.state import Chunk, Question
 from graph.terms import is_content, words
 
 MOST_HEADINGS = 400
-"""Headings asked, drawn by chance with ``SEED`` where there are more."""
 SEED = 20
 LEAST_WORDS = 2
 """Content words of a heading that can be asked; "Examples" or "Step 2" says too little."""
-TOPICAL_SHARE = 0.5
-"""Share of topical pairs, about that of real questions (.49): as many of the absent headings count as off topic. With
-all of them .70 of the right chunks of real questions passed relevance, with none nearly every chunk did."""
+RELEVANT_SHARE = 0.5
+"""Share of relevant pairs, as of real questions (.49): so many of the absent headings count as off topic."""
 WIDER = 8
-"""How many times as many chunks are searched where those of one document are dropped."""
+"""Factor on the chunks searched where those of one document are dropped."""
 _NUMBER = re.compile(r"^(?:(?:\d+|[IVXLCivxlc]+|[A-Za-z])[.)])+\d*\s*")
 
 
-def heading_rows(chunks: Iterable[Chunk]) -> list[dict[str, Any]]:
-    """What ``collect`` asks: the headings found in one document alone; a chunk is right for the innermost of its own.
-
-    A number before a heading is left out.
-    """
+def heading_questions(chunks: Iterable[Chunk]) -> list[Labelled]:
+    """Draw headings of one document alone, without their numbers; a chunk answers the innermost of its own."""
     documents: dict[str, set[str]] = defaultdict(set)
-    below: dict[str, list[str]] = defaultdict(list)
+    below: dict[str, set[str]] = defaultdict(set)
     spelled: dict[str, str] = {}
     for chunk in chunks:
         names = [_NUMBER.sub("", name.strip()) for name in (chunk.section, chunk.chapter, chunk.title) if name]
@@ -52,57 +47,36 @@ def heading_rows(chunks: Iterable[Chunk]) -> list[dict[str, Any]]:
             documents[name.casefold()].add(chunk.document_id)
         innermost = next(iter(names), "")
         spelled.setdefault(innermost.casefold(), innermost)
-        below[innermost.casefold()].append(chunk.chunk_id)
+        below[innermost.casefold()].add(chunk.chunk_id)
     asked = sorted(key for key in below if len(documents[key]) == 1 and _says_enough(key))
     chosen = random.Random(SEED).sample(asked, min(MOST_HEADINGS, len(asked)))  # noqa: S311 - a draw, no secret
-    return [
-        {
-            "question": spelled[key],
-            "answerable": True,
-            "gold_chunks": below[key],
-            "gold_document": next(iter(documents[key])),
-            "group": key,
-        }
-        for key in chosen
-    ]
+    return [Labelled(spelled[key], True, frozenset(below[key]), frozenset(documents[key]), key) for key in chosen]
 
 
 async def heading_samples(
-    rows: Sequence[Mapping[str, Any]], store: HybridStore, embeddings: Embeddings, reader: PassageReader, show: Show
+    questions: Sequence[Labelled], store: HybridStore, embeddings: Embeddings, reader: PassageReader, show: Show
 ) -> Samples:
-    """Ask the headings of *rows*, as ``heading_rows`` makes them, with their documents and without.
-
-    Raises what the retriever raises.
-    """
-    total = 2 * len(rows)
-    present = await collect(HybridRetriever(store, embeddings), rows, reader, lambda done: show(done, total, ""))
-    # what else the document says may answer as well
-    present = replace(present, judged=(present.topical == 0) | (present.answers > 0))
-    # so many of the absent headings bring the share of topical pairs to what it should be
-    share = present.topical.mean() / TOPICAL_SHARE - 1
+    """Ask headings with their documents and without. Raises what the retriever raises."""
+    total = 2 * len(questions)
+    present = await collect(HybridRetriever(store, embeddings), questions, reader, lambda done: show(done, total, ""))
+    # What else the document says may answer as well.
+    present = replace(present, judged=(present.relevant == 0) | (present.answers > 0))
+    share = present.relevant.mean() / RELEVANT_SHARE - 1
     draw = random.Random(SEED)  # noqa: S311 - a draw, no secret
     absent = [
-        {
-            "question": row["question"],
-            "answerable": False,
-            "gold_chunks": [],
-            "kind": OFF_TOPIC if draw.random() < share else "absent",
-            "group": row["group"],
-        }
-        for row in rows
+        Labelled(one.text, False, frozenset(), frozenset(), one.group, known=draw.random() < share) for one in questions
     ]
-    rest = _WithoutOwn(store, embeddings, {row["question"]: row["gold_document"] for row in rows})
-    left_out = await collect(rest, absent, reader, lambda done: show(len(rows) + done, total, ""))
-    return joined(present, left_out)
+    others = _OtherDocuments(store, embeddings, {one.text: one.documents for one in questions})
+    return joined([present, await collect(others, absent, reader, lambda done: show(len(questions) + done, total, ""))])
 
 
-class _WithoutOwn:
-    """A retriever, over a store that leaves out the document which the question's heading is of."""
+class _OtherDocuments:
+    """A retriever, over a store that leaves out the document of the heading that is asked."""
 
-    def __init__(self, store: HybridStore, embeddings: Embeddings, own: Mapping[str, str]) -> None:
+    def __init__(self, store: HybridStore, embeddings: Embeddings, own: Mapping[str, frozenset[str]]) -> None:
         self._store = store
         self._own = own
-        self._left_out = ""
+        self._left_out: frozenset[str] = frozenset()
         self._retriever = HybridRetriever(self, embeddings)
 
     async def retrieve(self, question: Question) -> Retrieved:
@@ -116,7 +90,7 @@ class _WithoutOwn:
         """See ``HybridStore``."""
         wider = [replace(query, keep=query.keep and WIDER * query.keep) for query in queries]
         hits = await self._store.ahybrid(wider, WIDER * limit, where)
-        left = [[one for one in found if one.chunk.document_id != self._left_out] for found in hits.candidates]
+        left = [[one for one in found if one.chunk.document_id not in self._left_out] for found in hits.candidates]
         return replace(hits, candidates=[found[: query.keep] for query, found in zip(queries, left, strict=True)])
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:

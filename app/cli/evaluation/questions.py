@@ -1,4 +1,4 @@
-"""Question files: JSON Lines as in the sample garden, or a JSON list in door L's shape (``sample_queries.json``)."""
+"""Read question files: JSON Lines, or a JSON list as in ``sample_queries.json``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from graph.errors import InvalidInput
 
@@ -15,8 +15,7 @@ class EvalQuestion(BaseModel):
     """One question and what is known of its answer.
 
     ``gold_chunks`` and ``expected_sources`` (documents or file names) say where the answer is, as far as the file
-    tells; ``answers`` holds, per part of the question, the strings any of which answers it; ``gold_sentences`` are the
-    sentences that answer, verbatim.
+    tells; ``answers`` holds, per part of the question, the strings any of which answers it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -27,12 +26,16 @@ class EvalQuestion(BaseModel):
     gold_chunks: tuple[str, ...] = ()
     expected_sources: tuple[str, ...] = ()
     answers: tuple[tuple[str, ...], ...] = ()
-    gold_sentences: tuple[str, ...] = ()
-    expected_citations: int = Field(0, ge=0)
+
+    def is_gold(self, chunk_id: str, document_id: str, source: str | None) -> bool:
+        """Compare a chunk with those the question names, or with its documents where it names no chunks."""
+        if self.gold_chunks:
+            return chunk_id in self.gold_chunks
+        return document_id in self.expected_sources or source in self.expected_sources
 
 
 def read_questions(path: Path) -> list[EvalQuestion]:
-    """Read a question file. Raises ``InvalidInput`` naming the row that cannot be read."""
+    """Read a question file. Raises ``InvalidInput`` that names the row which cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -42,8 +45,7 @@ def read_questions(path: Path) -> list[EvalQuestion]:
         if not isinstance(rows, list):
             raise InvalidInput(f"{path} must hold a list of questions.", "questions")
     else:
-        lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
-        rows = [_loads(line, f"{path}, line {n}") for n, line in lines]
+        rows = [_loads(line, f"{path}, line {n}") for n, line in enumerate(text.splitlines(), 1) if line.strip()]
     return [_question(row, number, path) for number, row in enumerate(rows, 1)]
 
 
@@ -60,30 +62,16 @@ def _question(row: Any, number: int, path: Path) -> EvalQuestion:
     answerable = row.get("answerable")
     if not isinstance(answerable, bool):
         answerable = bool(row.get("expected_sources")) or row.get("expected_answer") is not None
-    chunks = row.get("gold_chunks") or [row["gold_chunk"]] if answerable and _has_chunks(row) else []
+    sources = row.get("expected_sources") or row.get("gold_documents") or [row.get("gold_document")]
+    chunks = row.get("gold_chunks") or [row.get("gold_chunk")]
+    answers = row.get("answers") or []
+    if not any(isinstance(one, list) for one in answers):  # strings are alternatives; lists are one part each
+        answers = [answers] if answers else []
     return EvalQuestion(
         id=str(row.get("id", number)),
         question=row["question"],
         answerable=answerable,
-        gold_chunks=tuple(chunks),
-        expected_sources=tuple(row.get("expected_sources") or _documents(row) if answerable else ()),
-        answers=_answers(row.get("answers") or []),
-        gold_sentences=tuple(row.get("gold_sentences") or ()),
-        expected_citations=row.get("expected_citations_count") or 0,
+        gold_chunks=tuple(one for one in chunks if one and answerable),
+        expected_sources=tuple(str(one) for one in sources if one and answerable),
+        answers=tuple(tuple(map(str, one)) if isinstance(one, list) else (str(one),) for one in answers),
     )
-
-
-def _has_chunks(row: dict[str, Any]) -> bool:
-    return bool(row.get("gold_chunks") or row.get("gold_chunk"))
-
-
-def _documents(row: dict[str, Any]) -> list[str]:
-    documents = row.get("gold_documents") or ([row["gold_document"]] if row.get("gold_document") else [])
-    return [str(document) for document in documents]
-
-
-def _answers(given: list[Any]) -> tuple[tuple[str, ...], ...]:
-    """Strings are alternatives of one answer; lists are the answers of one part each."""
-    if any(isinstance(one, list) for one in given):
-        return tuple(tuple(map(str, one)) if isinstance(one, list) else (str(one),) for one in given)
-    return (tuple(map(str, given)),) if given else ()

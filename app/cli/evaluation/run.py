@@ -1,18 +1,80 @@
-"""Ask every question of a file, and keep what came back."""
+"""Run `garden eval`: ask the questions of a file, and report what came back."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
+import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from html import escape
+from pathlib import Path
 from statistics import median
 from typing import Any
 
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from app.bootstrap.compose import build_container
 from app.cli.evaluation.measures import Asked, measure, right_outcome
-from app.cli.evaluation.questions import EvalQuestion
+from app.cli.evaluation.questions import EvalQuestion, read_questions
+from app.cli.progress import progress
+from app.ingest.pipeline import ingest
 from app.query_service.service import QueryService
+from app.settings import load_settings
 
 AT_ONCE = 4
 """Questions in flight; more would only wait for the embedding model."""
+BARS = ("hit@1", "hit@5", "right chunk passes", "precision of what passes", "abstention", "answer recall",
+        "cited source right", "right outcome")  # fmt: skip
+"""Rates that are drawn."""
+
+
+def run_eval(
+    questions: list[Path], corpus: list[Path], *, as_json: bool, picture: Path | None, max_sources: int | None
+) -> int:
+    """Ask the configured collection, or a fresh one of *corpus*; print, and draw if asked."""
+    asked = [question for path in questions for question in read_questions(path)]
+    title = ", ".join("/".join(path.parts[-2:]) for path in questions)
+    summary = asyncio.run(_evaluate(asked, corpus, max_sources))
+    if picture:
+        write_picture(summary, title, picture)
+    if as_json:
+        sys.stdout.buffer.write(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
+    else:
+        print_report(summary, title)
+    return 0
+
+
+async def _evaluate(questions: list[EvalQuestion], corpus: list[Path], max_sources: int | None) -> dict[str, Any]:
+    with ExitStack() as ends:
+        settings = load_settings()
+        if corpus:
+            folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="garden-eval-")))
+            settings = load_settings(data_dir=folder, vector_store="embedded")
+        container = build_container(settings)
+        try:
+            if corpus:
+                show = ends.enter_context(progress("ingesting", "files"))
+                await ingest(
+                    corpus,
+                    store=container.store,
+                    embeddings=container.embedding.embeddings,
+                    model_name=container.embedding.name,
+                    on_progress=lambda done: show(done.files_read, done.files, f", {done.chunks} chunks"),
+                )
+            with progress("asking", "questions") as show_asked:
+                asked = await ask_all(
+                    container.service,
+                    questions,
+                    max_sources=max_sources,
+                    on_progress=lambda done: show_asked(done, len(questions), ""),
+                )
+            return summarise(asked, settings.relevance_threshold)
+        finally:
+            await container.aclose()
 
 
 async def ask_all(
@@ -20,34 +82,32 @@ async def ask_all(
     questions: Sequence[EvalQuestion],
     *,
     max_sources: int | None = None,
-    on_progress: Callable[[int], None] | None = None,
+    on_progress: Callable[[int], None] = lambda _: None,
 ) -> list[Asked]:
     """Ask *questions* and return them with their results, in order."""
-    places = asyncio.Semaphore(AT_ONCE)
+    slots = asyncio.Semaphore(AT_ONCE)
     done = 0
 
     async def one(question: EvalQuestion) -> Asked:
         nonlocal done
-        async with places:
+        async with slots:
             result = await service.ask({"query": question.question, "maxSources": max_sources})
         done += 1
-        if on_progress:
-            on_progress(done)
+        on_progress(done)
         return Asked(question, result)
 
     return list(await asyncio.gather(*map(one, questions)))
 
 
 def summarise(asked: Sequence[Asked], threshold: float) -> dict[str, Any]:
-    """Measures, median stage times in ms, the confidence curve, and the questions that went wrong."""
-    stages: dict[str, list[float]] = {}
+    """Collect measures, median stage times in ms, and the wrong outcomes."""
+    stages: dict[str, list[float]] = defaultdict(list)
     for one in asked:
         for stage, ms in one.result.timings.items():
-            stages.setdefault(stage, []).append(ms)
+            stages[stage].append(ms)
     return {
         "measures": measure(asked, threshold),
         "stage_ms_p50": {stage: round(median(ms), 2) for stage, ms in stages.items()},
-        "reliability": reliability(asked),
         "wrong": [
             {
                 "id": one.question.id,
@@ -64,14 +124,32 @@ def summarise(asked: Sequence[Asked], threshold: float) -> dict[str, Any]:
     }
 
 
-def reliability(asked: Sequence[Asked], bins: int = 10) -> list[dict[str, float | int]]:
-    """Per bin of confidence: how many answers, the mean confidence stated, and the share that was right."""
-    rows: list[dict[str, float | int]] = []
-    answered = [one for one in asked if one.result.answered]
-    for low in range(bins):
-        inside = [one for one in answered if min(bins - 1, int(one.result.confidence * bins)) == low]
-        if inside:
-            right = sum(one.question.answerable and one.right_source for one in inside)
-            stated = sum(one.result.confidence for one in inside) / len(inside)
-            rows.append({"answers": len(inside), "stated": round(stated, 3), "right": round(right / len(inside), 3)})
-    return rows
+def print_report(summary: dict[str, Any], title: str) -> None:
+    """Print the measures, the stage times, and the first twenty wrong outcomes."""
+    out = Console(highlight=False)
+    table = Table("measure", "value", title=title)
+    for name, value in summary["measures"].items():
+        table.add_row(name, "–" if value is None else f"{value:g}")
+    for stage, ms in summary["stage_ms_p50"].items():
+        table.add_row(f"{stage}, ms (p50)", f"{ms:g}")
+    out.print(table)
+    for wrong in summary["wrong"][:20]:
+        out.print(f"  {wrong['id']}: {wrong['question']} -> {wrong['outcome']} {wrong['cited']}", markup=False)
+
+
+def write_picture(summary: dict[str, Any], title: str, path: Path) -> None:
+    """Draw the rates as bars in an SVG."""
+    rows = [(name, summary["measures"][name]) for name in BARS if summary["measures"][name] is not None]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 540 {70 + 34 * len(rows)}"',
+        ' font-family="system-ui,sans-serif" font-size="14">',
+        f'<rect width="100%" height="100%" fill="#fff"/><text x="20" y="32" font-size="20">{escape(title)}</text>',
+    ]
+    for y, (name, value) in zip(range(56, 1000, 34), rows, strict=False):
+        parts.append(
+            f'<text x="20" y="{y + 16}">{escape(name)}</text>'
+            f'<rect x="210" y="{y}" width="250" height="22" fill="#e6eee6"/>'
+            f'<rect x="210" y="{y}" width="{250 * value:.1f}" height="22" fill="#3b7a4a"/>'
+            f'<text x="470" y="{y + 16}">{value:.3f}</text>'
+        )
+    path.write_text("".join([*parts, "</svg>"]), encoding="utf-8")

@@ -1,144 +1,115 @@
-"""Question and chunk pairs with their features and what is known of them: what relevance is fitted on."""
+"""Measure the features of question and chunk pairs, which relevance is fitted on."""
 
 from __future__ import annotations
 
 import time
 import zlib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graph.ports import PassageReader, Retriever
+from graph.errors import InvalidInput
+from graph.ports import PassageReader, Retrieved, Retriever
 from graph.relevance.english import english_idf
 from graph.relevance.features import FEATURE_NAMES, measure
 from graph.relevance.reading import read_best
-from graph.state import Chunk, Question
-from graph.terms import words
+from graph.state import Question
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 FOLDS = 5
-OFF_TOPIC = "off_topic"
-"""Kind of a question that no document is about; so is an unanswerable one that says no kind and names no document."""
-LEAST_HELD = 0.9
-"""A chunk holds a gold sentence when it has so much of its words."""
+PAIR_FIELDS = 7
+"""The first fields of ``Samples`` have a row per pair, the others one per question."""
+
+
+class Labelled(NamedTuple):
+    """A question, the chunks that answer it, and the documents they are of.
+
+    Questions of one ``group`` share a fold. ``known`` is False where the documents may be about the question, though
+    none of them answers it.
+    """
+
+    text: str
+    answerable: bool
+    chunks: frozenset[str]
+    documents: frozenset[str]
+    group: str
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Pairs of question and candidate; the arrays [pairs] say which question, and whether the chunk is right for it.
+    """Pairs of question and candidate chunk.
 
-    ``topical``: it is of the document that the question's author read, whether or not it answers; ``known`` says
-    whether that is known, as it is not where the answer is absent. ``answers``: it is what the author read, and it
-    answers.
+    ``relevant``: the chunk is of a document that answers, or would; ``known`` says whether that is known. ``answers``:
+    it is a chunk that answers; ``judged`` says whether that is known. ``read``: the reader saw it.
     """
 
-    features: NDArray[np.float64]  # [pairs, len(FEATURE_NAMES)]
-    question: NDArray[np.int64]
-    topical: NDArray[np.float64]
-    answers: NDArray[np.float64]
+    features: Floats  # [pairs, len(FEATURE_NAMES)]
+    question: NDArray[np.int64]  # [pairs], row in ``fold`` and ``answerable``
+    relevant: Flags
+    answers: Flags
+    read: Flags
+    known: Flags
+    judged: Flags
     fold: NDArray[np.int64]  # [questions]
-    answerable: NDArray[np.bool_]  # [questions]
-    source: NDArray[np.int64]  # [questions], which question file
-    read: NDArray[np.bool_]  # [pairs]
-    known: NDArray[np.bool_]  # [pairs]
-    judged: NDArray[np.bool_]  # [pairs], whether ``answers`` is known
+    answerable: Flags  # [questions]
 
-    def columns(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """The features *names*, [pairs, len(names)]."""
+    def columns(self, names: Sequence[str]) -> Floats:
+        """Select the features *names*, [pairs, len(names)]."""
         return self.features[:, [FEATURE_NAMES.index(name) for name in names]]
 
-    def rows(self, kept: NDArray[np.bool_]) -> Samples:
-        """The pairs that *kept* [pairs] marks, of the same questions."""
-        return replace(
-            self,
-            features=self.features[kept],
-            question=self.question[kept],
-            topical=self.topical[kept],
-            answers=self.answers[kept],
-            read=self.read[kept],
-            known=self.known[kept],
-            judged=self.judged[kept],
-        )
+    def logits(self, model: Mapping[str, Any]) -> Floats:
+        """Compute ``bias + Σ weight · feature`` [pairs] of one model of an entry."""
+        weights = np.array(list(model["weights"].values()), dtype=np.float64)
+        return self.columns(list(model["weights"])) @ weights + float(model["bias"])
+
+    def rows(self, kept: Flags) -> Samples:
+        """Select the pairs that *kept* [pairs] marks, of the same questions."""
+        return replace(self, **{field.name: getattr(self, field.name)[kept] for field in fields(self)[:PAIR_FIELDS]})
 
 
-def joined(*several: Samples) -> Samples:
-    """The questions of all, in order."""
+def joined(several: Sequence[Samples]) -> Samples:
+    """Join samples; their questions follow each other."""
     starts = np.cumsum([0, *(len(one.fold) for one in several[:-1])])
     columns = {field.name: np.concatenate([getattr(one, field.name) for one in several]) for field in fields(Samples)}
     owners = [one.question + start for one, start in zip(several, starts, strict=True)]
     return Samples(**{**columns, "question": np.concatenate(owners)})
 
 
+async def retrieve(retriever: Retriever, text: str) -> tuple[Question, Retrieved]:
+    """Retrieve for a question in one part, without a deadline that matters. Raises what the retriever raises."""
+    now = time.monotonic()
+    question = Question(text, (text,), 1, None, None, now, now + 3600.0)
+    return question, await retriever.retrieve(question)
+
+
 async def collect(
     retriever: Retriever,
-    questions: Sequence[Mapping[str, Any]],
+    questions: Sequence[Labelled],
     reader: PassageReader,
-    told: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
 ) -> Samples:
-    """Retrieve for every row of *questions*, read the nearest chunks, and measure what came.
+    """Retrieve for every question, read the nearest chunks, and measure every pair.
 
-    A row has ``question, answerable``, perhaps ``kind``, and one of ``gold_chunk``, ``gold_chunks`` and ``gold``, a
-    list of ``{file, sentence}``; perhaps ``source``, the number of its file, and ``group``, what shares a fold. *told*
-    hears how many are done. Raises `KeyError` when a row lacks a field, and what the retriever raises.
+    Raises ``InvalidInput`` when nothing is found, and what the retriever raises.
     """
-    features, owner, topical, answers, was_read, known = [], [], [], [], [], []
-    for number, row in enumerate(questions):
-        now = time.monotonic()
-        retrieved = await retriever.retrieve(
-            Question(row["question"], (row["question"],), 1, None, None, started=now, deadline=now + 3600.0)
-        )
-        (reading,) = await read_best(reader, retrieved.subquery_results)
-        documents = gold_documents(row, reading.chunks)
-        for chunk, _, measured in measure(reading, english_idf):
-            features.append(list(measured))
-            owner.append(number)
-            topical.append(bool(chunk.document_id in documents or is_gold(chunk, row)))
-            answers.append(bool(row["answerable"] and is_gold(chunk, row)))
-            was_read.append(chunk.read is not None)
-            known.append(bool(row.get("gold") or row.get("gold_document")) or row.get("kind", OFF_TOPIC) == OFF_TOPIC)
-        told(number + 1)
-    return Samples(
-        features=np.array(features, dtype=np.float64).reshape(-1, len(FEATURE_NAMES)),
-        question=np.array(owner, dtype=np.int64),
-        topical=np.array(topical, dtype=np.float64),
-        answers=np.array(answers, dtype=np.float64),
-        fold=np.array([fold_of(row, number) for number, row in enumerate(questions)], dtype=np.int64),
-        answerable=np.array([row["answerable"] for row in questions], dtype=np.bool_),
-        source=np.array([row.get("source", 0) for row in questions], dtype=np.int64),
-        read=np.array(was_read, dtype=np.bool_),
-        known=np.array(known, dtype=np.bool_),
-        judged=np.ones(len(known), dtype=np.bool_),
-    )
-
-
-def gold_documents(row: Mapping[str, Any], chunks: Sequence[Chunk]) -> set[str]:
-    """The ids of the documents that the author of the question *row* read, as far as *chunks* are of them."""
-    named = [one["file"] for one in row.get("gold", ())] or [row.get("gold_document")]
-    return {chunk.document_id for chunk in chunks for name in named if name and _is_file(chunk, name)}
-
-
-def is_gold(chunk: Chunk, row: Mapping[str, Any]) -> bool:
-    """Whether *chunk* is what the author of the question *row* read."""
-    if "gold" not in row:
-        return chunk.chunk_id in (row["gold_chunks"] if "gold_chunks" in row else [str(row["gold_chunk"])])
-    return any(_is_file(chunk, one["file"]) and _holds(chunk.text, one["sentence"]) for one in row["gold"])
-
-
-def _is_file(chunk: Chunk, name: str) -> bool:
-    return f"/{chunk.document_id}".endswith(f"/{name}")
-
-
-def _holds(text: str, sentence: str) -> bool:
-    """Whether nearly all words of *sentence* are in *text*: white space and markup may differ."""
-    wanted, held = Counter(words(sentence)), Counter(words(text))
-    return bool(wanted) and (wanted & held).total() >= LEAST_HELD * wanted.total()
-
-
-def fold_of(row: Mapping[str, Any], number: int) -> int:
-    """Questions on one document share a fold, and so do neighbours without one: they come from one article."""
-    group = row.get("group") or row.get("corpus") or row.get("gold_document")
-    group = group or f"without document, {row.get('source', 0)}, {number // 10}"
-    return zlib.crc32(group.encode()) % FOLDS
+    pairs: list[tuple[Any, ...]] = []
+    for number, asked in enumerate(questions):
+        _, retrieved = await retrieve(retriever, asked.text)
+        (results,) = await read_best(reader, retrieved.subquery_results)
+        for chunk, _, measured in measure(results, english_idf):
+            gold = chunk.chunk_id in asked.chunks
+            labels = gold or chunk.document_id in asked.documents, gold and asked.answerable
+            pairs.append((measured, number, *labels, chunk.read is not None, asked.known, True))
+        on_progress(number + 1)
+    if not pairs:
+        raise InvalidInput("The collection is empty.", "questions")
+    fold = np.array([zlib.crc32(asked.group.encode()) % FOLDS for asked in questions])
+    answerable = np.array([asked.answerable for asked in questions])
+    features, owner, relevant, answers, read, known, judged = map(np.array, zip(*pairs, strict=True))
+    return Samples(features, owner, relevant, answers, read, known, judged, fold, answerable)

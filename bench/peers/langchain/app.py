@@ -40,10 +40,6 @@ class Known(Embeddings):
         return self.embed_documents([text])[0]
 
 
-def embeddings():
-    return HuggingFaceEmbeddings(model_name=os.environ["BENCH_WEIGHTS"], encode_kwargs={"normalize_embeddings": True})
-
-
 def build(corpus, vectors, folder):
     rows = [json.loads(line) for line in Path(corpus).read_text(encoding="utf-8").splitlines()]
     documents = [Document(row["text"], metadata={"source": row["document_id"], "title": row["title"]}) for row in rows]
@@ -58,7 +54,9 @@ def serve(folder, port):
     from langserve import add_routes
 
     torch.set_num_threads(1)
-    store = QdrantVectorStore.from_existing_collection("documents", embeddings(), path=folder)
+    normalized = {"normalize_embeddings": True}
+    embeddings = HuggingFaceEmbeddings(model_name=os.environ["BENCH_WEIGHTS"], encode_kwargs=normalized)
+    store = QdrantVectorStore.from_existing_collection("documents", embeddings, path=folder)
     retriever = store.as_retriever(search_kwargs={"k": int(os.environ["BENCH_TOP_K"])})
     model = ChatOllama(model="llama3.2:1b", base_url=os.environ["BENCH_MODEL_URL"])
     chain = (
@@ -77,7 +75,4 @@ def format_docs(docs):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "build":
-        build(*sys.argv[2:])
-    else:
-        serve(*sys.argv[2:])
+    (build if sys.argv[1] == "build" else serve)(*sys.argv[2:])

@@ -20,12 +20,8 @@ from llama_index.vector_stores.faiss import FaissVectorStore
 
 def configure():
     Settings.embed_model = HuggingFaceEmbedding(model_name=os.environ["BENCH_WEIGHTS"])
-    Settings.llm = Ollama(
-        model="llama3.2:1b",
-        base_url=os.environ.get("BENCH_MODEL_URL", "http://127.0.0.1:11434"),
-        request_timeout=60.0,
-        context_window=4096,
-    )
+    url = os.environ["BENCH_MODEL_URL"]
+    Settings.llm = Ollama(model="llama3.2:1b", base_url=url, request_timeout=60.0, context_window=4096)
 
 
 def build(corpus, vectors, folder):
@@ -71,7 +67,4 @@ def serve(folder, port):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "build":
-        build(*sys.argv[2:])
-    else:
-        serve(*sys.argv[2:])
+    (build if sys.argv[1] == "build" else serve)(*sys.argv[2:])

@@ -23,9 +23,8 @@ context: {context} """
 def build(corpus, vectors, folder):
     rows = [json.loads(line) for line in Path(corpus).read_text(encoding="utf-8").splitlines()]
     known = {row["text"]: vector for row, vector in zip(rows, np.load(vectors), strict=True)}
-    embeddings = Embeddings(
-        method="external", transform=lambda texts: np.stack([known[t] for t in texts]), content=True
-    )
+    transform = lambda texts: np.stack([known[text] for text in texts])  # noqa: E731
+    embeddings = Embeddings(method="external", transform=transform, content=True)
     embeddings.index((row["chunk_id"], {"text": row["text"], "title": row["title"]}, None) for row in rows)
     del embeddings.config["transform"]
     embeddings.config.update(path=os.environ["BENCH_WEIGHTS"], method="transformers")
@@ -66,7 +65,4 @@ def serve(folder, port):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "build":
-        build(*sys.argv[2:])
-    else:
-        serve(*sys.argv[2:])
+    (build if sys.argv[1] == "build" else serve)(*sys.argv[2:])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from app.bootstrap.compose import build_container
-from app.cli.evaluation.headings import MOST_HEADINGS, heading_rows, heading_samples
+from app.cli.evaluation.headings import MOST_HEADINGS, heading_questions, heading_samples
 from app.ingest.pipeline import ingest
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.payloads import chunk_from_payload
@@ -23,7 +23,7 @@ def chunk(document: str, number: int, section: str | None, title: str = "Birds o
 
 def test_a_heading_is_asked_if_it_is_of_one_document_and_says_enough() -> None:
     """Headings of several documents, and those with fewer than two content words, are left out, and so are numbers."""
-    rows = heading_rows(
+    rows = heading_questions(
         [
             chunk("a", 0, "4.1. Nesting places"),
             chunk("a", 1, "4.1. Nesting places"),
@@ -34,16 +34,16 @@ def test_a_heading_is_asked_if_it_is_of_one_document_and_says_enough() -> None:
             chunk("c", 0, None, title="Guide to moorland"),
         ]
     )
-    found = {row["question"]: (row["gold_chunks"], row["gold_document"]) for row in rows}
-    assert found == {"Nesting places": (["a#0", "a#1"], "a"), "Guide to moorland": (["c#0"], "c")}
+    found = {one.text: (one.chunks, one.documents) for one in rows}
+    assert found == {"Nesting places": ({"a#0", "a#1"}, {"a"}), "Guide to moorland": ({"c#0"}, {"c"})}
 
 
 def test_of_many_headings_the_same_ones_are_drawn() -> None:
     """At most ``MOST_HEADINGS`` are asked, the same at each run over a collection, in whatever order it comes."""
     chunks = [chunk("a", n, f"Nesting bird{'abcdefghij'[n % 10]}{'klmnopqrst' * (n // 10)}") for n in range(500)]
-    rows = heading_rows(chunks)
+    rows = heading_questions(chunks)
     assert len(rows) == MOST_HEADINGS
-    assert heading_rows(chunks[::-1]) == rows
+    assert heading_questions(chunks[::-1]) == rows
 
 
 async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_pat
     embeddings = container.embedding.embeddings
     await ingest([documents], store=container.store, embeddings=embeddings, model_name=container.embedding.name)
     stored = [point async for page in container.store.apoints() for point in page]
-    rows = heading_rows([chunk_from_payload(one.chunk_id, {"metadata": one.metadata}) for one in stored])
+    rows = heading_questions([chunk_from_payload(one.chunk_id, {"metadata": one.metadata}) for one in stored])
     heard: list[int] = []
     reader = OnnxReader()
     samples = await heading_samples(rows, container.store, embeddings, reader, lambda done, *_: heard.append(done))
@@ -68,9 +68,9 @@ async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_pat
     assert samples.answerable.tolist() == [True] * len(rows) + [False] * len(rows)
     present = samples.answerable[samples.question]
     assert set(samples.question[samples.answers > 0]) == set(range(len(rows)))
-    assert not samples.topical[~present].any()
+    assert not samples.relevant[~present].any()
     assert (np.bincount(samples.question) == 10).all()
     assert samples.read[~present].any()
-    siblings = present & (samples.topical > 0) & (samples.answers == 0)
+    siblings = present & (samples.relevant > 0) & (samples.answers == 0)
     assert siblings.any()
     assert (samples.judged == ~siblings).all()

@@ -8,8 +8,7 @@ import pytest
 
 from app.cli.evaluation.measures import Asked, calibration_error, folded, measure, ndcg, right_outcome
 from app.cli.evaluation.questions import EvalQuestion, read_questions
-from app.cli.evaluation.report import write_picture
-from app.cli.evaluation.run import summarise
+from app.cli.evaluation.run import summarise, write_picture
 from graph.errors import InvalidInput
 from graph.result import Result
 from graph.state import Chunk, Citation
@@ -107,7 +106,7 @@ def test_answers_are_compared_without_case_markers_or_punctuation() -> None:
 
 
 def test_questions_of_both_shapes_are_read(tmp_path: Path) -> None:
-    """JSON Lines with gold chunks, and door L's JSON with expected sources, become the same objects."""
+    """JSON Lines with gold chunks, and a JSON list with expected sources, become the same objects."""
     lines = tmp_path / "q.jsonl"
     lines.write_text('{"question": "A?", "answerable": true, "gold_chunk": "a#1", "answers": ["x", "y"]}\n\n')
     listed = tmp_path / "q.json"

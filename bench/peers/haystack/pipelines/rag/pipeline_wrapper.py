@@ -29,12 +29,9 @@ class PipelineWrapper(BasePipelineWrapper):
         torch.set_num_threads(1)
         store = QdrantDocumentStore(path=os.environ["BENCH_FOLDER"], index="documents", embedding_dim=384)
         self.pipeline = Pipeline()
-        self.pipeline.add_component(
-            "text_embedder",
-            SentenceTransformersTextEmbedder(
-                model=os.environ["BENCH_WEIGHTS"], normalize_embeddings=True, progress_bar=False
-            ),
-        )
+        weights = os.environ["BENCH_WEIGHTS"]
+        embedder = SentenceTransformersTextEmbedder(model=weights, normalize_embeddings=True, progress_bar=False)
+        self.pipeline.add_component("text_embedder", embedder)
         retriever = QdrantEmbeddingRetriever(document_store=store, top_k=int(os.environ["BENCH_TOP_K"]))
         self.pipeline.add_component("retriever", retriever)
         prompt = ChatPromptBuilder(template=[ChatMessage.from_user(TEMPLATE)], required_variables="*")
@@ -45,16 +42,13 @@ class PipelineWrapper(BasePipelineWrapper):
         self.pipeline.connect("prompt_builder.prompt", "llm.messages")
 
     async def run_api_async(self, question: str) -> str:
-        result = await self.pipeline.run_async(
-            {"text_embedder": {"text": question}, "prompt_builder": {"question": question}}
-        )
+        inputs = {"text_embedder": {"text": question}, "prompt_builder": {"question": question}}
+        result = await self.pipeline.run_async(inputs)
         return result["llm"]["replies"][0].text
 
     async def run_chat_completion_async(
         self, model: str, messages: list[dict], body: dict
     ) -> AsyncGenerator[str, None]:
         question = get_last_user_message(messages)
-        return async_streaming_generator(
-            pipeline=self.pipeline,
-            pipeline_run_args={"text_embedder": {"text": question}, "prompt_builder": {"question": question}},
-        )
+        inputs = {"text_embedder": {"text": question}, "prompt_builder": {"question": question}}
+        return async_streaming_generator(pipeline=self.pipeline, pipeline_run_args=inputs)

@@ -1,6 +1,6 @@
-"""How well the support score tells carried sentences from changed ones; where its constants come from.
+"""Measure how well the support score tells carried sentences from changed ones.
 
-    python -m app.cli.evaluation.support_study CORPUS.jsonl [QUESTIONS.jsonl] [--seed N] [--most N]
+    python -m training.support_study CORPUS.jsonl [QUESTIONS.jsonl] [--seed N] [--most N]
 
 *CORPUS* has rows ``{"chunk_id", "document_id", "title", "text"}``. Sentences of its chunks are cited to their chunk as
 they stand, reworded and joined in pairs; with a number, a name or a denial changed; and to another chunk. *QUESTIONS*
@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,8 +20,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from app.cli.evaluation.retellings import RETOLD
-from app.cli.evaluation.tampering import Change, denied, joined, names_of, renamed, renumbered, reworded
 from app.providers.rerank.reader import OnnxReader
 from graph.citing.attribution import place_markers
 from graph.citing.markers import Marker
@@ -32,6 +28,9 @@ from graph.ports import PassageReader
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 from graph.terms import stems
+from training.fit_relevance import read_rows
+from training.retellings import RETOLD
+from training.tampering import Change, denied, joined, names_of, renamed, renumbered, reworded
 
 _EDGES = (0.0, 0.3, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.01)
 _LEAST_WORDS = 5
@@ -48,21 +47,16 @@ class Case:
     question: str = ""
 
 
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
 def chunks_of(path: Path) -> list[Chunk]:
-    """The chunks of a corpus, their sentences found."""
+    """Read the chunks of a corpus, and find their sentences."""
     return [
         Chunk(r["chunk_id"], r["document_id"], r["title"], r["text"], spans=sentence_spans(r["text"]))
-        for r in rows_of(path)
+        for r in read_rows(path)
     ]
 
 
 def retold_cases() -> Iterator[Case]:
-    """The hand-written retellings and near misses."""
+    """Make cases of the hand-written retellings and near misses."""
     for i, (text, same, other) in enumerate(RETOLD):
         chunk = Chunk(f"retold-{i}", "retold", "", text, spans=sentence_spans(text))
         yield Case("retold freely", True, same, chunk)
@@ -70,7 +64,7 @@ def retold_cases() -> Iterator[Case]:
 
 
 def corpus_cases(chunks: Sequence[Chunk], random: Random, most: int) -> Iterator[Case]:
-    """Sentences of at most *most* chunks, as they stand and changed."""
+    """Make cases of sentences of at most *most* chunks, as they stand and changed."""
     changes = _changes(chunks)
     picked = random.sample(list(chunks), min(most, len(chunks)))
     for chunk, other in zip(picked, [*picked[1:], picked[0]], strict=True):
@@ -81,10 +75,10 @@ def corpus_cases(chunks: Sequence[Chunk], random: Random, most: int) -> Iterator
             same = [c for c in chunks if c.document_id == chunk.document_id and sentence not in c.text]
             if same:
                 yield Case("other chunk, same document", False, sentence, random.choice(same))
-            told = reworded(sentence, random)
-            if told:
-                yield Case("reworded", True, told, chunk)
-            for base in (sentence, told):
+            other_words = reworded(sentence, random)
+            if other_words:
+                yield Case("reworded", True, other_words, chunk)
+            for base in (sentence, other_words):
                 yield from _changed(base, chunk, changes, random)
         if len(whole) > 1:
             first, second = random.sample(whole, 2)
@@ -92,7 +86,7 @@ def corpus_cases(chunks: Sequence[Chunk], random: Random, most: int) -> Iterator
 
 
 def question_cases(chunks: Sequence[Chunk], questions: Sequence[dict[str, Any]], random: Random) -> Iterator[Case]:
-    """Sentences of answers that people wrote to *questions*, and the same changed."""
+    """Make cases of sentences that people wrote in answer to *questions*, and the same changed."""
     changes = _changes(chunks)
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
     for row in questions:
@@ -121,53 +115,53 @@ def _changed(
 
 
 async def measure(case: Case, reader: PassageReader | None) -> tuple[float, bool]:
-    """The support of the case's sentence, and whether it keeps its marker."""
+    """Measure the support of the case's sentence, and whether it keeps its marker."""
     cited = await place_markers([case.sentence, Marker(((0,),))], [case.chunk], reader=reader, question=case.question)
     return max(cited.supports, default=0.0), any(not isinstance(piece, str) for piece in cited.pieces)
 
 
-async def study(cases: Sequence[Case], reader: PassageReader) -> str:
-    """The two tables for *cases*, in Markdown."""
+async def study(cases: Sequence[Case], reader: PassageReader) -> None:
+    """Print the two tables for *cases*, in Markdown."""
     rows = [(case, await measure(case, reader), await measure(case, None)) for case in cases]
-    lines = ["| kind | carried | n | keeps its marker | clear | keeps it, wording alone |", "|---|---|---|---|---|---|"]
+    print(
+        "| kind | carried | n | keeps its marker | clear | keeps it, wording alone |",
+        "|---|---|---|---|---|---|",
+        sep="\n",
+    )
     for kind in dict.fromkeys(case.kind for case in sorted(cases, key=lambda case: not case.carried)):
         own = [row for row in rows if row[0].kind == kind]
         kept = sum(full[1] for _, full, _ in own) / len(own)
         clear = sum(full[0] >= CLEAR_SUPPORT for _, full, _ in own) / len(own)
         alone = sum(wording[1] for _, _, wording in own) / len(own)
         carried = "yes" if own[0][0].carried else "no"
-        lines.append(f"| {kind} | {carried} | {len(own)} | {kept:.3f} | {clear:.3f} | {alone:.3f} |")
-    return "\n".join([*lines, "", *_reliability([(case, measured[0]) for case, measured, _ in rows])])
-
-
-def _reliability(rows: Sequence[tuple[Case, float]]) -> Iterator[str]:
-    """Share of carried sentences by support, verbatim ones left out, both sides weighing the same."""
-    told = [(case.carried, support) for case, support in rows if case.kind != "verbatim"]
-    yes, no = (sum(carried is side for carried, _ in told) for side in (True, False))
-    yield from ("| support | n | carried (even odds) |", "|---|---|---|")
+        print(f"| {kind} | {carried} | {len(own)} | {kept:.3f} | {clear:.3f} | {alone:.3f} |")
+    # Reliability: the share of carried sentences by support, verbatim ones left out, both sides weighing the same.
+    pairs = [(case.carried, support) for case, (support, _), _ in rows if case.kind != "verbatim"]
+    yes, no = (max(1, sum(carried is side for carried, _ in pairs)) for side in (True, False))
+    print("\n| support | n | carried (even odds) |", "|---|---|---|", sep="\n")
     for low, high in pairwise(_EDGES):
-        inside = [carried for carried, support in told if low <= support < high]
-        right, wrong = sum(inside) / max(yes, 1), (len(inside) - sum(inside)) / max(no, 1)
+        inside = [carried for carried, support in pairs if low <= support < high]
+        right, wrong = sum(inside) / yes, (len(inside) - sum(inside)) / no
         share = f"{right / (right + wrong):.3f}" if inside else "-"
-        yield f"| {low:.2f}–{min(high, 1.0):.2f} | {len(inside)} | {share} |"
+        print(f"| {low:.2f}–{min(high, 1.0):.2f} | {len(inside)} | {share} |")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Run the study on the files that are named and print its tables."""
-    parser = argparse.ArgumentParser(prog="python -m app.cli.evaluation.support_study", description="Measure support.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("questions", type=Path, nargs="?")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=150, help="chunks that sentences are taken from")
-    given = parser.parse_args(arguments)
-    random = Random(given.seed)  # noqa: S311 - a reproducible sample, no secret
-    chunks = chunks_of(given.corpus)
-    cases = [*retold_cases(), *corpus_cases(chunks, random, given.most)]
-    if given.questions:
-        cases += question_cases(chunks, rows_of(given.questions), random)
+    options = parser.parse_args()
+    random = Random(options.seed)
+    chunks = chunks_of(options.corpus)
+    cases = [*retold_cases(), *corpus_cases(chunks, random, options.most)]
+    if options.questions:
+        cases += question_cases(chunks, read_rows(options.questions), random)
     reader = OnnxReader()
     try:
-        sys.stdout.write(asyncio.run(study(cases, reader)) + "\n")
+        asyncio.run(study(cases, reader))
     finally:
         reader.close()
 

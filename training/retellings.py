@@ -1,6 +1,6 @@
-"""Sentences told in quite other words, and near misses: what only stands on the same subject. Written for this study.
+"""Sentences in quite other words, and near misses: statements on the same subject. Written for `support_study`.
 
-Numbers, names and denials are right in both, so that nothing but the words and the meaning can tell them apart.
+Numbers, names and denials are right in both, so that only the words and the meaning tell them apart.
 """
 
 from __future__ import annotations

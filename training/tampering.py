@@ -1,6 +1,6 @@
-"""Sentences made from a document's own: told in other words, or with one fact of them changed.
+"""Reword sentences, or change one fact of them.
 
-Every function returns None where a sentence offers nothing to change. All choices come from the *random* that is given.
+Every function returns None where a sentence offers nothing to change. All choices come from its *random*.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DENIAL = re.compile(r" not (?=[a-z])|(?<=[a-z])n't\b")
 
 
 def reworded(sentence: str, random: Random) -> str | None:
-    """*sentence* with side remarks dropped, its opening phrase moved to the end, and some words exchanged."""
+    """Drop side remarks, move the opening phrase to the end, and exchange up to three words."""
     out = _DROPPED.sub("", sentence)
     if found := _LEAD.match(out):
         rest, lead = found["rest"], found["lead"]
@@ -56,7 +56,7 @@ def reworded(sentence: str, random: Random) -> str | None:
 
 
 def renumbered(sentence: str, random: Random) -> str | None:
-    """*sentence* with one of its numbers changed, in digits or as a word."""
+    """Change one number of *sentence*, in digits or as a word."""
     spelled = [found for word in _SPELLED for found in re.finditer(rf"\b{word}\b", sentence)]
     found = random.choice([*_NUMBER.finditer(sentence), *spelled] or [None])
     if found is None:
@@ -64,14 +64,14 @@ def renumbered(sentence: str, random: Random) -> str | None:
     if found[0] in _SPELLED:
         other = random.choice([word for word in _SPELLED if word != found[0]])
     else:
-        place = random.choice([i for i, letter in enumerate(found[0]) if letter.isdigit()])
-        digit = random.choice([d for d in "123456789" if d != found[0][place]])
-        other = found[0][:place] + digit + found[0][place + 1 :]
+        at = random.choice([i for i, letter in enumerate(found[0]) if letter.isdigit()])
+        digit = random.choice([d for d in "123456789" if d != found[0][at]])
+        other = found[0][:at] + digit + found[0][at + 1 :]
     return sentence[: found.start()] + other + sentence[found.end() :]
 
 
 def renamed(names: Sequence[str]) -> Change:
-    """A change of one name for another of *names*."""
+    """Make a change of one name for another of *names*."""
 
     def change(sentence: str, random: Random) -> str | None:
         found = random.choice(list(_NAME.finditer(sentence)) or [None])
@@ -84,23 +84,23 @@ def renamed(names: Sequence[str]) -> Change:
 
 
 def names_of(texts: Sequence[str]) -> list[str]:
-    """Names that stand inside sentences of *texts*, sorted."""
+    """Find the names inside sentences of *texts*, sorted."""
     return sorted({found[0].removesuffix("'s") for text in texts for found in _NAME.finditer(text)})
 
 
 def denied(sentence: str, random: Random) -> str | None:
-    """*sentence* with a "not" put in, or the one it has taken out."""
+    """Add a "not" to *sentence*, or remove the one it has."""
     found = _DENIAL.search(sentence)
     if found:
         return sentence[: found.start()] + (" " if found[0].startswith(" ") else "") + sentence[found.end() :]
-    places = list(_AUXILIARY.finditer(sentence))
-    if not places:
+    positions = list(_AUXILIARY.finditer(sentence))
+    if not positions:
         return None
-    found = random.choice(places)
+    found = random.choice(positions)
     end = found.start() + len(found[0].split()[0])
     return f"{sentence[:end]} not{sentence[end:]}"
 
 
 def joined(first: str, second: str) -> str:
-    """Two sentences as one."""
+    """Join two sentences by "and"."""
     return f"{first.rstrip('.')}, and {second if second.split()[0].isupper() else second[:1].lower() + second[1:]}"

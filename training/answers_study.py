@@ -1,0 +1,90 @@
+"""Measure how many citations of written answers are kept, of true sentences and of false ones.
+
+    python -m training.answers_study ANSWERS.jsonl [--show] [--weights FILE]
+
+Rows are ``{"question", "style", "text", "chunks": [{"chunk_id", "text"}], "sentences": [{"text", "supported", "kind",
+"cites"}]}``, ``text`` with markers that count ``chunks`` from 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from app.providers.rerank.reader import OnnxReader
+from graph.citing.attribution import place_markers
+from graph.citing.citations import parse
+from graph.citing.wording_of_claim import bare_claim
+from graph.ports import PassageReader
+from graph.sentences import sentence_spans
+from graph.state import Chunk
+from graph.terms import words
+from training.fit_relevance import read_rows
+
+
+class CitedSentence(NamedTuple):
+    """One cited sentence of an answer, and whether it keeps a marker."""
+
+    style: str
+    true: bool
+    kind: str
+    text: str
+    kept: bool
+
+
+async def cited_sentences(row: dict[str, Any], reader: PassageReader) -> list[CitedSentence]:
+    """Verify one answer; return its cited sentences."""
+    chunks = [
+        Chunk(one["chunk_id"], one["chunk_id"], "", one["text"], spans=sentence_spans(one["text"]))
+        for one in row["chunks"]
+    ]
+    cited = await place_markers(parse(row["text"], chunks), chunks, reader=reader, question=row["question"])
+    backed = [frozenset(words(stretch)) for piece in cited.pieces if not isinstance(piece, str) for stretch, _ in piece]
+    found = []
+    for one in row["sentences"]:
+        if one["cites"]:
+            own = frozenset(words(bare_claim(one["text"])))
+            kept = any(2 * len(own & other) > min(len(own), len(other)) * 1.8 for other in backed)
+            found.append(CitedSentence(row["style"], one["supported"], one["kind"], one["text"], kept))
+    return found
+
+
+async def study(rows: Sequence[dict[str, Any]], reader: PassageReader, *, show: bool) -> None:
+    """Print the table, and with *show* the sentences on the wrong side."""
+    begun = time.process_time()
+    answers = [await cited_sentences(row, reader) for row in rows]
+    ms = 1000 * (time.process_time() - begun) / max(1, sum(map(len, answers)))
+    groups: dict[tuple[str, bool], list[CitedSentence]] = defaultdict(list)
+    for one in (one for answer in answers for one in answer):
+        groups[one.style, one.true].append(one)
+    print("| style | sentences | n | keep a marker |", "|---|---|---|---|", sep="\n")
+    for (style, true), own in sorted(groups.items()):
+        print(f"| {style} | {'true' if true else 'false'} | {len(own)} | {sum(o.kept for o in own) / len(own):.3f} |")
+    whole = [answer for answer in answers if answer and all(one.true for one in answer)]
+    lost = sum(not any(one.kept for one in answer) for answer in whole)
+    print(f"\nwholly true answers without a marker: {lost} of {len(whole)}; {ms:.1f} ms a sentence")
+    for one in (one for own in groups.values() for one in own if show and one.kept != one.true):
+        print("lost" if one.true else "KEPT", f"{one.style} {one.kind}: {one.text}")
+
+
+def main() -> None:
+    """Run the study and print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("answers", type=Path)
+    parser.add_argument("--show", action="store_true", help="also print the sentences on the wrong side")
+    parser.add_argument("--weights", type=Path, help="other weights of the reader")
+    options = parser.parse_args()
+    reader = OnnxReader(None, options.weights, None) if options.weights else OnnxReader()
+    try:
+        asyncio.run(study(read_rows(options.answers), reader, show=options.show))
+    finally:
+        reader.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Fit relevance to corpora and their questions, cross-validate it, and write the coefficients.
+
+    python -m training.fit_relevance --set CORPUS QUESTIONS [--set …] [--write FILE]
+
+CORPUS is a file of chunks (JSON Lines) or a folder of documents, ingested as by `garden ingest`; each corpus counts
+alike. A row of QUESTIONS has ``question, answerable``, one of ``gold_chunk``, ``gold_chunks`` and ``gold`` (a list of
+``{file, sentence}``), and perhaps ``gold_document``, ``kind`` and ``corpus``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.bootstrap.compose import build_container
+from app.cli.evaluation.fit import (
+    ANSWER_WEIGHT,
+    RELEVANT_WEIGHT,
+    cross_validate,
+    fit,
+    mean,
+    rates,
+)
+from app.cli.evaluation.samples import Floats, Labelled, Samples, collect, joined
+from app.ingest.pipeline import ingest
+from app.providers.embeddings.models import find_embeddings
+from app.providers.rerank.reader import OnnxReader
+from app.providers.stores.layout import Point
+from app.settings import load_settings
+from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
+from graph.relevance.calibration import LEXICAL
+from graph.terms import words
+
+WORDS = ("keyword", "coverage")
+"""Features of the entry for embedding models that nobody calibrated."""
+OFF_TOPIC = "off_topic"
+"""Kind of a question that no document is about; so is an unanswerable one that says no kind and names no document."""
+LEAST_HELD = 0.9
+"""A chunk holds a gold sentence when it has so much of its words: white space and markup may differ."""
+
+
+def main() -> None:
+    """Fit, print the rates of each set, and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("CORPUS", "QUESTIONS"), type=Path)
+    parser.add_argument("--write", type=Path, help="file of calibrations to put the coefficients into")
+    options = parser.parse_args()
+    collected = [asyncio.run(gather(corpus, read_rows(path), n)) for n, (corpus, path) in enumerate(options.set)]
+    train = joined(collected)
+    corpus_of = np.repeat(np.arange(len(collected)), [len(one.fold) for one in collected])
+    fitted = partial(fit_equally, corpus_of=corpus_of)
+    columns = cross_validate(train, fitted)
+    ends = np.cumsum([len(one.question) for one in collected])[:-1]
+    for (_, path), samples, *found in zip(
+        options.set, collected, *(np.split(column, ends) for column in columns), strict=True
+    ):
+        shown = rates(samples, *found) | more_rates(samples, *found)
+        print(f"{path}: " + ", ".join(f"{name} {v:.3f}" for name, v in shown.items() if v is not None))
+    if options.write:
+        model = find_embeddings(load_settings()).name
+        entries = {model: fitted(train), LEXICAL: fitted(train, relevance=WORDS, answers=WORDS)}
+        write(options.write, entries, [path.name for pair in options.set for path in pair], len(train.fold))
+
+
+def fit_equally(samples: Samples, corpus_of: np.ndarray[Any, Any], **features: Sequence[str]) -> dict[str, Any]:
+    """Fit with each corpus repeated until it is about as large as the largest."""
+    own = corpus_of[samples.question]
+    sizes = Counter(own.tolist())
+    return fit(
+        joined([samples.rows(own == n) for n, size in sizes.items() for _ in range(round(max(sizes.values()) / size))]),
+        **features,
+    )
+
+
+async def gather(corpus: Path, rows: Sequence[Mapping[str, Any]], number: int = 0) -> Samples:
+    """Ingest *corpus* into a fresh collection, and collect the pairs of its questions."""
+    with tempfile.TemporaryDirectory(prefix="garden-fit-") as folder:
+        container = build_container(load_settings(data_dir=Path(folder), vector_store="embedded"))
+        try:
+            model = container.embedding
+            await ingest([corpus], store=container.store, embeddings=model.embeddings, model_name=model.name)
+            points = [point async for page in container.store.apoints() for point in page]
+            asked = [labelled(row, points, f"{number}, {at // 10}") for at, row in enumerate(rows)]
+            return await collect(container.retriever, asked, OnnxReader())
+        finally:
+            await container.aclose()
+
+
+def labelled(row: Mapping[str, Any], points: Sequence[Point], neighbours: str) -> Labelled:
+    """Find the stored chunks and documents that the author of *row* read."""
+    gold: Sequence[Mapping[str, str]] = row.get("gold") or ()
+    files = [one["file"] for one in gold] or [row.get("gold_document") or ""]
+    documents = {
+        name for name in (point.metadata["document_id"] for point in points) for file in files if is_file(name, file)
+    }
+    chunks = set(row.get("gold_chunks") or [row.get("gold_chunk")]) - {None}
+    for one in gold:
+        chunks |= {
+            point.chunk_id
+            for point in points
+            if is_file(point.metadata["document_id"], one["file"]) and holds(point.text, one["sentence"])
+        }
+    known = bool(gold or row.get("gold_document")) or row.get("kind", OFF_TOPIC) == OFF_TOPIC
+    group = row.get("corpus") or row.get("gold_document") or f"without document, {neighbours}"
+    return Labelled(row["question"], row["answerable"], frozenset(chunks), frozenset(documents), group, known)
+
+
+def is_file(document_id: str, name: str) -> bool:
+    """Tell whether a document is the file *name*, which may lack its leading folders."""
+    return bool(name) and f"/{document_id}".endswith(f"/{name}")
+
+
+def holds(text: str, sentence: str) -> bool:
+    """Tell whether nearly all words of *sentence* are in *text*."""
+    wanted, held = Counter(words(sentence)), Counter(words(text))
+    return bool(wanted) and (wanted & held).total() >= LEAST_HELD * wanted.total()
+
+
+def more_rates(samples: Samples, relevance: Floats, answers: Floats) -> dict[str, float | None]:
+    """Compute how often something passes for questions that are off topic, or have no answer."""
+    passed, questions = relevance >= RELEVANCE_THRESHOLD, np.arange(len(samples.fold))
+    answered, known, on_topic, anything = (
+        np.isin(questions, samples.question[pairs])
+        for pairs in (passed & (answers >= MIN_CONFIDENCE), samples.known, samples.known & samples.relevant, passed)
+    )
+    return {
+        "off topic passes": mean(anything[known & ~on_topic & ~samples.answerable]),
+        "wrongly answered, of the unanswerable": mean(answered[~samples.answerable]),
+    }
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Read the rows of a JSON Lines file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def write(path: Path, entries: Mapping[str, Any], files: Sequence[str], questions: int) -> None:
+    """Put *entries* into the file, beside those of other models that it holds."""
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
+    known["fitted"] = {
+        "by": "python -m training.fit_relevance",
+        "questions": questions,
+        "files": list(files),
+        "idf": "graph.relevance.english.english_idf",
+        "model": "logistic regression, weights not negative, ridge 1 on standardised features",
+        "cross_validation": "five folds, questions on one document in one fold",
+        "positive_weights": [RELEVANT_WEIGHT, ANSWER_WEIGHT],
+    }
+    known["models"].update(entries)
+    path.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
