@@ -1,8 +1,8 @@
-"""A circuit breaker: a part that keeps failing is left alone for a while, then probed by one call.
+"""A circuit breaker: a provider that keeps failing is not called for a while, then probed by one call.
 
 closed ──N failures in a row──▶ open ──after a rest──▶ half open ──the probe succeeds──▶ closed, or fails ──▶ open.
-(Nygard, "Release It!", 2007.) Own code, since the kept libraries let every waiting call through when half open, and
-count a caller that went away as a failure.
+(Nygard, "Release It!", 2007.) Own code: the libraries let every waiting call through when half open, and count a
+cancelled call as a failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ State = Literal["closed", "open", "half_open"]
 
 
 class Circuit:
-    """The breaker of one remote part; safe among threads and tasks, for ``with`` in plain and in async code."""
+    """The breaker of one remote provider, for plain and for async code; safe among threads and tasks."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class Circuit:
     def guard(self, refuse: Callable[[], Exception], counts: Callable[[Exception], bool]) -> Iterator[None]:
         """Run one call. Raises what *refuse* makes when the circuit is open, without making the call.
 
-        An error for which *counts* is true is a failure of the part; any other shows that it answers. A cancelled
-        call says nothing either way.
+        An error for which *counts* is true is a failure of the provider; any other shows that it answers. A cancelled
+        call counts as neither.
         """
         probe = self._enter(refuse)
         try:
@@ -87,7 +87,7 @@ class Circuit:
             if failed is None:
                 return
             if not failed:
-                # A call that began before the circuit opened and ends well is as good as a probe.
+                # A call that began before the circuit opened and succeeds is as good as a probe.
                 self._failures, self._opened_at = 0, None
                 return
             self._failures += 1

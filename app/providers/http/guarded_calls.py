@@ -1,10 +1,11 @@
-"""The way of every call to a remote part: its own time, our retries, its circuit, and one error of ours at the end."""
+"""Calls to one remote provider: time limit, retries, circuit breaker and error mapping around each."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -18,9 +19,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class GuardedCalls:
-    """Calls to one part. ``error`` makes our error of a vendor's; ``resting`` is raised while the circuit is open.
+    """``error`` maps a vendor's exception; ``resting`` makes the error raised while the circuit is open.
 
-    ``seconds`` limits each try, ``total`` all tries and the waits between them.
+    ``seconds`` limits each try, ``total`` all tries and the waits between them. Errors of ``graph.errors`` pass as they
+    are, all others are mapped.
     """
 
     circuit: Circuit
@@ -31,19 +33,12 @@ class GuardedCalls:
     retry: Retry = field(default_factory=Retry)
 
     async def acall(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Await ``work()``; tried again when that may help. Errors of ``graph.errors`` pass, all others are mapped.
-
-        Cancelling the caller cancels the call.
-        """
+        """Await ``work()``, again where a retry may succeed. Cancelling the caller cancels the call."""
 
         async def attempt() -> T:
-            try:
+            with self._mapped():
                 async with asyncio.timeout(self.seconds):
                     return await work()
-            except RAGError:
-                raise
-            except Exception as error:
-                raise self.error(error) from error
 
         with self.circuit.guard(self.resting, _is_failure):
             return await self.retry.acall(attempt, deadline=time.monotonic() + self.total)
@@ -52,17 +47,22 @@ class GuardedCalls:
         """``acall`` for a call that blocks, and keeps ``seconds`` itself."""
 
         def attempt() -> T:
-            try:
+            with self._mapped():
                 return work()
-            except RAGError:
-                raise
-            except Exception as error:
-                raise self.error(error) from error
 
         with self.circuit.guard(self.resting, _is_failure):
             return self.retry.call(attempt, deadline=time.monotonic() + self.total)
 
+    @contextmanager
+    def _mapped(self) -> Iterator[None]:
+        try:
+            yield
+        except RAGError:
+            raise
+        except Exception as error:
+            raise self.error(error) from error
+
 
 def _is_failure(error: Exception) -> bool:
-    """Whether the part itself is ill. Who refuses one request, or says that a collection is not there, is well."""
+    """Whether the provider itself failed: not where it rejects one request, or lacks what was asked for."""
     return isinstance(error, RAGError) and fault_of(error).kind not in ("rejected", "missing") and bool(error.__cause__)

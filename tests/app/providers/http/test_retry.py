@@ -8,7 +8,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from app.providers.http.retry import ONCE, Retry
+from app.providers.http.retry import Retry
 from graph.errors import ModelUnavailable
 
 
@@ -114,7 +114,7 @@ async def test_attempts_are_counted_in_all(time: Time) -> None:
         await time.retry(attempts=4).acall(part.acall, deadline=60.0)
     assert part.calls == 4
     with pytest.raises(httpx.HTTPStatusError):
-        await ONCE.acall(Part(status(503)).acall, deadline=60.0)
+        await Retry(attempts=1).acall(Part(status(503)).acall, deadline=60.0)
 
 
 async def test_waits_grow_and_jitter_within_bounds(time: Time) -> None:
