@@ -89,11 +89,11 @@ def _ollama(settings: Settings, name: str) -> EmbeddingModel:
 def _cohere(settings: Settings, name: str) -> EmbeddingModel:
     from app.providers.embeddings.cohere import MOST_TEXTS, CohereEmbeddings
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
+    from app.providers.http.cohere_client import connect
 
-    if not settings.cohere_api_key.get_secret_value():
-        raise ConfigurationError("EMBEDDING_MODEL names a Cohere model, which needs COHERE_API_KEY to be set")
+    connection = connect(settings, "EMBEDDING_MODEL", BATCH_SECONDS, kept=False)
     model = name.partition(":")[2]
-    made = CohereEmbeddings(model, settings.cohere_api_key, settings.cohere_base_url, seconds=BATCH_SECONDS)
+    made = CohereEmbeddings(client=connection.client, async_client=connection.aclient, model=model)
     return EmbeddingModel(model, RemoteEmbeddings(made, batch=MOST_TEXTS), None)
 
 

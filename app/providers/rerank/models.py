@@ -42,8 +42,7 @@ def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
     from app.providers.rerank.cohere import CohereReranker
 
     connection = connect(settings, "RERANKER", RERANK_SECONDS)
-    _ = connection.aclient  # now, rather than in the first question's time: the SDK takes seconds to import
-    return CohereReranker(connection=connection, model=model)
+    return CohereReranker(connection=connection, client=connection.client, model=model)
 
 
 def _onnx(_: Settings, folder: str) -> BaseDocumentCompressor:
