@@ -21,6 +21,7 @@ import aiohttp
 
 from app.pipeline.retriever import POOL
 from app.providers.embeddings.minilm import MiniLMEmbeddings
+from app.providers.embeddings.vectors import aquestion_vectors
 from app.providers.embeddings.weights import find_weights
 from app.providers.stores.bm25 import dimension
 from app.providers.stores.embedded import EmbeddedStore
@@ -59,7 +60,7 @@ async def measure(data_dir: Path, model_url: str, questions: list[str], rounds: 
             spent.counting = turn > 0
             for question in questions:
                 async with spent.on("embed"):
-                    vector = (await embeddings.aquestion_array([question]))[0]
+                    vector = (await aquestion_vectors(embeddings, [question]))[0]
                 async with spent.on("search"):
                     query = HybridQuery(vector, tuple(map(dimension, question_stems(question))))
                     hits = await store.ahybrid([query], POOL)
@@ -68,7 +69,7 @@ async def measure(data_dir: Path, model_url: str, questions: list[str], rounds: 
                     await ask(client, "Context: " + "\n\n".join(texts) + f"\n\nQuestion: {question}")
         for question in questions:  # by themselves: an embedding leaves nothing of the others in the processor's caches
             async with spent.on(NEW):
-                await embeddings.aquestion_array([f"{question} Indeed?"])
+                await aquestion_vectors(embeddings, [f"{question} Indeed?"])
     spent.seconds[NEW] *= rounds
     await store.aclose()
     embeddings.close()

@@ -30,10 +30,11 @@ class Remembering(MiniLMEmbeddings):
         """From now on, the vectors of these."""
         self.kept: dict[str, Vectors] = dict.fromkeys(texts, np.zeros(self.dimension, np.float32))
 
-    async def aembed_array(self, texts: Sequence[str]) -> Vectors:
-        """``MiniLMEmbeddings.aembed_array``, remembered."""
-        vectors = await super().aembed_array(texts)
-        self.kept.update((text, row) for text, row in zip(texts, vectors, strict=True) if text in self.kept)
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        """``MiniLMEmbeddings.aembed_documents``, remembered."""
+        vectors = await super().aembed_documents(texts)
+        rows = zip(texts, vectors, strict=True)
+        self.kept.update((text, np.array(row, np.float32)) for text, row in rows if text in self.kept)
         return vectors
 
 
@@ -49,7 +50,7 @@ async def plant(corpus: Path, texts: Sequence[str], data_dir: Path) -> Vectors:
         raise SystemExit(f"not ingested: {report.skipped}")
     missing = [text for text in texts if not embeddings.kept[text].any()]  # chunks that ingest did not keep whole
     if missing:
-        await embeddings.aembed_array(missing)
+        await embeddings.aembed_documents(missing)
     embeddings.close()
     return np.stack([embeddings.kept[text] for text in texts])
 

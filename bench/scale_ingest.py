@@ -12,7 +12,6 @@ from statistics import median
 
 from app.ingest.pipeline import ingest
 from app.providers.embeddings.minilm import MiniLMEmbeddings
-from app.providers.embeddings.vectors import Vectors
 from app.providers.embeddings.weights import find_weights
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.layout import Point
@@ -27,10 +26,10 @@ class Replayed(MiniLMEmbeddings):
 
     batches: list[list[str]]
 
-    async def aembed_array(self, texts: Sequence[str]) -> Vectors:
-        """``MiniLMEmbeddings.aembed_array``, remembered."""
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        """``MiniLMEmbeddings.aembed_documents``, remembered."""
         self.batches.append(list(texts))
-        return await super().aembed_array(texts)
+        return await super().aembed_documents(texts)
 
 
 class Watched(EmbeddedStore):
@@ -51,7 +50,7 @@ async def measure_ingest(file: Path, folder: Path) -> tuple[dict[str, float], li
     """
     embeddings = Replayed(find_weights())
     embeddings.batches = []
-    await embeddings.aembed_array(["warm up"])
+    await embeddings.aembed_documents(["warm up"])
     whole, alone = [], []
     for turn in range(TIMES):
         there = folder / (f"garden-{turn}" if turn else "garden")
@@ -65,7 +64,7 @@ async def measure_ingest(file: Path, folder: Path) -> tuple[dict[str, float], li
         batches = list(embeddings.batches)
         begun = _now()
         for batch in batches:
-            await embeddings.aembed_array(batch)
+            await embeddings.aembed_documents(batch)
         alone.append(_since(begun))
     embeddings.close()
     pairs = list(zip(whole, alone, strict=True))

@@ -13,7 +13,7 @@ import psutil
 
 from app.bootstrap.compose import AppContainer
 from app.pipeline.retriever import POOL
-from app.providers.embeddings.vectors import Vectors
+from app.providers.embeddings.vectors import Vectors, aquestion_vectors
 from app.providers.stores.bm25 import dimension
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.filters import conditions
@@ -66,7 +66,7 @@ async def measure_questions(container: AppContainer, beside: AppContainer, corpu
         for begin, end in ((0, WARM_UP), *((WARM_UP + n * QUESTIONS, WARM_UP + (n + 1) * QUESTIONS) for n in range(3)))
     )
     for one in (container, beside):
-        vectors = await one.embedding.embeddings.aquestion_array(known)  # type: ignore[attr-defined]
+        vectors = await aquestion_vectors(one.embedding.embeddings, known)
     queries = {
         question: HybridQuery(vector, tuple(map(dimension, question_stems(question))))
         for question, vector in zip(known, vectors, strict=True)

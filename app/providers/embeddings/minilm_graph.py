@@ -1,12 +1,12 @@
-"""The encoder's ONNX graph, written from the safetensors file at start-up.
+"""Write the encoder's ONNX graph from the safetensors file, at start-up.
 
 Each weight is an ONNX external-data entry: an offset and a length into ``model.safetensors`` itself. Nothing is
 converted or stored, so the graph is a few kilobytes and ONNX Runtime maps the weights straight from the file.
 Mean pooling and L2 normalisation are the graph's last nodes, so a session's output is the finished vector.
 
-The graph is of the BERT family's shape (layer norm after each part, absolute positions, exact GELU), in ONNX Runtime's
-own fused operators. The linear layers may be written with 8-bit weights instead
-(``MatMulNBits``, one scale for each block along the input dimension); the embedding tables stay as they are.
+The graph has BERT's shape (layer norm after each part, absolute positions, exact GELU), in ONNX Runtime's own fused
+operators. The linear layers may have 8-bit weights instead (``MatMulNBits``, one scale for each block along the input
+dimension); the embedding tables stay as they are.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.providers.embeddings.safetensors_file import SafetensorsFile
-from app.providers.embeddings.weights import encoder_config
+from app.providers.embeddings.weights import SafetensorsFile, encoder_config
 
 if TYPE_CHECKING:
     import onnx
@@ -26,8 +25,8 @@ MS = "com.microsoft"
 """ONNX Runtime's own operators; those named without a domain are of the ONNX standard, opset 17."""
 
 BLOCK = 32
-"""Weights that share one 8-bit scale. Not 128: there ONNX Runtime computes one row and many rows in two ways, and a
-text's vector comes to depend on its batch."""
+"""Weights that share one 8-bit scale. Not 128: there ONNX Runtime computes one row and many rows differently, and a
+text's vector would depend on its batch."""
 
 
 def encoder_graph(folder: Path, precision: Precision = "fp32") -> bytes:
@@ -66,12 +65,12 @@ class EncoderGraph:
         return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
 
     def outputs(self) -> list[object]:
-        """What a session gives out, by name, type and shape."""
+        """Describe the outputs of a session by name, type and shape."""
         size = self.config["hidden_size"]
         return [self.onnx.helper.make_tensor_value_info("vectors", self.onnx.TensorProto.FLOAT, ["b", size])]
 
     def embed(self) -> str:
-        """Word, position and segment tables added up and normalised; every token is of segment 0."""
+        """Add up word, position and segment tables and normalise; every token is of segment 0."""
         zero = self.onnx.helper.make_tensor("zero", self.onnx.TensorProto.INT32, [1], [0])
         segments = self.node("ConstantOfShape", [self.node("Shape", ["input_ids"])], value=zero)
         tables = [self.weight(f"embeddings.{kind}_embeddings.weight") for kind in ("word", "position", "token_type")]
@@ -79,7 +78,7 @@ class EncoderGraph:
         return self.node(f"{MS}.EmbedLayerNormalization", inputs, epsilon=self.config["layer_norm_eps"])
 
     def layer(self, hidden: str, at: str) -> str:
-        """One block: attention, then feed-forward, each added to what came in and normalised."""
+        """Write one block: attention, then feed-forward, each added to its input and normalised."""
         parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
         bias = self.node("Concat", [self.weight(f"{part}.bias") for part in parts], axis=0)
         inputs = [*(self.linear(hidden, part) for part in parts), bias, "attention_mask"]
@@ -97,16 +96,16 @@ class EncoderGraph:
         return [self.weight(f"{at}.LayerNorm.weight"), self.weight(f"{at}.LayerNorm.bias")]
 
     def pool(self, hidden: str) -> str:
-        """The mean over real tokens (the mask scaled to sum 1, times the hidden states), then length 1."""
+        """Take the mean over real tokens (the mask scaled to sum 1, times the hidden states), then length 1."""
         mask = self.node("Cast", ["attention_mask"], to=self.onnx.TensorProto.FLOAT)
         self.weights["one"] = self.onnx.helper.make_tensor("one", self.onnx.TensorProto.INT64, [1], [1])
-        share = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), "one"])
-        mean = self.node("Squeeze", [self.node("MatMul", [share, hidden]), "one"])
+        weights = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), "one"])
+        mean = self.node("Squeeze", [self.node("MatMul", [weights, hidden]), "one"])
         return self.node("LpNormalization", [mean], "vectors", axis=-1, p=2)
 
     def linear(self, hidden: str, at: str) -> str:
-        """``hidden`` times the transposed weight; the bias is added by the operator that follows."""
-        rows, columns = self.file.shape(f"{at}.weight")
+        """Multiply ``hidden`` with the transposed weight; the operator that follows adds the bias."""
+        rows, columns = self.file.tensor(f"{at}.weight").shape
         if self.precision == "fp32" or columns % BLOCK:
             return self.node(f"{MS}.FusedMatMul", [hidden, self.weight(f"{at}.weight")], transB=1)
         inputs = [hidden, *self.eight_bit(f"{at}.weight")]
@@ -125,9 +124,9 @@ class EncoderGraph:
         return [f"{name}.levels", f"{name}.scales"]
 
     def weight(self, name: str) -> str:
-        """Refer to a tensor where it lies in the safetensors file."""
-        offset, length = self.file.place(name)
-        tensor = self.onnx.TensorProto(name=name, dims=self.file.shape(name), data_type=self.onnx.TensorProto.FLOAT)
+        """Refer to a tensor in the safetensors file."""
+        shape, offset, length = self.file.tensor(name)
+        tensor = self.onnx.TensorProto(name=name, dims=shape, data_type=self.onnx.TensorProto.FLOAT)
         tensor.data_location = self.onnx.TensorProto.EXTERNAL
         for key, value in {"location": self.file.path.name, "offset": offset, "length": length}.items():
             tensor.external_data.add(key=key, value=str(value))

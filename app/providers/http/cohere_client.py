@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from pydantic import SecretStr
@@ -18,8 +18,6 @@ COHERE_URL = "https://api.cohere.com"
 NO_RETRIES: Any = {"max_retries": 0}
 """``request_options`` of a call: the SDK would try three times beside our own policy. Releases after 5 take
 ``max_retries`` for a whole client (cohere-ai/cohere-python, pull request 779); langchain-cohere 0.6 excludes them."""
-
-C = TypeVar("C")
 
 
 class CohereConnection:
@@ -47,26 +45,21 @@ class CohereConnection:
         return httpx.AsyncClient(**self._http_options(), transport=AiohttpTransport(kept=self._kept))
 
     @cached_property
-    def client(self) -> cohere.ClientV2:
-        """The SDK's client that blocks. The first use imports the SDK, which takes seconds."""
-        import cohere
-
-        return _tried_once(cohere.ClientV2(**self._options(), httpx_client=self.http))
-
-    @cached_property
     def aclient(self) -> cohere.AsyncClientV2:
         """The SDK's client of an event loop. The first use imports the SDK, which takes seconds."""
         import cohere
 
-        return _tried_once(cohere.AsyncClientV2(**self._options(), httpx_client=self.ahttp))
+        client = cohere.AsyncClientV2(
+            self._key.get_secret_value(), base_url=self._base_url, timeout=self._seconds, httpx_client=self.ahttp
+        )
+        for name in ("embed", "rerank"):
+            setattr(client, name, partial(getattr(client, name), request_options=NO_RETRIES))
+        return client
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
         if "ahttp" in self.__dict__:
             await self.ahttp.aclose()
-
-    def _options(self) -> dict[str, Any]:
-        return {"api_key": self._key.get_secret_value(), "base_url": self._base_url, "timeout": self._seconds}
 
     def _http_options(self) -> dict[str, Any]:
         return {
@@ -75,12 +68,6 @@ class CohereConnection:
             "timeout": self._seconds,
             "follow_redirects": True,
         }
-
-
-def _tried_once(client: C) -> C:
-    for name in ("embed", "rerank"):
-        setattr(client, name, partial(getattr(client, name), request_options=NO_RETRIES))
-    return client
 
 
 def connect(settings: Settings, setting: str, seconds: float, *, kept: bool = True) -> CohereConnection:

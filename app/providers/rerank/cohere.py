@@ -9,6 +9,7 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import Document
 
 from app.providers.http.cohere_client import CohereConnection
+from app.providers.http.guarded_calls import run_blocking
 from app.providers.rerank.scores import with_scores
 
 
@@ -25,8 +26,7 @@ class CohereReranker(CohereRerank):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """Return every document with Cohere's score in its metadata, best first; an empty list makes no call."""
-        found = self.rerank(documents, query, top_n=len(documents))
-        return with_scores(documents, [(one["index"], one["relevance_score"]) for one in found])
+        return run_blocking(self.acompress_documents(documents, query))
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None

@@ -22,15 +22,12 @@ class Time:
     def clock(self) -> float:
         return self.now
 
-    def sleep(self, seconds: float) -> None:
+    async def asleep(self, seconds: float) -> None:
         self.waits.append(seconds)
         self.now += seconds
 
-    async def asleep(self, seconds: float) -> None:
-        self.sleep(seconds)
-
     def retry(self, **given: float) -> Retry:
-        return Retry(clock=self.clock, sleep=self.sleep, asleep=self.asleep, **given)  # type: ignore[arg-type]
+        return Retry(clock=self.clock, asleep=self.asleep, **given)  # type: ignore[arg-type]
 
 
 class Part:
@@ -167,9 +164,3 @@ async def test_a_cancelled_call_is_not_retried() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert calls == 1
-
-
-def test_code_that_blocks_has_the_same_policy(time: Time) -> None:
-    """``call`` is ``acall`` for plain functions."""
-    assert time.retry().call(Part(status(503, "1")), deadline=60.0) == 2
-    assert time.waits == [1.0]
