@@ -8,7 +8,6 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from app.providers.embeddings.minilm_graph import Precision, encoder_graph
-from app.providers.embeddings.weights import encoder_config
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -28,22 +27,19 @@ class MiniLMEncoder:
     """One model folder, loaded. ``encode`` may be called from many threads; the weights are shared by all.
 
     A session, of which a run uses ``threads`` threads, is opened at the first use of its precision, or by ``load``.
-
-    Raises ``ConfigurationError`` when ``folder`` holds no model that can be run here.
     """
 
     def __init__(self, folder: Path, threads: int) -> None:
-        config = encoder_config(folder)
-        self.dimension: int = config["hidden_size"]
+        """*folder* is that of ``find_weights``. Raises ``ConfigurationError`` when its tokenizer cannot be read."""
         self._folder = folder
         self._threads = threads
         self._tokenizer = read_tokenizer(folder)
-        self._tokenizer.enable_truncation(min(MAX_TOKENS, config["max_position_embeddings"]))
+        self._tokenizer.enable_truncation(MAX_TOKENS)
         self._sessions: dict[Precision, InferenceSession] = {}
         self._loading = Lock()
 
     def encode(self, texts: Sequence[str], precision: Precision) -> NDArray[np.float32]:
-        """Return float32 [texts, dimension] from one pass, padded to the longest of these texts; at least one text.
+        """Return float32 [texts, 384] from one pass, padded to the longest of these texts; at least one text.
 
         Half of a surrogate pair, which no tokenizer takes, is read as a question mark.
         """

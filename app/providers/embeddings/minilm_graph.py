@@ -14,7 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.providers.embeddings.weights import SafetensorsFile, encoder_config
+from app.providers.embeddings.weights import SafetensorsFile
 
 if TYPE_CHECKING:
     import onnx
@@ -23,6 +23,9 @@ Precision = Literal["fp32", "int8"]
 
 MS = "com.microsoft"
 """ONNX Runtime's own operators; those named without a domain are of the ONNX standard, opset 17."""
+
+SIZE, LAYERS, HEADS, EPSILON = 384, 6, 12, 1e-12
+"""Of all-MiniLM-L6-v2: length of a vector, layers, attention heads, and the epsilon of layer normalisation."""
 
 BLOCK = 32
 """Weights that share one 8-bit scale. Not 128: there ONNX Runtime computes one row and many rows differently, and a
@@ -33,9 +36,7 @@ def encoder_graph(folder: Path, precision: Precision = "fp32") -> bytes:
     """Return the serialised ONNX model of the encoder in ``folder``.
 
     Inputs: ``input_ids`` and ``attention_mask``, int32 [batch, tokens]. Output: ``vectors``, float32 [batch, hidden
-    size], each of length 1. External data names the weights file relative to the folder it lies in.
-
-    Raises ``ConfigurationError`` when the folder's model is not an encoder that this graph can express.
+    size], each of length 1. External data names the weights file relative to its folder.
     """
     return EncoderGraph(folder, precision).write()
 
@@ -48,14 +49,13 @@ class EncoderGraph:
 
         self.onnx = onnx
         self.precision = precision
-        self.config = encoder_config(folder)
         self.file = SafetensorsFile((folder / "model.safetensors").resolve())
         self.nodes: list[onnx.NodeProto] = []
         self.weights: dict[str, onnx.TensorProto] = {}
 
     def write(self) -> bytes:
         hidden = self.embed()
-        for number in range(self.config["num_hidden_layers"]):
+        for number in range(LAYERS):
             hidden = self.layer(hidden, f"encoder.layer.{number}")
         self.pool(hidden)
         helper, types = self.onnx.helper, self.onnx.TensorProto
@@ -66,8 +66,7 @@ class EncoderGraph:
 
     def outputs(self) -> list[object]:
         """Describe the outputs of a session by name, type and shape."""
-        size = self.config["hidden_size"]
-        return [self.onnx.helper.make_tensor_value_info("vectors", self.onnx.TensorProto.FLOAT, ["b", size])]
+        return [self.onnx.helper.make_tensor_value_info("vectors", self.onnx.TensorProto.FLOAT, ["b", SIZE])]
 
     def embed(self) -> str:
         """Add up word, position and segment tables and normalise; every token is of segment 0."""
@@ -75,14 +74,14 @@ class EncoderGraph:
         segments = self.node("ConstantOfShape", [self.node("Shape", ["input_ids"])], value=zero)
         tables = [self.weight(f"embeddings.{kind}_embeddings.weight") for kind in ("word", "position", "token_type")]
         inputs = ["input_ids", segments, *tables, *self.norm("embeddings")]
-        return self.node(f"{MS}.EmbedLayerNormalization", inputs, epsilon=self.config["layer_norm_eps"])
+        return self.node(f"{MS}.EmbedLayerNormalization", inputs, epsilon=EPSILON)
 
     def layer(self, hidden: str, at: str) -> str:
         """Write one block: attention, then feed-forward, each added to its input and normalised."""
         parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
         bias = self.node("Concat", [self.weight(f"{part}.bias") for part in parts], axis=0)
         inputs = [*(self.linear(hidden, part) for part in parts), bias, "attention_mask"]
-        attended = self.node(f"{MS}.MultiHeadAttention", inputs, num_heads=self.config["num_attention_heads"])
+        attended = self.node(f"{MS}.MultiHeadAttention", inputs, num_heads=HEADS)
         hidden = self.add_and_norm(attended, hidden, f"{at}.attention.output")
         wide = self.linear(hidden, f"{at}.intermediate.dense")
         wide = self.node(f"{MS}.BiasGelu", [wide, self.weight(f"{at}.intermediate.dense.bias")])
@@ -90,7 +89,7 @@ class EncoderGraph:
 
     def add_and_norm(self, new: str, skip: str, at: str) -> str:
         inputs = [self.linear(new, f"{at}.dense"), skip, *self.norm(at), self.weight(f"{at}.dense.bias")]
-        return self.node(f"{MS}.SkipLayerNormalization", inputs, epsilon=self.config["layer_norm_eps"])
+        return self.node(f"{MS}.SkipLayerNormalization", inputs, epsilon=EPSILON)
 
     def norm(self, at: str) -> list[str]:
         return [self.weight(f"{at}.LayerNorm.weight"), self.weight(f"{at}.LayerNorm.bias")]
@@ -105,8 +104,8 @@ class EncoderGraph:
 
     def linear(self, hidden: str, at: str) -> str:
         """Multiply ``hidden`` with the transposed weight; the operator that follows adds the bias."""
-        rows, columns = self.file.tensor(f"{at}.weight").shape
-        if self.precision == "fp32" or columns % BLOCK:
+        rows, columns = self.file.tensors[f"{at}.weight"].shape
+        if self.precision == "fp32":
             return self.node(f"{MS}.FusedMatMul", [hidden, self.weight(f"{at}.weight")], transB=1)
         inputs = [hidden, *self.eight_bit(f"{at}.weight")]
         return self.node(f"{MS}.MatMulNBits", inputs, N=rows, K=columns, bits=8, block_size=BLOCK, accuracy_level=4)
@@ -125,7 +124,7 @@ class EncoderGraph:
 
     def weight(self, name: str) -> str:
         """Refer to a tensor in the safetensors file."""
-        shape, offset, length = self.file.tensor(name)
+        shape, offset, length = self.file.tensors[name]
         tensor = self.onnx.TensorProto(name=name, dims=shape, data_type=self.onnx.TensorProto.FLOAT)
         tensor.data_location = self.onnx.TensorProto.EXTERNAL
         for key, value in {"location": self.file.path.name, "offset": offset, "length": length}.items():

@@ -33,7 +33,8 @@ class Circuit:
         self._rest = rest
         self._clock = clock
         self._lock = threading.Lock()
-        self._failures = 0
+        self.failures = 0
+        """Calls that failed in a row."""
         self._opened_at: float | None = None
         self._probing = False
 
@@ -45,11 +46,6 @@ class Circuit:
                 return "closed"
             return "half_open" if self._probing or self._rested() else "open"
 
-    @property
-    def failures(self) -> int:
-        """How many calls failed in a row."""
-        return self._failures
-
     @contextmanager
     def guard(self, refuse: Callable[[], Exception], counts: Callable[[Exception], bool]) -> Iterator[None]:
         """Run one call. Raises what *refuse* makes when the circuit is open, without making the call.
@@ -57,39 +53,31 @@ class Circuit:
         An error for which *counts* is true is a failure of the provider; any other shows that it answers. A cancelled
         call counts as neither.
         """
-        probe = self._enter(refuse)
+        with self._lock:
+            probe = self._opened_at is not None
+            if probe and (self._probing or not self._rested()):
+                raise refuse()
+            self._probing = self._probing or probe
+        failed: bool | None = None
         try:
             yield
+            failed = False
         except Exception as error:
-            self._leave(probe, failed=counts(error))
+            failed = counts(error)
             raise
-        except BaseException:
-            self._leave(probe, failed=None)
-            raise
-        self._leave(probe, failed=False)
+        finally:
+            self._leave(probe, failed)
 
     def _rested(self) -> bool:
         return self._opened_at is not None and self._clock() >= self._opened_at + self._rest
-
-    def _enter(self, refuse: Callable[[], Exception]) -> bool:
-        with self._lock:
-            if self._opened_at is None:
-                return False
-            if self._probing or not self._rested():
-                raise refuse()
-            self._probing = True
-            return True
 
     def _leave(self, probe: bool, failed: bool | None) -> None:
         with self._lock:
             if probe:
                 self._probing = False
-            if failed is None:
-                return
-            if not failed:
-                # A call that began before the circuit opened and succeeds is as good as a probe.
-                self._failures, self._opened_at = 0, None
-                return
-            self._failures += 1
-            if probe or (self._opened_at is None and self._failures >= self._limit):
-                self._opened_at = self._clock()
+            if failed is False:  # as good as a probe, also where the call began before the circuit opened
+                self.failures, self._opened_at = 0, None
+            elif failed:
+                self.failures += 1
+                if probe or (self._opened_at is None and self.failures >= self._limit):
+                    self._opened_at = self._clock()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
@@ -17,7 +17,7 @@ from pydantic import ConfigDict, PrivateAttr
 
 from app.providers.embeddings.minilm_encoder import open_session, read_tokenizer
 from app.providers.embeddings.vectors import length_batches
-from app.providers.embeddings.weights import read_json
+from app.providers.http.guarded_calls import run_blocking
 from app.providers.rerank.scores import with_scores
 from graph.errors import ConfigurationError
 
@@ -42,8 +42,7 @@ class CrossEncoder:
 
     def __init__(self, folder: Path) -> None:
         file = _model_file(folder)
-        files = [folder / name for name in ("config.json", "tokenizer_config.json")]
-        config = {name: value for one in files if one.is_file() for name, value in read_json(one).items()}
+        config = _json(folder / "config.json") | _json(folder / "tokenizer_config.json")
         self._pad = int(config.get("pad_token_id") or 0)
         limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MOST_TOKENS]
         self._tokenizer = read_tokenizer(folder)
@@ -98,9 +97,7 @@ class OnnxReranker(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """Return every document with its score in its metadata, best first."""
-        batches = length_batches([document.page_content for document in documents])
-        scored = self._pool.map(partial(self._scored, query, documents), batches)
-        return with_scores(documents, chain.from_iterable(scored), log_odds=True)
+        return run_blocking(self.acompress_documents(documents, query))
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
@@ -128,3 +125,11 @@ def _model_file(folder: Path) -> Path:
         names = ", ".join(str(file.relative_to(folder)) for file in found) or "none"
         raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name; it has: {names}.")
     return chosen[0]
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{file} cannot be read as JSON.") from error
+    return content

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.providers.embeddings.minilm_graph import BLOCK, MS, EncoderGraph
+from app.providers.embeddings.minilm_graph import BLOCK, MS, SIZE, EncoderGraph
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +31,7 @@ class ReaderGraph(EncoderGraph):
         return self.node("Identity", [hidden], "hidden")
 
     def outputs(self) -> list[object]:
-        size = self.config["hidden_size"]
-        return [self.onnx.helper.make_tensor_value_info("hidden", self.onnx.TensorProto.FLOAT, ["b", "t", size])]
+        return [self.onnx.helper.make_tensor_value_info("hidden", self.onnx.TensorProto.FLOAT, ["b", "t", SIZE])]
 
     def linear(self, hidden: str, at: str) -> str:
         """Multiply ``hidden`` with the transposed 8-bit weight."""

@@ -22,8 +22,9 @@ from app.bootstrap.compose import build_container
 from app.providers.embeddings.minilm import MiniLMEmbeddings, processors
 from app.providers.embeddings.minilm_encoder import MiniLMEncoder
 from app.providers.embeddings.minilm_graph import Precision, encoder_graph
+from app.providers.embeddings.models import make_embeddings
 from app.providers.embeddings.vectors import length_batches
-from app.providers.embeddings.weights import INSTALL_COMMAND, NEEDED_FILES, find_weights, model_name
+from app.providers.embeddings.weights import INSTALL_COMMAND, find_weights
 from app.settings import load_settings
 from graph.errors import ConfigurationError
 
@@ -180,14 +181,13 @@ def test_missing_weights_name_the_command_that_gets_them(tmp_path: Path) -> None
         find_weights(tmp_path)
 
 
-def test_weights_with_another_hash_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other weights in the package's place stop the start."""
-    (tmp_path / "other_weights" / "model").mkdir(parents=True)
-    for name in NEEDED_FILES:
-        (tmp_path / "other_weights" / "model" / name).write_bytes(b"not the official weights")
-    monkeypatch.syspath_prepend(tmp_path)
+def test_weights_with_another_hash_are_refused(folder: Path, tmp_path: Path) -> None:
+    """Other weights than the official ones stop the start, a truncated download among them."""
+    own = local_copy(folder, tmp_path)
+    (own / "model.safetensors").unlink()
+    (own / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-1])
     with pytest.raises(ConfigurationError, match="not the official"):
-        find_weights(package="other_weights")
+        make_embeddings(load_settings(embedding_model=str(own)))
 
 
 def test_batches_hold_texts_of_like_length_within_the_limits() -> None:
@@ -208,13 +208,6 @@ async def test_an_ingest_does_not_hold_a_question_back(embeddings: MiniLMEmbeddi
     ingest.cancel()
 
 
-def test_other_weights_go_by_the_name_of_their_folder(tmp_path: Path) -> None:
-    """What is not the official model does not get its calibration."""
-    (tmp_path / "my-encoder").mkdir()
-    (tmp_path / "my-encoder" / "model.safetensors").write_bytes(b"other weights")
-    assert model_name(tmp_path / "my-encoder") == "my-encoder"
-
-
 def test_a_local_folder_serves_as_well(folder: Path, tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
     """A folder of the user's own, its weights a link as in a hub's cache, is the same model by name and by vectors."""
     own = local_copy(folder, tmp_path / "my-encoder")
@@ -226,26 +219,12 @@ def test_a_local_folder_serves_as_well(folder: Path, tmp_path: Path, embeddings:
         local.close()
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("config.json", b'{"model_type": "roberta"}', "model_type is 'roberta'"),
-        ("config.json", b"{", "cannot be read as JSON"),
-        ("tokenizer.json", b"{}", "cannot be read as a tokenizer"),
-        ("model.safetensors", b"\x02\0\0\0\0\0\0\0{}", "has no float32 tensor"),
-        ("model.safetensors", b"version https://git-lfs", "not a safetensors file"),
-        ("model.safetensors", b'\x20\0\0\0\0\0\0\0{"a":{"data_offsets":[0,99]}}   ', "truncated"),
-    ],
-)
-def test_a_folder_that_cannot_be_run_says_why(
-    folder: Path, tmp_path: Path, file: str, content: bytes, message: str
-) -> None:
-    """Another kind of model, a broken file, a truncated download: each is one clear error at the start."""
+def test_a_broken_tokenizer_is_named(folder: Path, tmp_path: Path) -> None:
+    """A file that is not what its name says is one clear error at the start."""
     own = local_copy(folder, tmp_path)
-    (own / file).unlink()
-    (own / file).write_bytes(content)
-    with pytest.raises(ConfigurationError, match=message):
-        MiniLMEmbeddings(own)
+    (own / "tokenizer.json").write_bytes(b"{}")
+    with pytest.raises(ConfigurationError, match="cannot be read as a tokenizer"):
+        make_embeddings(load_settings(embedding_model=str(own)))
 
 
 @pytest.mark.parametrize("wrong", [{"embedding_model": "broken"}, {"chat_model": "nobody:nothing"}])
@@ -266,6 +245,5 @@ def local_copy(folder: Path, to: Path) -> Path:
     """A model folder like ``folder``, with its weights linked and the small files copied."""
     to.mkdir(exist_ok=True)
     (to / "model.safetensors").symlink_to(folder / "model.safetensors")
-    for name in ("config.json", "tokenizer.json"):
-        shutil.copy(folder / name, to / name)
+    shutil.copy(folder / "tokenizer.json", to / "tokenizer.json")
     return to
