@@ -10,12 +10,11 @@ import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal
 
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.minilm_encoder import MiniLMEncoder
-from app.providers.embeddings.minilm_graph import SIZE
+from app.providers.embeddings.minilm_graph import SIZE, Precision
 from app.providers.embeddings.vectors import length_batches
 from app.providers.embeddings.weights import MODEL_NAME
 from app.providers.http.guarded_calls import run_blocking
@@ -25,20 +24,16 @@ class MiniLMEmbeddings(Embeddings):
     """Embeds on threads of its own, those of questions apart: an ingest does not hold a question back.
 
     ``question_precision`` is that of the weights for questions; documents are always embedded with the fp32 weights.
-    With ``loaded`` False the weights are read by ``load`` or by the first use.
+    The weights are read by ``load``, or by the first use.
     """
 
     model_name = MODEL_NAME
     dimension = SIZE
 
-    def __init__(
-        self, folder: Path, *, question_precision: Literal["fp32", "int8"] = "int8", loaded: bool = True
-    ) -> None:
+    def __init__(self, folder: Path, *, question_precision: Precision = "int8") -> None:
         """*folder* is that of ``find_weights``. Raises ``ConfigurationError`` when its tokenizer cannot be read."""
         self._encoder = MiniLMEncoder(folder, threads=1)
         self._question_precision = question_precision
-        if loaded:
-            self.load()
         self._questions = ThreadPoolExecutor(processors(), thread_name_prefix="embed-question")
         self._documents = ThreadPoolExecutor(processors(), thread_name_prefix="embed-document")
 

@@ -61,9 +61,8 @@ def _embedded(settings: Settings, name: str) -> EmbeddingModel:
     from app.providers.embeddings.weights import find_weights
 
     folder = Path(name).expanduser()
-    made = MiniLMEmbeddings(
-        find_weights(folder if folder.is_dir() else None), question_precision=settings.question_precision, loaded=False
-    )
+    weights = find_weights(folder if folder.is_dir() else None)
+    made = MiniLMEmbeddings(weights, question_precision=settings.question_precision)
     return EmbeddingModel(made.model_name, made, made.dimension, made.load)
 
 
@@ -103,13 +102,11 @@ def _any_langchain(_: Settings, name: str) -> EmbeddingModel:
 
     try:
         made = init_embeddings(name)
-    except (ImportError, ValueError) as error:
+    except Exception as error:  # a vendor's own class too, mostly for a missing key
         raise ConfigurationError(
             f"EMBEDDING_MODEL={name!r} cannot be used: no such provider, its LangChain package is not installed, "
             "or its key is not set."
         ) from error
-    except Exception as error:  # a vendor's own class, mostly for a missing key
-        raise ConfigurationError(f"EMBEDDING_MODEL={name!r} cannot be set up: is its key set?") from error
     return EmbeddingModel(name.partition(":")[2], RemoteEmbeddings(made), None)
 
 

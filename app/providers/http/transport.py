@@ -9,15 +9,18 @@ count against the pool until no request gets through (encode/httpcore, issues 83
 from __future__ import annotations
 
 import asyncio
+import atexit
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import cached_property
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+from weakref import WeakSet
 
 import aiohttp
 import httpx
 from yarl import URL
-
-from app.providers.http.sessions import Sessions, open_session, proxy_for
 
 IDLE_SECONDS = 4.0
 """How long an idle connection is kept: less than the five seconds after which Qdrant, uvicorn and others close theirs,
@@ -112,20 +115,100 @@ class _Body(httpx.AsyncByteStream):
         raise failed
 
 
-def as_httpx(error: BaseException) -> httpx.TransportError:
-    """The exception httpx has for one of aiohttp's."""
-    text = str(error)
-    match error:
-        case aiohttp.ConnectionTimeoutError():
-            return httpx.ConnectTimeout(text)
-        case TimeoutError():
-            return httpx.ReadTimeout(text)
-        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
-            return httpx.ProxyError(text)
-        case aiohttp.ClientConnectorError():
-            return httpx.ConnectError(text)
-        case aiohttp.InvalidURL():
-            return httpx.UnsupportedProtocol(text)
-        case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError() | aiohttp.ClientResponseError():
-            return httpx.RemoteProtocolError(text)
-    return httpx.ReadError(text)
+class Sessions:
+    """Makes a session for the running loop, with *make*, when it is first needed.
+
+    A session belongs to the loop that opened it; the command line, the library's own thread and a server each run a
+    loop of their own over the same providers.
+    """
+
+    def __init__(self, make: Callable[[], aiohttp.ClientSession]) -> None:
+        self._make = make
+        self._made: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
+        _ALL.add(self)
+
+    @property
+    def here(self) -> aiohttp.ClientSession:
+        """The session of the running loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._made:
+            self._discard_ended()
+            self._made[loop] = self._make()
+        return self._made[loop]
+
+    def __del__(self) -> None:
+        self._discard_ended()
+
+    async def aclose(self) -> None:
+        """Close the session of the running loop; the next use makes a new one."""
+        self._discard_ended()
+        session = self._made.pop(asyncio.get_running_loop(), None)
+        if session is not None:
+            await session.close()
+
+    def close_at_exit(self) -> None:
+        """Close what nobody has closed when the process ends; aiohttp would log it."""
+        self._discard_ended()
+        for loop, session in list(self._made.items()):
+            if loop.is_running():
+                with suppress(TimeoutError, RuntimeError):
+                    asyncio.run_coroutine_threadsafe(session.close(), loop).result(1)
+
+    def _discard_ended(self) -> None:
+        """Close the sockets of loops that have ended, where nothing can be awaited any more."""
+        for loop in [one for one in list(self._made) if one.is_closed()]:
+            session = self._made.pop(loop, None)
+            connector = session.connector if session is not None else None
+            if session is not None and connector is not None:  # else another thread was first
+                session.detach()
+                with suppress(StopIteration, RuntimeError):
+                    connector.close().send(None)  # type: ignore[attr-defined]
+
+
+_ALL: WeakSet[Sessions] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for sessions in list(_ALL):
+        sessions.close_at_exit()
+
+
+def open_session(trust: ssl.SSLContext | bool, *, idle: float = 15.0, **options: Any) -> aiohttp.ClientSession:
+    """A session of the running loop without a limit of connections or a memory for cookies.
+
+    *trust* is the TLS context, or True for aiohttp's own. A connection is kept for *idle* seconds after its answer; 0
+    closes it at once. *options* are those of ``aiohttp.ClientSession``.
+    """
+    keeping: dict[str, Any] = {"keepalive_timeout": idle} if idle else {"force_close": True}
+    connector = aiohttp.TCPConnector(limit=0, ssl=trust, **keeping)
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), **options)
+
+
+def proxy_for(url: httpx.URL) -> str | None:
+    """The proxy that the environment names for an address, as httpx and urllib read it."""
+    if proxy_bypass(url.host) or proxy_bypass(url.netloc.decode()):
+        return None
+    proxies = getproxies()
+    named = proxies.get(url.scheme) or proxies.get("all")
+    return named if not named or "://" in named else f"http://{named}"
+
+
+_EXCEPTIONS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
+    (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
+    (TimeoutError, httpx.ReadTimeout),
+    (aiohttp.ClientProxyConnectionError, httpx.ProxyError),
+    (aiohttp.ClientHttpProxyError, httpx.ProxyError),
+    (aiohttp.ClientConnectorError, httpx.ConnectError),
+    (aiohttp.InvalidURL, httpx.UnsupportedProtocol),
+    (aiohttp.ServerDisconnectedError, httpx.RemoteProtocolError),
+    (aiohttp.ClientPayloadError, httpx.RemoteProtocolError),
+    (aiohttp.ClientResponseError, httpx.RemoteProtocolError),
+    (Exception, httpx.ReadError),
+)
+"""The first that fits is the exception httpx has for one of aiohttp's."""
+
+
+def as_httpx(error: Exception) -> httpx.TransportError:
+    """Return httpx's exception for one of aiohttp's."""
+    return next(theirs for ours, theirs in _EXCEPTIONS if isinstance(error, ours))(str(error))

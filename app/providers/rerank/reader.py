@@ -27,6 +27,7 @@ from graph.state import ReadPassage
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from onnxruntime import InferenceSession
 
 WEIGHTS = Path(__file__).with_name("reader_weights.npz")
 WEIGHTS_SHA256 = "f79f53c35a355d9d480b9f5a2331a120f2e76cbd084715445f4d1c7b855e4052"
@@ -50,58 +51,48 @@ class OnnxReader:
         self._folder = find_weights(folder)
         self._file, self._sha256 = weights, sha256
         self._loading = Lock()
-        self._model: _Model | None = None
+        self._session: InferenceSession | None = None
+        self._heads: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
+        self._tokenizer = read_tokenizer(self._folder)
+        self._cls, self._sep = self._tokenizer.encode("").ids
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="read")
 
-    def load(self) -> None:
-        """Open the session now rather than at the first question."""
+    def load(self) -> InferenceSession:
+        """Return the session; the first call opens it."""
+        import numpy as np
+
         with self._loading:
-            if self._model is None:
-                self._model = _Model(self._folder, self._file, self._sha256)
+            if self._session is None:
+                data = self._file.read_bytes()
+                if self._sha256 is not None and hashlib.sha256(data).hexdigest() != self._sha256:
+                    raise ConfigurationError(f"{self._file} is damaged: install knowledge-garden again.")
+                with np.load(self._file) as arrays:
+                    layers: dict[str, NDArray[Any]] = dict(arrays)
+                for name in ("token", "sentence", "whole"):
+                    head = layers.pop(f"head.{name}")
+                    self._heads[name] = (head[:, :-1].astype(np.float32), head[:, -1].astype(np.float32))
+                self._session = open_session(ReaderGraph(self._folder, layers).write(), folder=self._folder)
+            return self._session
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
         """Return what was read of each passage, in order."""
         loop = asyncio.get_running_loop()
-        work = [loop.run_in_executor(self._pool, self._one, question, passage) for passage in passages]
+        work = [loop.run_in_executor(self._pool, self._read, question, passage) for passage in passages]
         return list(await asyncio.gather(*work))
 
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _one(self, question: str, passage: Passage) -> ReadPassage:
-        self.load()
-        assert self._model is not None
-        return self._model.read(question, passage)
-
-
-class _Model:
-    """Tokenizer, session and heads."""
-
-    def __init__(self, folder: Path, file: Path, sha256: str | None) -> None:
-        import numpy as np
-
-        data = file.read_bytes()
-        if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-            raise ConfigurationError(f"{file} is damaged: install knowledge-garden again.")
-        with np.load(file) as arrays:
-            layers: dict[str, NDArray[Any]] = dict(arrays)
-        heads = {name: layers.pop(f"head.{name}") for name in ("token", "sentence", "whole")}
-        self._heads = {
-            name: (head[:, :-1].astype(np.float32), head[:, -1].astype(np.float32)) for name, head in heads.items()
-        }
-        self._tokenizer = read_tokenizer(folder)
-        self._cls, self._sep = self._tokenizer.encode("").ids
-        self._session = open_session(ReaderGraph(folder, layers).write(), folder=folder)
-
-    def read(self, question: str, passage: Passage) -> ReadPassage:
+    def _read(self, question: str, passage: Passage) -> ReadPassage:
         """Score the sentences of *passage*; those past ``PASSAGE_TOKENS`` get the lowest score."""
         import numpy as np
 
+        session = self.load()
         ids, ranges = self._encoded(question, passage)
         tokens = np.array([ids], np.int32)
-        (hidden,) = self._session.run(["hidden"], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-        token, sentence, whole = (self._apply(name, hidden[0]) for name in ("token", "sentence", "whole"))
+        (hidden,) = session.run(["hidden"], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
+        token, sentence, whole = (hidden[0] @ weight.T + bias for weight, bias in self._heads.values())
         null, answerable, supported = whole[0].tolist()
         scores = [
             float(sentence[start:end, 0].mean() + token[start:end, 0].max()) if end > start else null - UNREAD
@@ -123,8 +114,3 @@ class _Model:
             ids += sentence[: last - start]
             ranges.append((start, len(ids)))
         return [*ids, self._sep], ranges
-
-    def _apply(self, head: str, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-        weight, bias = self._heads[head]
-        found: NDArray[np.float32] = hidden @ weight.T + bias
-        return found

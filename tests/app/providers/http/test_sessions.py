@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.providers.http.sessions import Sessions, mind_the_end, open_session
+from app.providers.http.sessions import mind_the_end
+from app.providers.http.transport import Sessions, open_session
 from tests.peers import OllamaPeer
 
 
@@ -64,7 +65,8 @@ def test_a_process_that_closes_nothing_ends_quietly(peer: OllamaPeer) -> None:
     """Sessions of a loop that runs in a thread, and of one that has ended: neither complains at the end."""
     code = f"""
 import asyncio, atexit, logging
-from app.providers.http.sessions import Sessions, mind_the_end, open_session
+from app.providers.http.sessions import mind_the_end
+from app.providers.http.transport import Sessions, open_session
 from app.library.sync_bridge import LoopThread
 logging.basicConfig()
 sessions = Sessions(lambda: open_session(True))
