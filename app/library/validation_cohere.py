@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from langchain_core.documents import Document
 
 from app.providers.http.error_mapping import Fault, fault_of
-from app.providers.rerank.cohere import CohereReranker
 from app.providers.rerank.models import make_reranker
 from app.providers.rerank.scores import SCORE, valid_unicode
 from app.settings import Settings
 from graph.errors import RerankFailed
 from graph.state import Chunk
+
+if TYPE_CHECKING:
+    from app.providers.rerank.cohere import CohereReranker
 
 MODEL = "cohere:rerank-v3.5"
 """The reranker where ``RERANKER`` names none."""
@@ -39,9 +42,7 @@ def chosen_reranker(settings: Settings) -> CohereReranker | None:
     if not settings.cohere_api_key.get_secret_value() or settings.reranker == "local":
         return None
     named = settings.reranker if settings.reranker.startswith("cohere:") else MODEL
-    made = make_reranker(settings.model_copy(update={"reranker": named}))
-    assert isinstance(made, CohereReranker)
-    return made
+    return cast("CohereReranker", make_reranker(settings.model_copy(update={"reranker": named})))
 
 
 async def rerank_once(reranker: CohereReranker, query: str, chunks: Sequence[Chunk]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The most recently used of what was computed or decoded, within a budget of memory."""
+"""Keep the most recently used values, within a budget of memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ V = TypeVar("V")
 
 
 class MemoryCache(Generic[V]):
-    """Values by key, at most ``budget`` bytes of them as ``size`` counts; safe for threads.
-
-    There is no expiry: a key must name one state of what it stands for.
-    """
+    """Values by key, at most ``budget`` bytes of them as ``size`` counts; safe for threads, without expiry."""
 
     def __init__(self, budget: int, size: Callable[[V], int]) -> None:
         self._left = budget
@@ -23,7 +20,7 @@ class MemoryCache(Generic[V]):
         self._guard = Lock()
 
     def find(self, keys: Iterable[Hashable]) -> dict[Hashable, V]:
-        """Those of the keys that are known."""
+        """Return those of the keys that are known."""
         with self._guard:
             found = {key: self._known[key] for key in keys if key in self._known}
             for key in found:
@@ -31,7 +28,7 @@ class MemoryCache(Generic[V]):
         return found
 
     def keep(self, values: Mapping[Hashable, V]) -> None:
-        """Remember these, and forget what was unused longest when the budget is spent."""
+        """Keep these; forget the least recently used when the budget is spent."""
         with self._guard:
             for key, value in values.items():
                 if key not in self._known:

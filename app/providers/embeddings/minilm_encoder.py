@@ -1,4 +1,4 @@
-"""Texts in, unit vectors out: tokenizer and ONNX Runtime sessions of one encoder, one batch at a time."""
+"""Turn texts into unit vectors: tokenizer and ONNX Runtime sessions of one encoder, one batch at a time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from app.providers.embeddings.minilm_graph import Precision, encoder_graph
-from app.providers.embeddings.weights import encoder_config
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession, SessionOptions
+    from tokenizers import Tokenizer
 
 MAX_TOKENS = 256
 """Word pieces read of a text, the two special ones included: ``max_seq_length`` of the model's own configuration."""
@@ -26,36 +26,26 @@ SPIN_MICROSECONDS = 200
 class MiniLMEncoder:
     """One model folder, loaded. ``encode`` may be called from many threads; the weights are shared by all.
 
-    A session is opened at the first use of its precision, unless ``load`` was called before.
-
-    Raises ``ConfigurationError`` when ``folder`` holds no model that can be run here.
+    A session, of which a run uses ``threads`` threads, is opened at the first use of its precision, or by ``load``.
     """
 
     def __init__(self, folder: Path, threads: int) -> None:
-        from tokenizers import Tokenizer
-
-        config = encoder_config(folder)
-        self.dimension: int = config["hidden_size"]
+        """*folder* is that of ``find_weights``. Raises ``ConfigurationError`` when its tokenizer cannot be read."""
         self._folder = folder
         self._threads = threads
-        try:
-            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # the tokenizers library raises nothing more special
-            raise ConfigurationError(f"{folder / 'tokenizer.json'} cannot be read as a tokenizer.") from error
-        self._tokenizer.enable_truncation(min(MAX_TOKENS, config["max_position_embeddings"]))
-        self._tokenizer.no_padding()
+        self._tokenizer = read_tokenizer(folder)
+        self._tokenizer.enable_truncation(MAX_TOKENS)
         self._sessions: dict[Precision, InferenceSession] = {}
         self._loading = Lock()
 
     def encode(self, texts: Sequence[str], precision: Precision) -> NDArray[np.float32]:
-        """Return float32 [texts, dimension] from one pass, padded to the longest of these texts; at least one text.
+        """Return float32 [texts, 384] from one pass, padded to the longest of these texts; at least one text.
 
         Half of a surrogate pair, which no tokenizer takes, is read as a question mark.
         """
         import numpy as np
 
-        whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        tokens = [self._tokenizer.encode(text).ids for text in whole]
+        tokens = [self._tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8")).ids for text in texts]
         ids = np.zeros((len(tokens), max(map(len, tokens))), np.int32)
         mask = np.zeros_like(ids)
         for row, known in enumerate(tokens):
@@ -68,30 +58,36 @@ class MiniLMEncoder:
         """Return the session of that precision; the first call opens it."""
         with self._loading:
             if precision not in self._sessions:
-                self._sessions[precision] = open_session(self._folder, precision, self._threads)
+                graph = encoder_graph(self._folder, precision)
+                self._sessions[precision] = open_session(graph, self._threads, self._folder)
             return self._sessions[precision]
 
     def close(self) -> None:
-        """Let go of the weights; the sessions end with the last run that uses them."""
+        """Release the weights; the sessions end with the last run that uses them."""
         self._sessions.clear()
 
 
-def open_session(folder: Path, precision: Precision, threads: int) -> InferenceSession:
-    """Write the encoder's graph and give it to ONNX Runtime; one run uses ``threads`` threads, the caller's included.
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """Return the folder's tokenizer, without padding and truncation. Raises ``ConfigurationError``."""
+    from tokenizers import Tokenizer
 
-    The weights file may be a link, as in a Hugging Face cache: the graph is told the folder of what it points to.
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # the tokenizers library raises nothing more specific
+        raise ConfigurationError(f"{folder / 'tokenizer.json'} cannot be read as a tokenizer.") from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def open_session(model: bytes | str, threads: int = 1, folder: Path | None = None) -> InferenceSession:
+    """Open a session over a serialised graph or a file's name; with *folder* it maps weights of the model file there.
+
+    The weights file may be a link, as in a Hugging Face cache: ONNX Runtime gets the folder of its target.
     """
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, SessionOptions
 
-    options = session_options(threads, folder)
-    return InferenceSession(encoder_graph(folder, precision), options, providers=["CPUExecutionProvider"])
-
-
-def session_options(threads: int, folder: Path | None = None) -> SessionOptions:
-    """Options of a session; with *folder*, of one that maps external weights from the model file there."""
-    from onnxruntime import SessionOptions
-
-    options = SessionOptions()
+    options: SessionOptions = SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.enable_mem_pattern = False  # a plan of memory kept for each shape helps only where shapes repeat
@@ -99,4 +95,4 @@ def session_options(threads: int, folder: Path | None = None) -> SessionOptions:
     if folder:
         weights = (folder / "model.safetensors").resolve()
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
-    return options
+    return InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,12 +1,12 @@
-"""The encoder's ONNX graph, written from the safetensors file at start-up.
+"""Write the encoder's ONNX graph from the safetensors file, at start-up.
 
 Each weight is an ONNX external-data entry: an offset and a length into ``model.safetensors`` itself. Nothing is
 converted or stored, so the graph is a few kilobytes and ONNX Runtime maps the weights straight from the file.
 Mean pooling and L2 normalisation are the graph's last nodes, so a session's output is the finished vector.
 
-The graph is of the BERT family's shape (layer norm after each part, absolute positions, exact GELU), in ONNX Runtime's
-own fused operators. The linear layers may be written with 8-bit weights instead
-(``MatMulNBits``, one scale for each block along the input dimension); the embedding tables stay as they are.
+The graph has BERT's shape (layer norm after each part, absolute positions, exact GELU), in ONNX Runtime's own fused
+operators. The linear layers may have 8-bit weights instead (``MatMulNBits``, one scale for each block along the input
+dimension); the embedding tables stay as they are.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.providers.embeddings.safetensors_file import SafetensorsFile
-from app.providers.embeddings.weights import encoder_config
+from app.providers.embeddings.weights import SafetensorsFile
 
 if TYPE_CHECKING:
     import onnx
@@ -25,18 +24,19 @@ Precision = Literal["fp32", "int8"]
 MS = "com.microsoft"
 """ONNX Runtime's own operators; those named without a domain are of the ONNX standard, opset 17."""
 
+SIZE, LAYERS, HEADS, EPSILON = 384, 6, 12, 1e-12
+"""Of all-MiniLM-L6-v2: length of a vector, layers, attention heads, and the epsilon of layer normalisation."""
+
 BLOCK = 32
-"""Weights that share one 8-bit scale. Not 128: there ONNX Runtime computes one row and many rows in two ways, and a
-text's vector comes to depend on its batch."""
+"""Weights that share one 8-bit scale. Not 128: there ONNX Runtime computes one row and many rows differently, and a
+text's vector would depend on its batch."""
 
 
 def encoder_graph(folder: Path, precision: Precision = "fp32") -> bytes:
     """Return the serialised ONNX model of the encoder in ``folder``.
 
     Inputs: ``input_ids`` and ``attention_mask``, int32 [batch, tokens]. Output: ``vectors``, float32 [batch, hidden
-    size], each of length 1. External data names the weights file relative to the folder it lies in.
-
-    Raises ``ConfigurationError`` when the folder's model is not an encoder that this graph can express.
+    size], each of length 1. External data names the weights file relative to its folder.
     """
     return EncoderGraph(folder, precision).write()
 
@@ -49,14 +49,13 @@ class EncoderGraph:
 
         self.onnx = onnx
         self.precision = precision
-        self.config = encoder_config(folder)
         self.file = SafetensorsFile((folder / "model.safetensors").resolve())
         self.nodes: list[onnx.NodeProto] = []
         self.weights: dict[str, onnx.TensorProto] = {}
 
     def write(self) -> bytes:
         hidden = self.embed()
-        for number in range(self.config["num_hidden_layers"]):
+        for number in range(LAYERS):
             hidden = self.layer(hidden, f"encoder.layer.{number}")
         self.pool(hidden)
         helper, types = self.onnx.helper, self.onnx.TensorProto
@@ -66,24 +65,23 @@ class EncoderGraph:
         return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
 
     def outputs(self) -> list[object]:
-        """What a session gives out, by name, type and shape."""
-        size = self.config["hidden_size"]
-        return [self.onnx.helper.make_tensor_value_info("vectors", self.onnx.TensorProto.FLOAT, ["b", size])]
+        """Describe the outputs of a session by name, type and shape."""
+        return [self.onnx.helper.make_tensor_value_info("vectors", self.onnx.TensorProto.FLOAT, ["b", SIZE])]
 
     def embed(self) -> str:
-        """Word, position and segment tables added up and normalised; every token is of segment 0."""
+        """Add up word, position and segment tables and normalise; every token is of segment 0."""
         zero = self.onnx.helper.make_tensor("zero", self.onnx.TensorProto.INT32, [1], [0])
         segments = self.node("ConstantOfShape", [self.node("Shape", ["input_ids"])], value=zero)
         tables = [self.weight(f"embeddings.{kind}_embeddings.weight") for kind in ("word", "position", "token_type")]
         inputs = ["input_ids", segments, *tables, *self.norm("embeddings")]
-        return self.node(f"{MS}.EmbedLayerNormalization", inputs, epsilon=self.config["layer_norm_eps"])
+        return self.node(f"{MS}.EmbedLayerNormalization", inputs, epsilon=EPSILON)
 
     def layer(self, hidden: str, at: str) -> str:
-        """One block: attention, then feed-forward, each added to what came in and normalised."""
+        """Write one block: attention, then feed-forward, each added to its input and normalised."""
         parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
         bias = self.node("Concat", [self.weight(f"{part}.bias") for part in parts], axis=0)
         inputs = [*(self.linear(hidden, part) for part in parts), bias, "attention_mask"]
-        attended = self.node(f"{MS}.MultiHeadAttention", inputs, num_heads=self.config["num_attention_heads"])
+        attended = self.node(f"{MS}.MultiHeadAttention", inputs, num_heads=HEADS)
         hidden = self.add_and_norm(attended, hidden, f"{at}.attention.output")
         wide = self.linear(hidden, f"{at}.intermediate.dense")
         wide = self.node(f"{MS}.BiasGelu", [wide, self.weight(f"{at}.intermediate.dense.bias")])
@@ -91,23 +89,23 @@ class EncoderGraph:
 
     def add_and_norm(self, new: str, skip: str, at: str) -> str:
         inputs = [self.linear(new, f"{at}.dense"), skip, *self.norm(at), self.weight(f"{at}.dense.bias")]
-        return self.node(f"{MS}.SkipLayerNormalization", inputs, epsilon=self.config["layer_norm_eps"])
+        return self.node(f"{MS}.SkipLayerNormalization", inputs, epsilon=EPSILON)
 
     def norm(self, at: str) -> list[str]:
         return [self.weight(f"{at}.LayerNorm.weight"), self.weight(f"{at}.LayerNorm.bias")]
 
     def pool(self, hidden: str) -> str:
-        """The mean over real tokens (the mask scaled to sum 1, times the hidden states), then length 1."""
+        """Take the mean over real tokens (the mask scaled to sum 1, times the hidden states), then length 1."""
         mask = self.node("Cast", ["attention_mask"], to=self.onnx.TensorProto.FLOAT)
         self.weights["one"] = self.onnx.helper.make_tensor("one", self.onnx.TensorProto.INT64, [1], [1])
-        share = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), "one"])
-        mean = self.node("Squeeze", [self.node("MatMul", [share, hidden]), "one"])
+        weights = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), "one"])
+        mean = self.node("Squeeze", [self.node("MatMul", [weights, hidden]), "one"])
         return self.node("LpNormalization", [mean], "vectors", axis=-1, p=2)
 
     def linear(self, hidden: str, at: str) -> str:
-        """``hidden`` times the transposed weight; the bias is added by the operator that follows."""
-        rows, columns = self.file.shape(f"{at}.weight")
-        if self.precision == "fp32" or columns % BLOCK:
+        """Multiply ``hidden`` with the transposed weight; the operator that follows adds the bias."""
+        rows, columns = self.file.tensors[f"{at}.weight"].shape
+        if self.precision == "fp32":
             return self.node(f"{MS}.FusedMatMul", [hidden, self.weight(f"{at}.weight")], transB=1)
         inputs = [hidden, *self.eight_bit(f"{at}.weight")]
         return self.node(f"{MS}.MatMulNBits", inputs, N=rows, K=columns, bits=8, block_size=BLOCK, accuracy_level=4)
@@ -125,9 +123,9 @@ class EncoderGraph:
         return [f"{name}.levels", f"{name}.scales"]
 
     def weight(self, name: str) -> str:
-        """Refer to a tensor where it lies in the safetensors file."""
-        offset, length = self.file.place(name)
-        tensor = self.onnx.TensorProto(name=name, dims=self.file.shape(name), data_type=self.onnx.TensorProto.FLOAT)
+        """Refer to a tensor in the safetensors file."""
+        shape, offset, length = self.file.tensors[name]
+        tensor = self.onnx.TensorProto(name=name, dims=shape, data_type=self.onnx.TensorProto.FLOAT)
         tensor.data_location = self.onnx.TensorProto.EXTERNAL
         for key, value in {"location": self.file.path.name, "offset": offset, "length": length}.items():
             tensor.external_data.add(key=key, value=str(value))

@@ -1,7 +1,6 @@
-"""Embedding models by name: one function and one table line each.
+"""Make an embedding model by its name: one function and one table line each, a LangChain ``Embeddings``.
 
-What comes out is always a LangChain ``Embeddings``; the embedded model also gives arrays (``ArrayEmbeddings``), which
-spares a detour through lists of floats. Vendor packages are imported only when chosen.
+Vendor packages are imported only when chosen.
 """
 
 from __future__ import annotations
@@ -23,29 +22,29 @@ BARE_NAMES = {
     "nomic-embed-text": "ollama:nomic-embed-text",
     "embed-english-v3.0": "cohere:embed-english-v3.0",
 }
-"""Names the documents write without a provider (contract, Settings)."""
+"""Names the documents write without a provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """An embedding model and the name its calibration goes by; ``dimension`` is None until a vendor has told."""
+    """An embedding model and its calibration's name; ``dimension`` is None until a remote model has embedded."""
 
     name: str
     embeddings: Embeddings
     dimension: int | None
     load: Callable[[], None] = lambda: None
-    """Reads the weights, where there are any here; raises ``ConfigurationError``."""
+    """Reads the weights of an embedded model; raises ``ConfigurationError``."""
 
 
 def make_embeddings(settings: Settings) -> EmbeddingModel:
-    """The embedding model that ``EMBEDDING_MODEL`` names, loaded. Raises ``ConfigurationError``."""
+    """Make the embedding model that ``EMBEDDING_MODEL`` names, loaded. Raises ``ConfigurationError``."""
     made = find_embeddings(settings)
     made.load()
     return made
 
 
 def find_embeddings(settings: Settings) -> EmbeddingModel:
-    """``make_embeddings``, but for ``load``, which may then go on beside other work."""
+    """``make_embeddings`` without ``load``, which may then run beside other work."""
     wanted = settings.embedding_model
     if Path(wanted).expanduser().is_dir():
         return _embedded(settings, wanted)
@@ -62,26 +61,25 @@ def _embedded(settings: Settings, name: str) -> EmbeddingModel:
     from app.providers.embeddings.weights import find_weights
 
     folder = Path(name).expanduser()
-    made = MiniLMEmbeddings(
-        find_weights(folder if folder.is_dir() else None), question_precision=settings.question_precision, loaded=False
-    )
+    weights = find_weights(folder if folder.is_dir() else None)
+    made = MiniLMEmbeddings(weights, question_precision=settings.question_precision)
     return EmbeddingModel(made.model_name, made, made.dimension, made.load)
 
 
 def _ollama(settings: Settings, name: str) -> EmbeddingModel:
-    import httpx
     from langchain_ollama import OllamaEmbeddings
 
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
     from app.providers.http.transport import AiohttpTransport
 
     model = name.partition(":")[2]
-    # The time limit is per read, as httpx counts; the total is kept around it. No idle connection is kept: a restarted
-    # server would make it fail, and it would have to be closed.
-    options = {"timeout": BATCH_SECONDS, "limits": httpx.Limits(max_keepalive_connections=0)}
-    asynchronous = {"transport": AiohttpTransport(kept=False)}
+    # The timeout is per read, as httpx counts; RemoteEmbeddings limits the total. No idle connection is kept, so that
+    # nothing has to be closed.
     made = OllamaEmbeddings(
-        model=model, base_url=settings.ollama_host, client_kwargs=options, async_client_kwargs=asynchronous
+        model=model,
+        base_url=settings.ollama_host,
+        client_kwargs={"timeout": BATCH_SECONDS},
+        async_client_kwargs={"transport": AiohttpTransport(kept=False)},
     )
     return EmbeddingModel(model, RemoteEmbeddings(made), None)
 
@@ -89,11 +87,11 @@ def _ollama(settings: Settings, name: str) -> EmbeddingModel:
 def _cohere(settings: Settings, name: str) -> EmbeddingModel:
     from app.providers.embeddings.cohere import MOST_TEXTS, CohereEmbeddings
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
+    from app.providers.http.cohere_client import connect
 
-    if not settings.cohere_api_key.get_secret_value():
-        raise ConfigurationError("EMBEDDING_MODEL names a Cohere model, which needs COHERE_API_KEY to be set")
+    connection = connect(settings, "EMBEDDING_MODEL", BATCH_SECONDS, kept=False)
     model = name.partition(":")[2]
-    made = CohereEmbeddings(model, settings.cohere_api_key, settings.cohere_base_url, seconds=BATCH_SECONDS)
+    made = CohereEmbeddings(async_client=connection.aclient, model=model)
     return EmbeddingModel(model, RemoteEmbeddings(made, batch=MOST_TEXTS), None)
 
 
@@ -104,13 +102,11 @@ def _any_langchain(_: Settings, name: str) -> EmbeddingModel:
 
     try:
         made = init_embeddings(name)
-    except (ImportError, ValueError) as error:
+    except Exception as error:  # a vendor's own class too, mostly for a missing key
         raise ConfigurationError(
             f"EMBEDDING_MODEL={name!r} cannot be used: no such provider, its LangChain package is not installed, "
             "or its key is not set."
         ) from error
-    except Exception as error:  # a vendor's own class, for a missing key most of all
-        raise ConfigurationError(f"EMBEDDING_MODEL={name!r} cannot be set up: is its key set?") from error
     return EmbeddingModel(name.partition(":")[2], RemoteEmbeddings(made), None)
 
 
@@ -119,4 +115,4 @@ FACTORIES: dict[str, Callable[[Settings, str], EmbeddingModel]] = {
     "ollama": _ollama,
     "cohere": _cohere,
 }
-"""Provider -> maker; any other name goes to LangChain's own ``init_embeddings``."""
+"""Provider -> factory; any other name goes to LangChain's own ``init_embeddings``."""

@@ -1,14 +1,13 @@
-"""Unit vectors as arrays, from any LangChain ``Embeddings``.
+"""Unit vectors as arrays, from any LangChain ``Embeddings``; and texts in batches for a model that pads them.
 
-An embedding object that can make arrays itself (``MiniLMEmbeddings``) is asked for them; another one's lists of floats
-are converted, and scaled to length 1, so that a dot product is a cosine whatever the model does.
+Rows are scaled to length 1, so that a dot product is a cosine whatever the model does.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeGuard
+from typing import Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -16,58 +15,48 @@ from numpy.typing import ArrayLike, NDArray
 
 Vectors = NDArray[np.float32]
 
-
-class ArrayEmbeddings(Protocol):
-    """Embeddings that come as float32 [texts, d] without a detour over lists, each row of length 1."""
-
-    def embed_array(self, texts: Sequence[str]) -> Vectors: ...
-    def question_array(self, texts: Sequence[str]) -> Vectors: ...
-    async def aembed_array(self, texts: Sequence[str]) -> Vectors: ...
-    async def aquestion_array(self, texts: Sequence[str]) -> Vectors: ...
-
-
-def makes_arrays(embeddings: object) -> TypeGuard[ArrayEmbeddings]:
-    """Whether these are ``ArrayEmbeddings``, by the one method that every question needs."""
-    return hasattr(embeddings, "aquestion_array")
+BATCH_TEXTS = 8
+BATCH_CHARACTERS = 2000
+"""Of one batch, at most; one text may have more characters. Larger batches cost more per text (``bench/NOTES.md``)."""
 
 
 def document_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
-    """Vectors of texts to be stored, float32 [texts, d]."""
-    if not texts:
-        return np.zeros((0, 0), np.float32)
-    if makes_arrays(embeddings):
-        return embeddings.embed_array(texts)
-    return unit(embeddings.embed_documents(list(texts)))
+    """Embed texts to be stored, float32 [texts, d]."""
+    return unit(embeddings.embed_documents(list(texts))) if texts else np.zeros((0, 0), np.float32)
 
 
 async def adocument_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
     """``document_vectors`` without holding the event loop."""
-    if not texts:
-        return np.zeros((0, 0), np.float32)
-    if makes_arrays(embeddings):
-        return await embeddings.aembed_array(texts)
-    return unit(await embeddings.aembed_documents(list(texts)))
+    return unit(await embeddings.aembed_documents(list(texts))) if texts else np.zeros((0, 0), np.float32)
 
 
 def question_vector(embeddings: Embeddings, text: str) -> Vectors:
-    """The vector of one question, float32 [d]."""
-    if makes_arrays(embeddings):
-        row: Vectors = embeddings.question_array([text])[0]
-        return row
+    """Embed one question, float32 [d]."""
     return unit(embeddings.embed_query(text))
 
 
 async def aquestion_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
-    """The vectors of questions, float32 [texts, d], without holding the event loop."""
-    if makes_arrays(embeddings):
-        return await embeddings.aquestion_array(texts)
+    """Embed questions, float32 [texts, d], without holding the event loop."""
     return unit(await asyncio.gather(*map(embeddings.aembed_query, texts)))
 
 
 def unit(vectors: ArrayLike | Any) -> Vectors:
-    """Rows scaled to length 1, float32; a row of zeros stays as it is."""
+    """Scale rows to length 1, float32; a row of zeros stays as it is."""
     rows = np.asarray(vectors, np.float32)
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     lengths[lengths == 0.0] = 1.0
     scaled: Vectors = rows / lengths
     return scaled
+
+
+def length_batches(texts: Sequence[str]) -> list[list[int]]:
+    """Cut texts, ordered by length so that little is padded, into batches; return their positions."""
+    batches: list[list[int]] = []
+    characters = 0
+    for position in sorted(range(len(texts)), key=lambda position: len(texts[position])):
+        characters += len(texts[position])
+        if not batches or len(batches[-1]) == BATCH_TEXTS or characters > BATCH_CHARACTERS:
+            batches.append([])
+            characters = len(texts[position])
+        batches[-1].append(position)
+    return batches

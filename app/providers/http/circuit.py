@@ -1,8 +1,8 @@
-"""A circuit breaker: a part that keeps failing is left alone for a while, then probed by one call.
+"""A circuit breaker: a provider that keeps failing is not called for a while, then probed by one call.
 
 closed ──N failures in a row──▶ open ──after a rest──▶ half open ──the probe succeeds──▶ closed, or fails ──▶ open.
-(Nygard, "Release It!", 2007.) Own code, since the kept libraries let every waiting call through when half open, and
-count a caller that went away as a failure.
+(Nygard, "Release It!", 2007.) Own code: the libraries let every waiting call through when half open, and count a
+cancelled call as a failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ State = Literal["closed", "open", "half_open"]
 
 
 class Circuit:
-    """The breaker of one remote part; safe among threads and tasks, for ``with`` in plain and in async code."""
+    """The breaker of one remote provider, for plain and for async code; safe among threads and tasks."""
 
     def __init__(
         self,
@@ -33,7 +33,8 @@ class Circuit:
         self._rest = rest
         self._clock = clock
         self._lock = threading.Lock()
-        self._failures = 0
+        self.failures = 0
+        """Calls that failed in a row."""
         self._opened_at: float | None = None
         self._probing = False
 
@@ -45,51 +46,38 @@ class Circuit:
                 return "closed"
             return "half_open" if self._probing or self._rested() else "open"
 
-    @property
-    def failures(self) -> int:
-        """How many calls failed in a row."""
-        return self._failures
-
     @contextmanager
     def guard(self, refuse: Callable[[], Exception], counts: Callable[[Exception], bool]) -> Iterator[None]:
         """Run one call. Raises what *refuse* makes when the circuit is open, without making the call.
 
-        An error for which *counts* is true is a failure of the part; any other shows that it answers. A cancelled
-        call says nothing either way.
+        An error for which *counts* is true is a failure of the provider; any other shows that it answers. A cancelled
+        call counts as neither.
         """
-        probe = self._enter(refuse)
+        with self._lock:
+            probe = self._opened_at is not None
+            if probe and (self._probing or not self._rested()):
+                raise refuse()
+            self._probing = self._probing or probe
+        failed: bool | None = None
         try:
             yield
+            failed = False
         except Exception as error:
-            self._leave(probe, failed=counts(error))
+            failed = counts(error)
             raise
-        except BaseException:
-            self._leave(probe, failed=None)
-            raise
-        self._leave(probe, failed=False)
+        finally:
+            self._leave(probe, failed)
 
     def _rested(self) -> bool:
         return self._opened_at is not None and self._clock() >= self._opened_at + self._rest
-
-    def _enter(self, refuse: Callable[[], Exception]) -> bool:
-        with self._lock:
-            if self._opened_at is None:
-                return False
-            if self._probing or not self._rested():
-                raise refuse()
-            self._probing = True
-            return True
 
     def _leave(self, probe: bool, failed: bool | None) -> None:
         with self._lock:
             if probe:
                 self._probing = False
-            if failed is None:
-                return
-            if not failed:
-                # A call that began before the circuit opened and ends well is as good as a probe.
-                self._failures, self._opened_at = 0, None
-                return
-            self._failures += 1
-            if probe or (self._opened_at is None and self._failures >= self._limit):
-                self._opened_at = self._clock()
+            if failed is False:  # as good as a probe, also where the call began before the circuit opened
+                self.failures, self._opened_at = 0, None
+            elif failed:
+                self.failures += 1
+                if probe or (self._opened_at is None and self.failures >= self._limit):
+                    self._opened_at = self._clock()

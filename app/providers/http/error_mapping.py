@@ -1,7 +1,7 @@
-"""What went wrong outside, read from any vendor's exception, and said in our words.
+"""Map any vendor's exception to an error of ``graph.errors``.
 
 Vendors' exceptions share no root, so they are read by what they carry: a status code, headers, or an ``httpx`` or
-operating system error among their causes. Of their text nothing is kept: it may hold addresses, headers and keys.
+operating system error among their causes. Their text is dropped: it may hold addresses, headers and keys.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import email.utils
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import httpx
 
 from graph.errors import (
     EmbeddingUnavailable,
     ModelUnavailable,
+    RAGError,
     RerankFailed,
     StoreUnavailable,
     SynthesisFailed,
@@ -29,11 +30,14 @@ Kind = Literal["unreachable", "late", "unauthorized", "missing", "limited", "bro
 _DEEPEST = 8
 _UNREACHABLE = (httpx.NetworkError, httpx.ProxyError, httpx.RemoteProtocolError, httpx.ConnectTimeout, ConnectionError)
 _LATE = (httpx.TimeoutException, TimeoutError)
+_BY_STATUS: dict[int, Kind] = {401: "unauthorized", 403: "unauthorized", 404: "missing", 429: "limited"}
+
+E = TypeVar("E", bound=RAGError)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What an exception says. ``retry_after`` is in seconds, as the server asked."""
+    """What an exception tells. ``retry_after`` is in seconds, as the server asked."""
 
     kind: Kind
     status: int | None = None
@@ -41,12 +45,12 @@ class Fault:
 
     @property
     def transient(self) -> bool:
-        """Whether the same call may well succeed in a moment: connection errors, 429 and 5xx, nothing else."""
+        """Whether a retry may succeed: connection errors, 429 and 5xx, nothing else."""
         return self.kind in ("unreachable", "limited", "broken")
 
 
 def fault_of(error: BaseException) -> Fault:
-    """Read *error* and its causes; total, ``unknown`` when nothing is recognised."""
+    """Classify *error* by itself and its causes; ``unknown`` when nothing is recognised."""
     status = retry_after = None
     kind: Kind = "unknown"
     for cause in _causes(error):
@@ -56,74 +60,61 @@ def fault_of(error: BaseException) -> Fault:
             kind = "unreachable"
         elif kind == "unknown" and isinstance(cause, _LATE):
             kind = "late"
-    return Fault(_kind_of(status) if status else kind, status, retry_after)
+    if status:
+        kind = _BY_STATUS.get(status, "broken" if status >= 500 else "rejected")
+    return Fault(kind, status, retry_after)
+
+
+_TEXTS: dict[Kind, str] = {
+    "unreachable": "{part} cannot be reached.",
+    "unauthorized": "{part} rejected the API key (HTTP {status}).",
+    "missing": "{part} was not found (HTTP {status}).",
+    "late": "{part} timed out.",
+    "limited": "{part}'s rate limit was reached (HTTP {status}).",
+    "broken": "{part} reported a server error (HTTP {status}).",
+    "rejected": "{part} rejected the request (HTTP {status}).",
+    "unknown": "{part} failed.",
+}
+
+
+def _text(fault: Fault, part: str) -> str:
+    return _TEXTS[fault.kind].format(part=part, status=fault.status)
 
 
 def chat_error(error: BaseException, model: str, *, begun: bool = False) -> SynthesisFailed:
-    """Our error for a chat model's; *begun* says that part of an answer had come.
+    """Return the error for a chat model's failure; *begun* says that part of an answer had arrived.
 
-    Gives ``ModelUnavailable`` (not reached, 401, 403, 404), ``SynthesisTimeout`` or ``SynthesisFailed``.
+    It is ``ModelUnavailable`` (not reached, 401, 403, 404), ``SynthesisTimeout`` or ``SynthesisFailed``.
     """
-    kind = fault_of(error).kind
-    if begun and kind != "late":
-        return SynthesisFailed("The chat model broke off its answer.")
-    match kind:
-        case "unreachable":
-            return ModelUnavailable("The chat model cannot be reached.")
-        case "unauthorized":
-            return ModelUnavailable("The chat model's server does not accept the key.")
-        case "missing":
-            return ModelUnavailable(f"The chat model {model} is not there.", model=model)
-        case "late":
-            return SynthesisTimeout("The chat model did not answer in time.")
-        case "limited":
-            return SynthesisFailed("The chat model takes no more requests at the moment.")
-        case "rejected":
-            return SynthesisFailed("The chat model did not accept the request.")
-        case _:
-            return SynthesisFailed("The chat model failed.")
+    fault = fault_of(error)
+    if fault.kind == "late":
+        return SynthesisTimeout(_text(fault, "The chat model"))
+    if begun:
+        return SynthesisFailed("The chat model's answer was interrupted.")
+    if fault.kind == "missing":
+        return ModelUnavailable(_text(fault, f"The chat model {model}"), model=model)
+    unavailable = fault.kind in ("unreachable", "unauthorized")
+    return (ModelUnavailable if unavailable else SynthesisFailed)(_text(fault, "The chat model"))
 
 
 def rerank_error(error: BaseException) -> RerankFailed:
-    """Our error for a reranker's; ``details["status"]`` is the HTTP status where there was one."""
-    fault = fault_of(error)
-    said = {
-        "unreachable": "The reranker cannot be reached.",
-        "unauthorized": "The reranker does not accept the key.",
-        "missing": "The reranking model is not there.",
-        "late": "The reranker did not answer in time.",
-        "limited": "The reranker takes no more requests at the moment.",
-        "rejected": "The reranker did not accept the request.",
-    }.get(fault.kind, "The reranker failed.")
-    return RerankFailed(said, **({"status": fault.status} if fault.status else {}))
+    """Return the error for a reranker's failure; ``details["status"]`` is the HTTP status where there was one."""
+    return _failure(RerankFailed, "The reranker", error)
 
 
 def embedding_error(error: BaseException) -> EmbeddingUnavailable:
-    """Our error for an embedding model's; ``details["status"]`` is the HTTP status where there was one."""
-    fault = fault_of(error)
-    said = {
-        "unreachable": "The embedding model cannot be reached.",
-        "unauthorized": "The embedding model's server does not accept the key.",
-        "missing": "The embedding model is not there.",
-        "late": "The embedding model did not answer in time.",
-        "limited": "The embedding model takes no more requests at the moment.",
-        "rejected": "The embedding model did not accept the request.",
-    }.get(fault.kind, "The embedding model failed.")
-    return EmbeddingUnavailable(said, **({"status": fault.status} if fault.status else {}))
+    """Return the error for an embedding model's failure, with ``details`` as ``rerank_error``."""
+    return _failure(EmbeddingUnavailable, "The embedding model", error)
 
 
 def store_error(error: BaseException) -> StoreUnavailable:
-    """Our error for a vector store's; ``details["status"]`` is the HTTP status where there was one."""
+    """Return the error for a vector store's failure, with ``details`` as ``rerank_error``."""
+    return _failure(StoreUnavailable, "The vector store", error)
+
+
+def _failure(kind: type[E], part: str, error: BaseException) -> E:
     fault = fault_of(error)
-    said = {
-        "unreachable": "The vector store cannot be reached.",
-        "unauthorized": "The vector store does not accept the key.",
-        "missing": "The vector store does not know this request: is its address right?",
-        "late": "The vector store did not answer in time.",
-        "limited": "The vector store takes no more requests at the moment.",
-        "rejected": "The vector store did not accept the request.",
-    }.get(fault.kind, "The vector store failed.")
-    return StoreUnavailable(said, **({"status": fault.status} if fault.status else {}))
+    return kind(_text(fault, part), **({"status": fault.status} if fault.status else {}))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -157,13 +148,3 @@ def _retry_after(error: BaseException) -> float | None:
         if value and (date := email.utils.parsedate_tz(value)):
             return max(0.0, email.utils.mktime_tz(date) - time.time())
     return None
-
-
-def _kind_of(status: int) -> Kind:
-    if status in (401, 403):
-        return "unauthorized"
-    if status == 404:
-        return "missing"
-    if status == 429:
-        return "limited"
-    return "broken" if status >= 500 else "rejected"

@@ -1,12 +1,13 @@
-"""The way of every call to a remote part: its own time, our retries, its circuit, and one error of ours at the end."""
+"""Calls to one remote provider: time limit, retries, circuit breaker and error mapping around each."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import fault_of
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class GuardedCalls:
-    """Calls to one part. ``error`` makes our error of a vendor's; ``resting`` is raised while the circuit is open.
+    """``error`` maps a vendor's exception; ``resting`` makes the error raised while the circuit is open.
 
     ``seconds`` limits each try, ``total`` all tries and the waits between them.
     """
@@ -31,7 +32,7 @@ class GuardedCalls:
     retry: Retry = field(default_factory=Retry)
 
     async def acall(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Await ``work()``; tried again when that may help. Errors of ``graph.errors`` pass, all others are mapped.
+        """Await ``work()``, again where a retry may succeed. Errors of ``graph.errors`` pass, all others are mapped.
 
         Cancelling the caller cancels the call.
         """
@@ -48,21 +49,13 @@ class GuardedCalls:
         with self.circuit.guard(self.resting, _is_failure):
             return await self.retry.acall(attempt, deadline=time.monotonic() + self.total)
 
-    def call(self, work: Callable[[], T]) -> T:
-        """``acall`` for a call that blocks, and keeps ``seconds`` itself."""
-
-        def attempt() -> T:
-            try:
-                return work()
-            except RAGError:
-                raise
-            except Exception as error:
-                raise self.error(error) from error
-
-        with self.circuit.guard(self.resting, _is_failure):
-            return self.retry.call(attempt, deadline=time.monotonic() + self.total)
-
 
 def _is_failure(error: Exception) -> bool:
-    """Whether the part itself is ill. Who refuses one request, or says that a collection is not there, is well."""
+    """Whether the provider itself failed: not where it rejects one request, or lacks what was asked for."""
     return isinstance(error, RAGError) and fault_of(error).kind not in ("rejected", "missing") and bool(error.__cause__)
+
+
+def run_blocking(work: Coroutine[Any, Any, T]) -> T:
+    """Run *work* to its end on an event loop of its own, for code that blocks; inside a running loop too."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import tenacity
 
@@ -23,14 +23,13 @@ T = TypeVar("T")
 class Retry:
     """How often, and how long in between. Times are seconds, ``deadline`` s on the clock of ``time.monotonic``.
 
-    ``attempts`` counts the first one. ``clock``, ``sleep`` and ``asleep`` are given by tests.
+    ``attempts`` counts the first one. Tests set ``clock`` and ``asleep``.
     """
 
     attempts: int = 3
     first_wait: float = 0.2
     longest_wait: float = 2.0
     clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
     asleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def acall(
@@ -40,44 +39,22 @@ class Retry:
 
         *unless* is asked before every retry and forbids it: an answer that has begun cannot begin anew.
         """
-        try:
-            return await work()
-        except Exception as error:  # noqa: BLE001  # it is told to tenacity, which is slow, and seldom needed
-            failed = [error]
 
         async def attempt() -> T:  # tenacity awaits only what it can see to be a coroutine function
-            if failed:
-                raise failed.pop()
             return await work()
 
-        return await tenacity.AsyncRetrying(sleep=self.asleep, **self._rules(deadline, unless))(attempt)
-
-    def call(self, work: Callable[[], T], *, deadline: float) -> T:
-        """``acall`` for code that blocks."""
-        return tenacity.Retrying(sleep=self.sleep, **self._rules(deadline, lambda: False))(work)
-
-    def _rules(self, deadline: float, unless: Callable[[], bool]) -> dict[str, Any]:
         jittered = tenacity.wait_random_exponential(multiplier=self.first_wait, max=self.longest_wait)
-
-        def wait(state: tenacity.RetryCallState) -> float:
-            return max(jittered(state), _fault(state).retry_after or 0.0)
-
-        def too_late(state: tenacity.RetryCallState) -> bool:
-            return self.clock() + state.upcoming_sleep >= deadline
-
-        return {
-            "retry": lambda state: state.outcome.failed and _fault(state).transient and not unless(),
-            "wait": wait,
-            "stop": lambda state: state.attempt_number >= self.attempts or too_late(state),
-            "reraise": True,
-        }
+        retrying = tenacity.AsyncRetrying(
+            sleep=self.asleep,
+            retry=lambda state: _fault(state).transient and not unless(),
+            wait=lambda state: max(jittered(state), _fault(state).retry_after or 0.0),
+            stop=lambda state: state.attempt_number >= self.attempts or self.clock() + state.upcoming_sleep >= deadline,
+            reraise=True,
+        )
+        return await retrying(attempt)
 
 
 def _fault(state: tenacity.RetryCallState) -> Fault:
     error = state.outcome.exception() if state.outcome else None
-    # A cancellation, or an exit, is nobody's fault and is never retried.
+    # A cancellation, or an exit of the process, is never retried.
     return fault_of(error) if isinstance(error, Exception) else Fault("unknown")
-
-
-ONCE = Retry(attempts=1)
-"""No retry: for callers that promise exactly one call."""

@@ -1,30 +1,33 @@
-"""aiohttp's connections for clients that speak httpx: a request given up leaves nothing behind.
+"""aiohttp's connections for clients that use httpx: a cancelled request leaves nothing behind.
 
-httpx's own connections (httpcore 1.0.9) are lost when their request is cancelled at an unlucky await: they stay open,
-belong to nobody, and count against the pool until no request gets through (encode/httpcore, issues 830, 961 and 1093;
-``tests/app/providers/http/test_transport.py`` shows it beside ours). Callers of this service leave all day long.
-``httpx-aiohttp`` would do it too, but takes a server that hangs up for one that is late, keeps cookies, and knows no
-proxies.
+httpx's own connections (httpcore 1.0.9) are lost when their request is cancelled at certain awaits: they stay open and
+count against the pool until no request gets through (encode/httpcore, issues 830, 961 and 1093;
+``tests/app/providers/http/test_transport.py`` tells when that is mended). Callers of this service leave all day long.
+``httpx-aiohttp`` maps a server that hangs up to a timeout, keeps cookies, and ignores proxies.
 """
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import cached_property
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+from weakref import WeakSet
 
 import aiohttp
 import httpx
 from yarl import URL
 
-from app.providers.http.sessions import Sessions, mind_the_end, open_session, proxy_for
-
 IDLE_SECONDS = 4.0
-"""How long ``AiohttpTransport`` keeps an idle connection: less than the five seconds after which Qdrant, uvicorn and
-others close theirs, so that no request is sent into a closing one."""
+"""How long an idle connection is kept: less than the five seconds after which Qdrant, uvicorn and others close theirs,
+so that no request is sent into a closing one."""
 
 OF_THE_CLIENT = frozenset({"connection", "transfer-encoding"})
-"""Headers of a request that tell how the client's own connections send it."""
+"""Headers of a request that are the connection's own."""
 
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
 
@@ -33,44 +36,43 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     """What ``httpx.AsyncClient(transport=...)`` takes; a client over it may be used from any number of event loops.
 
     Requests are sent as httpx made them, and fail with httpx's exceptions; where a connection breaks before the answer,
-    aiohttp asks once more, unless it is a POST. ``aclose`` closes the connections of the running loop. Without *kept*
-    no connection outlives its answer, so that there is nothing to close.
+    aiohttp asks once more, unless it is a POST. Without *kept* no connection outlives its answer, so that there is
+    nothing to close.
     """
 
     def __init__(self, *, kept: bool = True) -> None:
         self._kept = kept
         self._sessions = Sessions(self._open)
-        self._proxies: dict[tuple[str, bytes], str | None] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """httpx's: the response to *request*, its body yet to be read."""
+        """Return the response to *request*, its body yet to be read."""
         content = await request.aread()
         session = self._sessions.here if self._kept else self._open()
         limits = request.extensions.get("timeout", {})
+        url = request.url.copy_with(username=None, password=None)  # httpx has made a header of them
         try:
             response = await session.request(
                 request.method,
-                URL(str(_without_userinfo(request.url)), encoded=True),
+                URL(str(url), encoded=True),
                 headers=[(name, value) for name, value in request.headers.multi_items() if name not in OF_THE_CLIENT],
                 data=content or None,
                 allow_redirects=False,
-                proxy=self._proxy(request.url),
-                timeout=aiohttp.ClientTimeout(
-                    total=None, sock_connect=limits.get("connect"), sock_read=limits.get("read")
-                ),
+                proxy=proxy_for(url),
+                timeout=aiohttp.ClientTimeout(None, sock_connect=limits.get("connect"), sock_read=limits.get("read")),
             )
         except _FAILURES as error:
             failed = as_httpx(error)
         else:
-            mind_the_end(response)
-            return httpx.Response(response.status, headers=response.raw_headers, stream=_Body(response))
+            return httpx.Response(
+                response.status, headers=response.raw_headers, stream=_Body(response, limits.get("read"))
+            )
         finally:
             if not self._kept:
                 session.detach()  # it keeps nothing that would have to be closed
         raise failed  # not from the error, which may carry a status that no server sent
 
     async def aclose(self) -> None:
-        """httpx's: close the connections of the running loop; the next request opens new ones."""
+        """Close the connections of the running loop; the next request opens new ones."""
         await self._sessions.aclose()
 
     def _open(self) -> aiohttp.ClientSession:
@@ -86,53 +88,127 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         """The authorities httpx trusts."""
         return httpx.create_ssl_context()
 
-    def _proxy(self, url: httpx.URL) -> str | None:
-        origin = url.scheme, url.netloc
-        if origin not in self._proxies:
-            self._proxies[origin] = proxy_for(url)
-        return self._proxies[origin]
-
 
 class _Body(httpx.AsyncByteStream):
-    """The body of a response as it comes, still encoded."""
+    """The body of a response as it comes, still encoded; *seconds* limits each read.
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
+    aiohttp 3.14 drops its own limit when a body stops being HTTP in the middle, and its reader would wait for ever.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse, seconds: float | None) -> None:
         self._response = response
+        self._seconds = seconds
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while data := await self._read():
             yield data
 
     async def aclose(self) -> None:
-        self._response.release()  # a connection whose answer was not read to its end is closed by this
+        self._response.release()  # closes a connection whose answer was not read to its end
 
     async def _read(self) -> bytes:
         try:
-            return await self._response.content.readany()
+            async with asyncio.timeout(self._seconds):
+                return await self._response.content.readany()
         except _FAILURES as error:
             failed = as_httpx(error)
         raise failed
 
 
-def _without_userinfo(url: httpx.URL) -> httpx.URL:
-    """httpx has made a header of a name and password in the address, and aiohttp would make another."""
-    return url.copy_with(username=None, password=None) if url.userinfo else url
+class Sessions:
+    """Makes a session for the running loop, with *make*, when it is first needed.
+
+    A session belongs to the loop that opened it; the command line, the library's own thread and a server each run a
+    loop of their own over the same providers.
+    """
+
+    def __init__(self, make: Callable[[], aiohttp.ClientSession]) -> None:
+        self._make = make
+        self._made: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
+        _ALL.add(self)
+
+    @property
+    def here(self) -> aiohttp.ClientSession:
+        """The session of the running loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._made:
+            self._discard_ended()
+            self._made[loop] = self._make()
+        return self._made[loop]
+
+    def __del__(self) -> None:
+        self._discard_ended()
+
+    async def aclose(self) -> None:
+        """Close the session of the running loop; the next use makes a new one."""
+        self._discard_ended()
+        session = self._made.pop(asyncio.get_running_loop(), None)
+        if session is not None:
+            await session.close()
+
+    def close_at_exit(self) -> None:
+        """Close what nobody has closed when the process ends; aiohttp would log it."""
+        self._discard_ended()
+        for loop, session in list(self._made.items()):
+            if loop.is_running():
+                with suppress(TimeoutError, RuntimeError):
+                    asyncio.run_coroutine_threadsafe(session.close(), loop).result(1)
+
+    def _discard_ended(self) -> None:
+        """Close the sockets of loops that have ended, where nothing can be awaited any more."""
+        for loop in [one for one in list(self._made) if one.is_closed()]:
+            session = self._made.pop(loop, None)
+            connector = session.connector if session is not None else None
+            if session is not None and connector is not None:  # else another thread was first
+                session.detach()
+                with suppress(StopIteration, RuntimeError):
+                    connector.close().send(None)  # type: ignore[attr-defined]
 
 
-def as_httpx(error: BaseException) -> httpx.TransportError:
-    """The exception httpx has for one of aiohttp's."""
-    said = str(error)
-    match error:
-        case aiohttp.ConnectionTimeoutError():
-            return httpx.ConnectTimeout(said)
-        case TimeoutError():
-            return httpx.ReadTimeout(said)
-        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
-            return httpx.ProxyError(said)
-        case aiohttp.ClientConnectorError():
-            return httpx.ConnectError(said)
-        case aiohttp.InvalidURL():
-            return httpx.UnsupportedProtocol(said)
-        case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError() | aiohttp.ClientResponseError():
-            return httpx.RemoteProtocolError(said)
-    return httpx.ReadError(said)
+_ALL: WeakSet[Sessions] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for sessions in list(_ALL):
+        sessions.close_at_exit()
+
+
+def open_session(trust: ssl.SSLContext | bool, *, idle: float = 15.0, **options: Any) -> aiohttp.ClientSession:
+    """A session of the running loop without a limit of connections or a memory for cookies.
+
+    *trust* is the TLS context, or True for aiohttp's own. A connection is kept for *idle* seconds after its answer; 0
+    closes it at once. *options* are those of ``aiohttp.ClientSession``.
+    """
+    keeping: dict[str, Any] = {"keepalive_timeout": idle} if idle else {"force_close": True}
+    connector = aiohttp.TCPConnector(limit=0, ssl=trust, **keeping)
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), **options)
+
+
+def proxy_for(url: httpx.URL) -> str | None:
+    """The proxy that the environment names for an address, as httpx and urllib read it."""
+    if proxy_bypass(url.host) or proxy_bypass(url.netloc.decode()):
+        return None
+    proxies = getproxies()
+    named = proxies.get(url.scheme) or proxies.get("all")
+    return named if not named or "://" in named else f"http://{named}"
+
+
+_EXCEPTIONS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
+    (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
+    (TimeoutError, httpx.ReadTimeout),
+    (aiohttp.ClientProxyConnectionError, httpx.ProxyError),
+    (aiohttp.ClientHttpProxyError, httpx.ProxyError),
+    (aiohttp.ClientConnectorError, httpx.ConnectError),
+    (aiohttp.InvalidURL, httpx.UnsupportedProtocol),
+    (aiohttp.ServerDisconnectedError, httpx.RemoteProtocolError),
+    (aiohttp.ClientPayloadError, httpx.RemoteProtocolError),
+    (aiohttp.ClientResponseError, httpx.RemoteProtocolError),
+    (Exception, httpx.ReadError),
+)
+"""The first that fits is the exception httpx has for one of aiohttp's."""
+
+
+def as_httpx(error: Exception) -> httpx.TransportError:
+    """Return httpx's exception for one of aiohttp's."""
+    return next(theirs for ours, theirs in _EXCEPTIONS if isinstance(error, ours))(str(error))

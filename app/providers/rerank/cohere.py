@@ -1,33 +1,32 @@
-"""Cohere's reranker over its own SDK."""
+"""langchain-cohere's reranker, with a score for every document and without a thread per call."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from langchain_cohere import CohereRerank
 from langchain_core.callbacks import Callbacks
-from langchain_core.documents import BaseDocumentCompressor, Document
-from pydantic import ConfigDict
+from langchain_core.documents import Document
 
-from app.providers.http.cohere_client import NO_RETRIES, CohereConnection
+from app.providers.http.cohere_client import CohereConnection
+from app.providers.http.guarded_calls import run_blocking
 from app.providers.rerank.scores import with_scores
 
 
-class CohereReranker(BaseDocumentCompressor):
-    """Cohere's ``/v2/rerank``. One call is one request; raises what the SDK raises, for the caller to read."""
+class CohereReranker(CohereRerank):
+    """Cohere's ``/v2/rerank``. One call is one request; raises what the SDK raises, for the caller to map.
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    langchain-cohere 0.6 has no ``acompress_documents`` (langchain-ai/langchain-cohere, pull request 134): the inherited
+    one runs in a thread, which cannot be cancelled. A test tells when it has one.
+    """
 
     connection: CohereConnection
-    model: str
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """Every document with Cohere's score in its metadata, best first; an empty list makes no call."""
-        if not documents:
-            return []
-        return _scored(documents, self.connection.client.rerank(**self._request(documents, query)))
+        """Return every document with Cohere's score in its metadata, best first; an empty list makes no call."""
+        return run_blocking(self.acompress_documents(documents, query))
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
@@ -35,21 +34,12 @@ class CohereReranker(BaseDocumentCompressor):
         """``compress_documents`` on the event loop; cancelling it ends the request."""
         if not documents:
             return []
-        return _scored(documents, await self.connection.aclient.rerank(**self._request(documents, query)))
+        texts = [document.page_content for document in documents]
+        reply = await self.connection.aclient.rerank(
+            model=self.model or "", query=query, documents=texts, top_n=len(texts)
+        )
+        return with_scores(documents, [(one.index, one.relevance_score) for one in reply.results])
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self.connection.aclose()
-
-    def _request(self, documents: Sequence[Document], query: str) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "query": query,
-            "documents": [document.page_content for document in documents],
-            "top_n": len(documents),
-            "request_options": NO_RETRIES,
-        }
-
-
-def _scored(documents: Sequence[Document], response: Any) -> list[Document]:
-    return with_scores(documents, [(int(one.index), float(one.relevance_score)) for one in response.results or ()])

@@ -1,4 +1,4 @@
-"""Rerankers by name: one function and one table line each. What comes out is LangChain's ``BaseDocumentCompressor``.
+"""Make a reranker by its name: one function and one table line each, a LangChain ``BaseDocumentCompressor``.
 
 ``local`` and ``none`` need none: see ``app/pipeline/grader.py``.
 """
@@ -21,7 +21,7 @@ RERANK_SECONDS = 5.0
 
 
 def make_reranker(settings: Settings) -> BaseDocumentCompressor:
-    """The reranker that ``RERANKER`` names; a server is not contacted. Raises ``ConfigurationError``."""
+    """Make the reranker that ``RERANKER`` names; a server is not contacted. Raises ``ConfigurationError``."""
     wanted = settings.reranking
     provider, _, model = wanted.partition(":")
     if Path(wanted).expanduser().is_dir():
@@ -32,7 +32,7 @@ def make_reranker(settings: Settings) -> BaseDocumentCompressor:
 
 
 def reranker_label(settings: Settings) -> str:
-    """``RERANKER`` for figures anybody may read: without the server's address, and of a folder its name."""
+    """Return ``RERANKER`` for public metrics: without a server's address, and of a folder its name."""
     wanted = re.sub(r"[:@]https?://.*", "", settings.reranking)
     return Path(wanted).name if Path(wanted.removeprefix("onnx:")).expanduser().is_dir() else wanted
 
@@ -42,8 +42,8 @@ def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
     from app.providers.rerank.cohere import CohereReranker
 
     connection = connect(settings, "RERANKER", RERANK_SECONDS)
-    _ = connection.aclient  # now, rather than in the first question's time: the SDK takes seconds to import
-    return CohereReranker(connection=connection, model=model)
+    _ = connection.aclient  # now, not in the first question's time: the SDK takes seconds to import
+    return CohereReranker(connection=connection, cohere_api_key=settings.cohere_api_key, model=model)
 
 
 def _onnx(_: Settings, folder: str) -> BaseDocumentCompressor:
@@ -52,22 +52,18 @@ def _onnx(_: Settings, folder: str) -> BaseDocumentCompressor:
     return OnnxReranker(model=CrossEncoder(Path(folder).expanduser()))
 
 
-def _tei(settings: Settings, url: str) -> BaseDocumentCompressor:
-    return _served(settings, url, None)
-
-
-def _rerank(settings: Settings, name: str) -> BaseDocumentCompressor:
-    model, _, url = name.partition("@http")
-    return _served(settings, f"http{url}", model)
-
-
-def _served(settings: Settings, url: str, model: str | None) -> BaseDocumentCompressor:
+def _tei(settings: Settings, url: str, model: str | None = None) -> BaseDocumentCompressor:
     from app.providers.rerank.http import HttpReranker
 
     if not is_address(url) or "@" in url or model == "":
         raise _refused(settings)
     seconds = settings.request_timeout_seconds
     return HttpReranker(url=url.rstrip("/"), key=settings.reranker_api_key, seconds=seconds, model=model)
+
+
+def _rerank(settings: Settings, name: str) -> BaseDocumentCompressor:
+    model, _, url = name.partition("@http")
+    return _tei(settings, f"http{url}", model)
 
 
 def _refused(settings: Settings) -> ConfigurationError:
@@ -84,4 +80,4 @@ FACTORIES: dict[str, Callable[[Settings, str], BaseDocumentCompressor]] = {
     "tei": _tei,
     "rerank": _rerank,
 }
-"""Provider -> maker."""
+"""Provider -> factory."""

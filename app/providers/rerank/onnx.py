@@ -1,4 +1,4 @@
-"""A cross-encoder in a folder, as Hugging Face exports it to ONNX, on ONNX Runtime: one logit for a pair of texts."""
+"""Run a cross-encoder in a folder, as Hugging Face exports it to ONNX: one logit for a pair of texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,9 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ConfigDict, PrivateAttr
 
-from app.providers.embeddings.encoder_queue import Limit
-from app.providers.embeddings.minilm_encoder import session_options
+from app.providers.embeddings.minilm_encoder import open_session, read_tokenizer
+from app.providers.embeddings.vectors import length_batches
+from app.providers.http.guarded_calls import run_blocking
 from app.providers.rerank.scores import with_scores
 from graph.errors import ConfigurationError
 
@@ -40,21 +41,14 @@ class CrossEncoder:
     """
 
     def __init__(self, folder: Path) -> None:
-        from onnxruntime import InferenceSession
-        from tokenizers import Tokenizer
-
         file = _model_file(folder)
         config = _json(folder / "config.json") | _json(folder / "tokenizer_config.json")
         self._pad = int(config.get("pad_token_id") or 0)
-        longest = [config.get("max_position_embeddings"), config.get("model_max_length"), MOST_TOKENS]
+        limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MOST_TOKENS]
+        self._tokenizer = read_tokenizer(folder)
+        self._tokenizer.enable_truncation(min(int(one) for one in limits if one))
         try:
-            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # the tokenizers library raises nothing more special
-            raise ConfigurationError(f"{folder / 'tokenizer.json'} cannot be read as a tokenizer.") from error
-        self._tokenizer.enable_truncation(min(int(one) for one in longest if one))
-        self._tokenizer.no_padding()
-        try:
-            self._session = InferenceSession(str(file), session_options(threads=1), providers=["CPUExecutionProvider"])
+            self._session = open_session(str(file))
             self._inputs = {one.name: one.type for one in self._session.get_inputs()}
             self._output = next(one.name for one in self._session.get_outputs())
             wrong = [name for name, kind in self._inputs.items() if name not in INPUTS or kind not in _TYPES]
@@ -62,13 +56,14 @@ class CrossEncoder:
         except Exception as error:  # ONNX Runtime's own classes share no root
             raise ConfigurationError(f"{file} cannot be run by ONNX Runtime here.") from error
         if wrong:
-            raise ConfigurationError(f"{file} is no cross-encoder: it asks for {', '.join(wrong)}.")
+            raise ConfigurationError(f"{file} is not a cross-encoder: it needs the inputs {', '.join(wrong)}.")
         if size != 2:
-            each = f"{size / 2:g} numbers for a pair of texts, not one score"
-            raise ConfigurationError(f"{file} is no reranker: it gives {each}.")
+            raise ConfigurationError(
+                f"{file} is not a reranker: it returns {size / 2:g} numbers for a pair of texts, not one score."
+            )
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One score per text, any number, from one pass padded to the longest; at least one text."""
+        """Return one score per text, any number, from one pass padded to the longest; at least one text."""
         found: list[float] = self._run(question, texts).reshape(len(texts)).tolist()
         return found
 
@@ -101,40 +96,29 @@ class OnnxReranker(BaseDocumentCompressor):
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """Every document with its score in its metadata, best first."""
-        batches, parts = _batched(documents)
-        return _joined(documents, batches, [*self._pool.map(partial(self.model.logits, query), parts)])
+        """Return every document with its score in its metadata, best first."""
+        return run_blocking(self.acompress_documents(documents, query))
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """``compress_documents`` on the event loop; cancelling it drops the batches that still wait."""
-        batches, parts = _batched(documents)
+        batches = length_batches([document.page_content for document in documents])
         loop = asyncio.get_running_loop()
-        work = [loop.run_in_executor(self._pool, self.model.logits, query, texts) for texts in parts]
-        return _joined(documents, batches, await asyncio.gather(*work))
+        work = [loop.run_in_executor(self._pool, self._scored, query, documents, batch) for batch in batches]
+        return with_scores(documents, chain.from_iterable(await asyncio.gather(*work)), log_odds=True)
 
     async def aclose(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-
-def _batched(documents: Sequence[Document]) -> tuple[list[list[int]], list[list[str]]]:
-    """Positions of the documents in batches, and the texts of each batch."""
-    texts = [document.page_content for document in documents]
-    batches = Limit().batches(texts)
-    return batches, [[texts[at] for at in batch] for batch in batches]
-
-
-def _joined(
-    documents: Sequence[Document], batches: Sequence[Sequence[int]], logits: Sequence[Sequence[float]]
-) -> list[Document]:
-    found = [pair for batch, row in zip(batches, logits, strict=True) for pair in zip(batch, row, strict=True)]
-    return with_scores(documents, found, log_odds=True)
+    def _scored(self, query: str, documents: Sequence[Document], batch: Sequence[int]) -> list[tuple[int, float]]:
+        logits = self.model.logits(query, [documents[position].page_content for position in batch])
+        return list(zip(batch, logits, strict=True))
 
 
 def _model_file(folder: Path) -> Path:
-    """``model.onnx``, in the folder or in its ``onnx``; else the only ONNX file there is, a quantised one say."""
+    """Return ``model.onnx``, in the folder or in its ``onnx``; else the only ONNX file there is."""
     found = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
     chosen = [file for file in found if file.name == "model.onnx"][:1] or found
     if len(chosen) != 1:

@@ -1,6 +1,6 @@
-"""The shipped reader: a cross-encoder that says which sentences of a passage answer a question.
+"""Run the shipped reader: a cross-encoder that scores which sentences of a passage answer a question.
 
-One pass reads a question and a passage together and scores every sentence. The weights are ``reader_weights.npz``
+One pass reads a question and a passage together. The weights are ``reader_weights.npz``
 (model card: ``docs/reader.md``; training: ``training/``); tokenizer and word embeddings are those of all-MiniLM-L6-v2.
 A passage is read alone, so what is found does not depend on what else is read.
 """
@@ -10,16 +10,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from app.providers.embeddings.memory_cache import MemoryCache
-from app.providers.embeddings.minilm_encoder import session_options
+from app.providers.embeddings.minilm_encoder import open_session, read_tokenizer
 from app.providers.embeddings.weights import find_weights
-from app.providers.rerank.reader_graph import reader_graph
+from app.providers.rerank.reader_graph import ReaderGraph
+from app.providers.rerank.scores import valid_unicode
 from graph.errors import ConfigurationError
 from graph.ports import Passage
 from graph.state import ReadPassage
@@ -27,14 +27,15 @@ from graph.state import ReadPassage
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from onnxruntime import InferenceSession
 
 WEIGHTS = Path(__file__).with_name("reader_weights.npz")
 WEIGHTS_SHA256 = "f79f53c35a355d9d480b9f5a2331a120f2e76cbd084715445f4d1c7b855e4052"
 """sha256 of the shipped weights; other bytes under that name stop the start."""
 QUESTION_TOKENS, PASSAGE_TOKENS = 48, 224
 """Word pieces read of a question and of a passage, as in training (``training/data.py``)."""
-REMEMBERED_BYTES = 4 << 20
-"""For passages read lately, so that an answer and its grading read each once."""
+UNREAD = 20.0
+"""How far below "no sentence answers" the score is of a sentence that was not read."""
 
 
 class OnnxReader:
@@ -50,71 +51,48 @@ class OnnxReader:
         self._folder = find_weights(folder)
         self._file, self._sha256 = weights, sha256
         self._loading = Lock()
-        self._model: _Model | None = None
+        self._session: InferenceSession | None = None
+        self._heads: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
+        self._tokenizer = read_tokenizer(self._folder)
+        self._cls, self._sep = self._tokenizer.encode("").ids
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="read")
-        self._read: MemoryCache[ReadPassage] = MemoryCache(
-            REMEMBERED_BYTES, lambda read: 16 * len(read.sentences) + 512
-        )
 
-    def load(self) -> None:
-        """Open the session now rather than at the first question."""
+    def load(self) -> InferenceSession:
+        """Return the session; the first call opens it."""
+        import numpy as np
+
         with self._loading:
-            if self._model is None:
-                self._model = _Model(self._folder, self._file, self._sha256)
+            if self._session is None:
+                data = self._file.read_bytes()
+                if self._sha256 is not None and hashlib.sha256(data).hexdigest() != self._sha256:
+                    raise ConfigurationError(f"{self._file} is damaged: install knowledge-garden again.")
+                with np.load(self._file) as arrays:
+                    layers: dict[str, NDArray[Any]] = dict(arrays)
+                for name in ("token", "sentence", "whole"):
+                    head = layers.pop(f"head.{name}")
+                    self._heads[name] = (head[:, :-1].astype(np.float32), head[:, -1].astype(np.float32))
+                self._session = open_session(ReaderGraph(self._folder, layers).write(), folder=self._folder)
+            return self._session
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
-        """Return what was read of each passage, in order. Passages read lately are remembered."""
-        keys: list[tuple[str, Passage]] = [(question, passage) for passage in passages]
-        known = self._read.find(keys)
-        new = [key for key in dict.fromkeys(keys) if key not in known]
+        """Return what was read of each passage, in order."""
         loop = asyncio.get_running_loop()
-        found = await asyncio.gather(*(loop.run_in_executor(self._pool, self._one, *key) for key in new))
-        made: dict[Hashable, ReadPassage] = dict(zip(new, found, strict=True))
-        self._read.keep(made)
-        return [(known | made)[key] for key in keys]
+        work = [loop.run_in_executor(self._pool, self._read, question, passage) for passage in passages]
+        return list(await asyncio.gather(*work))
 
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _one(self, question: str, passage: Passage) -> ReadPassage:
-        self.load()
-        assert self._model is not None
-        return self._model.read(question, passage)
-
-
-class _Model:
-    """Tokenizer, session and heads."""
-
-    def __init__(self, folder: Path, file: Path, sha256: str | None) -> None:
-        import numpy as np
-        from onnxruntime import InferenceSession
-        from tokenizers import Tokenizer
-
-        data = file.read_bytes()
-        if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-            raise ConfigurationError(f"{file} is damaged: install knowledge-garden again.")
-        with np.load(file) as arrays:
-            layers: dict[str, NDArray[Any]] = dict(arrays)
-        heads = {name: layers.pop(f"head.{name}") for name in ("token", "sentence", "whole")}
-        self._heads = {
-            name: (one[:, :-1].astype(np.float32), one[:, -1].astype(np.float32)) for name, one in heads.items()
-        }
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        self._cls, self._sep = self._tokenizer.encode("").ids
-        options = session_options(1, folder)
-        self._session = InferenceSession(reader_graph(folder, layers), options, providers=["CPUExecutionProvider"])
-
-    def read(self, question: str, passage: Passage) -> ReadPassage:
+    def _read(self, question: str, passage: Passage) -> ReadPassage:
         """Score the sentences of *passage*; those past ``PASSAGE_TOKENS`` get the lowest score."""
         import numpy as np
 
+        session = self.load()
         ids, ranges = self._encoded(question, passage)
         tokens = np.array([ids], np.int32)
-        (hidden,) = self._session.run(["hidden"], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-        token, sentence, whole = (self._apply(name, hidden[0]) for name in ("token", "sentence", "whole"))
+        (hidden,) = session.run(["hidden"], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
+        token, sentence, whole = (hidden[0] @ weight.T + bias for weight, bias in self._heads.values())
         null, answerable, supported = whole[0].tolist()
         scores = [
             float(sentence[start:end, 0].mean() + token[start:end, 0].max()) if end > start else null - UNREAD
@@ -125,8 +103,8 @@ class _Model:
     def _encoded(self, question: str, passage: Passage) -> tuple[list[int], list[tuple[int, int]]]:
         """Token ids of ``[CLS] question [SEP] title: sentence … [SEP]``, and the range of tokens of each sentence."""
         texts = [question, f"{passage.title}:" if passage.title else "", *passage.sentences]
-        whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        asked, title, *sentences = [e.ids for e in self._tokenizer.encode_batch(whole, add_special_tokens=False)]
+        encoded = self._tokenizer.encode_batch([*map(valid_unicode, texts)], add_special_tokens=False)
+        asked, title, *sentences = [one.ids for one in encoded]
         ids = [self._cls, *asked[:QUESTION_TOKENS], self._sep]
         last = len(ids) + PASSAGE_TOKENS
         ids += title[: PASSAGE_TOKENS // 4]
@@ -136,12 +114,3 @@ class _Model:
             ids += sentence[: last - start]
             ranges.append((start, len(ids)))
         return [*ids, self._sep], ranges
-
-    def _apply(self, head: str, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-        weight, bias = self._heads[head]
-        found: NDArray[np.float32] = hidden @ weight.T + bias
-        return found
-
-
-UNREAD = 20.0
-"""How far below "no sentence answers" a sentence is that was not read."""

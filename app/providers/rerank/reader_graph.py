@@ -1,4 +1,4 @@
-"""The reader's ONNX graph: the encoder of all-MiniLM-L6-v2 with the layers trained for reading.
+"""Write the reader's ONNX graph: the encoder of all-MiniLM-L6-v2 with the layers trained for reading.
 
 The embedding tables are those of the installed all-MiniLM-L6-v2, mapped from its file; the layers come from the weights
 that ship with this package, 8-bit with one scale for each block of 32 (``training/export.py``).
@@ -9,47 +9,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.providers.embeddings.minilm_graph import BLOCK, MS, EncoderGraph
+from app.providers.embeddings.minilm_graph import BLOCK, MS, SIZE, EncoderGraph
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-EMBEDDINGS = "embeddings."
 
-
-def reader_graph(folder: Path, layers: dict[str, NDArray[np.generic]]) -> bytes:
-    """Return the serialised ONNX model: ``input_ids`` int32 [1, tokens] to ``hidden`` float32 [1, tokens, size].
+class ReaderGraph(EncoderGraph):
+    """The model ``input_ids`` int32 [1, tokens] to ``hidden`` float32 [1, tokens, size].
 
     *folder* holds all-MiniLM-L6-v2; *layers* are the shipped arrays by name. Raises ``ConfigurationError``.
     """
-    return _ReaderGraph(folder, layers).write()
-
-
-class _ReaderGraph(EncoderGraph):
-    """Takes the embeddings from the MiniLM folder and everything else from the reader's own arrays."""
 
     def __init__(self, folder: Path, layers: dict[str, NDArray[np.generic]]) -> None:
         super().__init__(folder, "int8")
         self.layers = layers
 
     def pool(self, hidden: str) -> str:
-        """Give out the last layer as it is: the heads read single tokens."""
+        """Return the last layer as it is: the heads read single tokens."""
         return self.node("Identity", [hidden], "hidden")
 
     def outputs(self) -> list[object]:
-        size = self.config["hidden_size"]
-        return [self.onnx.helper.make_tensor_value_info("hidden", self.onnx.TensorProto.FLOAT, ["b", "t", size])]
+        return [self.onnx.helper.make_tensor_value_info("hidden", self.onnx.TensorProto.FLOAT, ["b", "t", SIZE])]
 
     def linear(self, hidden: str, at: str) -> str:
-        """``hidden`` times the transposed 8-bit weight."""
+        """Multiply ``hidden`` with the transposed 8-bit weight."""
         names = [self.own(f"{at}.weight.{part}") for part in ("levels", "scales")]
         rows, blocks, _ = self.layers[f"{at}.weight.levels"].shape
         sizes = {"N": rows, "K": blocks * BLOCK}
         return self.node(f"{MS}.MatMulNBits", [hidden, *names], bits=8, block_size=BLOCK, accuracy_level=4, **sizes)
 
     def weight(self, name: str) -> str:
-        return super().weight(name) if name.startswith(EMBEDDINGS) else self.own(name)
+        return super().weight(name) if name.startswith("embeddings.") else self.own(name)
 
     def own(self, name: str) -> str:
         """Write one of the reader's arrays into the graph; half precision becomes float32."""

@@ -1,4 +1,4 @@
-"""What every reranker's answer becomes: documents with a score in [0, 1] in their metadata."""
+"""Put a reranker's scores, as probabilities, into the metadata of the documents."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _EDGE = 1e-6
 def with_scores(
     documents: Sequence[Document], found: Iterable[tuple[int, float]], *, log_odds: bool = False
 ) -> list[Document]:
-    """Copies of the documents with their scores, best first; *found* holds (position, score) pairs.
+    """Copy the documents with their scores, best first; *found* holds (position, score) pairs.
 
-    Scores are probabilities, cut off outside of [0, 1], or with *log_odds* any number. Raises ``ValueError`` when one
-    is no number, or when they are not those of each document.
+    Scores are probabilities, clipped to [0, 1], or with *log_odds* any number. Raises ``ValueError`` when one is not
+    finite, or when a document has none.
     """
     scores: dict[int, float] = {}
     for position, score in found:
         if not math.isfinite(score):
-            raise ValueError("a score is not a number")
+            raise ValueError("a score is not finite")
         scores[position] = sigmoid(score) if log_odds else min(1.0, max(0.0, score))
     if scores.keys() != set(range(len(documents))):
-        raise ValueError("the scores are not those of the documents")
+        raise ValueError("the scores do not belong to the documents")
     scored = [
         Document(page_content=document.page_content, metadata={**document.metadata, SCORE: scores[i]}, id=document.id)
         for i, document in enumerate(documents)
@@ -36,16 +36,16 @@ def with_scores(
 
 
 def sigmoid(logit: float) -> float:
-    """The probability in [0, 1] of log-odds; total."""
+    """Return the probability in [0, 1] of log-odds."""
     return 1.0 / (1.0 + math.exp(-min(700.0, max(-700.0, logit))))
 
 
 def log_odds_of(probability: float) -> float:
-    """The inverse of ``sigmoid``, within ±13.8."""
+    """Invert ``sigmoid``, within ±13.8."""
     inside = min(1.0 - _EDGE, max(_EDGE, probability))
     return math.log(inside / (1.0 - inside))
 
 
 def valid_unicode(text: str) -> str:
-    """*text* as it can be sent and tokenized: half of a surrogate pair becomes a question mark."""
+    """Replace half of a surrogate pair, which cannot be sent or tokenized, by a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")

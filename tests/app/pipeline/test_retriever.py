@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from app.pipeline.retriever import POOL, HybridRetriever
 from app.providers.embeddings.minilm import MiniLMEmbeddings
+from app.providers.embeddings.vectors import document_vectors, question_vector
 from app.providers.stores.bm25 import AVERAGE_STEMS, K1, B
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
@@ -113,17 +115,17 @@ async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, 
     """Cosines with numpy, BM25 and idf with the formula, vectors to the precision they are kept in."""
     question = "How many days of annual leave before a manager says no to frobnication?"
     retrieved = await HybridRetriever(store, embeddings, pool=12).retrieve(asked(question))
-    vector = embeddings.question_array([question])[0]
+    vector = question_vector(embeddings, question)
     highest = (K1 + 1) * sum(reference_idf(stem) for stem in question_stems(question))
     chunks = retrieved.subquery_results[0].chunks
     assert {chunk.chunk_id for chunk in chunks} == set(GARDEN)
     for chunk in chunks:
         title, text = GARDEN[chunk.chunk_id]
-        (row,) = embeddings.embed_array([indexed_text(title, text)])
+        (row,) = document_vectors(embeddings, [indexed_text(title, text)])
         assert chunk.similarity == pytest.approx(float(row @ vector), abs=1e-4)
         assert chunk.keyword == pytest.approx(reference_bm25(question, chunk.chunk_id) / highest, abs=1e-4)
         assert chunk.spans == sentence_spans(text)
-        rows = embeddings.embed_array([text[start:end] for start, end in chunk.spans])
+        rows = document_vectors(embeddings, [text[start:end] for start, end in chunk.spans])
         assert chunk.span_similarities == pytest.approx(list(rows @ vector), abs=3e-3)
         assert all(type(number) is float for number in (chunk.similarity, chunk.keyword, *chunk.span_similarities))
     scores = [0.7 * chunk.similarity + 0.3 * chunk.keyword for chunk in chunks]
@@ -198,6 +200,22 @@ async def test_32_clients_ask_while_documents_are_added(store: EmbeddedStore, em
 TOGETHER = 16
 
 
+class AtHand(Embeddings):
+    """The vector of one question, at hand: no thread decides when each goes on."""
+
+    def __init__(self, embeddings: MiniLMEmbeddings, text: str) -> None:
+        self._vector = embeddings.embed_query(text)
+
+    def embed_query(self, text: str) -> list[float]:
+        return self._vector
+
+    async def aembed_query(self, text: str) -> list[float]:
+        return self._vector
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise NotImplementedError
+
+
 class Watched:
     """The garden's store; notes the round of the event loop in which each search begins."""
 
@@ -225,9 +243,8 @@ async def test_questions_that_come_together_are_not_all_searched_at_once(
 ) -> None:
     """Of sixteen at once one is searched, then two, four and eight, and sockets are looked at in between."""
     question = asked("On which port does the service listen?")
-    await embeddings.aquestion_array([question.text])  # remembered: no thread decides when each goes on
     watched = Watched(store)
-    retriever = HybridRetriever(watched, embeddings)
+    retriever = HybridRetriever(watched, AtHand(embeddings, question.text))
     found = await asyncio.gather(*(retriever.retrieve(question) for _ in range(TOGETHER)))
     assert all(ids(one) == ids(found[0]) for one in found)
     assert list(Counter(watched.rounds).values()) == [1, 2, 4, 8, 1]
@@ -244,8 +261,7 @@ async def test_a_deadline_missed_while_waiting_is_no_fault_of_the_embedding(
             return await super().ahybrid(*given)
 
     text = "On which port does the service listen?"
-    await embeddings.aquestion_array([text])
-    retriever = HybridRetriever(Busy(store), embeddings)
+    retriever = HybridRetriever(Busy(store), AtHand(embeddings, text))
     asking = [retriever.retrieve(asked(text, seconds=0.04)) for _ in range(TOGETHER)]
     late = [one for one in await asyncio.gather(*asking, return_exceptions=True) if isinstance(one, BaseException)]
     assert late
@@ -256,7 +272,7 @@ class Foreign:
     """A store of another pipeline: no sparse and no sentence vectors, spans unknown, perhaps no vectors at all."""
 
     def __init__(self, embeddings: MiniLMEmbeddings, vectors: bool, texts: Mapping[str, str]) -> None:
-        self._rows = embeddings.embed_array(list(texts.values()))
+        self._rows = document_vectors(embeddings, list(texts.values()))
         self._texts = texts
         self._vectors = vectors
         self.fails: Callable[[], Any] | None = None
@@ -287,11 +303,13 @@ async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     retrieved = await retriever.retrieve(asked("How deep are beans sown?"))
     best = retrieved.subquery_results[0].chunks[0]
     assert (best.chunk_id, best.keyword) == ("bean", 0.0)
-    vector = embeddings.question_array(["How deep are beans sown?"])[0]
-    assert best.similarity == pytest.approx(float(embeddings.embed_array([best.text])[0] @ vector), abs=1e-5)
+    vector = question_vector(embeddings, "How deep are beans sown?")
+    assert best.similarity == pytest.approx(float(document_vectors(embeddings, [best.text])[0] @ vector), abs=1e-5)
     assert best.spans == sentence_spans(best.text)
-    assert best.span_similarities == pytest.approx(list(embeddings.embed_array(best.sentences) @ vector), abs=1e-5)
-    monkeypatch.setattr(embeddings, "aembed_array", None)
+    assert best.span_similarities == pytest.approx(
+        list(document_vectors(embeddings, best.sentences) @ vector), abs=1e-5
+    )
+    monkeypatch.setattr(embeddings, "aembed_documents", None)
     again = await retriever.retrieve(asked("How deep are beans sown?"))
     assert again.subquery_results[0].chunks == retrieved.subquery_results[0].chunks, (
         "what was embedded once is not embedded again"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import langchain_cohere
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
@@ -56,9 +57,9 @@ class TestOllama(RemoteEmbeddingsKit):
         return impatient(20.0)
 
     async def test_a_model_that_is_not_pulled(self, peer: OllamaPeer) -> None:
-        """Ollama's 404 is told as a model that is not there, in our words."""
+        """Ollama's 404 is told as a model that was not found."""
         made = make_embeddings(load_settings(embedding_model="ollama:nothing", ollama_host=peer.url))
-        with pytest.raises(EmbeddingUnavailable, match="is not there"):
+        with pytest.raises(EmbeddingUnavailable, match=r"was not found \(HTTP 404\)"):
             await made.embeddings.aembed_query("?")
 
 
@@ -89,6 +90,12 @@ class TestCohere(RemoteEmbeddingsKit):
         bodies = [request.body for request in peer.requests]
         assert [body["input_type"] for body in bodies] == ["search_query", "search_document"]
         assert {body["model"] for body in bodies} == {"embed-english-v3.0"}
+
+    def test_langchain_cohere_still_replaces_the_clients(self) -> None:
+        """Once this fails, ``app/providers/embeddings/cohere.py`` is no longer needed."""
+        ours = object()
+        made = langchain_cohere.CohereEmbeddings(client=ours, async_client=ours, model="m", cohere_api_key="k")
+        assert made.client is not ours
 
     def test_the_key_is_shown_to_nobody(self, embeddings: Embeddings, peer: CoherePeer) -> None:
         """Neither ``repr`` holds it."""

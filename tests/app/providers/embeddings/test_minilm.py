@@ -22,7 +22,9 @@ from app.bootstrap.compose import build_container
 from app.providers.embeddings.minilm import MiniLMEmbeddings, processors
 from app.providers.embeddings.minilm_encoder import MiniLMEncoder
 from app.providers.embeddings.minilm_graph import Precision, encoder_graph
-from app.providers.embeddings.weights import INSTALL_COMMAND, check_sha256, find_weights, model_name, packaged_folder
+from app.providers.embeddings.models import make_embeddings
+from app.providers.embeddings.vectors import length_batches
+from app.providers.embeddings.weights import INSTALL_COMMAND, find_weights
 from app.settings import load_settings
 from graph.errors import ConfigurationError
 
@@ -53,21 +55,25 @@ def cosines(left: Any, right: Any) -> Any:
     return (left * right).sum(axis=1) / (np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1))
 
 
+def questions(embeddings: MiniLMEmbeddings, texts: list[str]) -> list[list[float]]:
+    return [embeddings.embed_query(text) for text in texts]
+
+
 def test_documents_agree_with_sentence_transformers(embeddings: MiniLMEmbeddings, reference: Any) -> None:
     """A document's vector is the one sentence-transformers gives: cosine of at least .9999 for each reference text."""
-    assert cosines(embeddings.embed_array(TEXTS), reference).min() >= 0.9999
+    assert cosines(embeddings.embed_documents(TEXTS), reference).min() >= 0.9999
 
 
 def test_eight_bit_questions_agree_with_sentence_transformers(embeddings: MiniLMEmbeddings, reference: Any) -> None:
     """With 8-bit weights a question's vector stays within cosine .995 of the one sentence-transformers gives."""
-    assert cosines(embeddings.question_array(TEXTS), reference).min() >= 0.995
+    assert cosines(questions(embeddings, TEXTS), reference).min() >= 0.995
 
 
 def test_full_precision_questions_are_embedded_as_documents_are(folder: Path, embeddings: MiniLMEmbeddings) -> None:
     """With ``question_precision="fp32"`` a question and a document of the same text have the same vector."""
     whole = MiniLMEmbeddings(folder, question_precision="fp32")
     try:
-        assert cosines(whole.question_array(TEXTS), embeddings.embed_array(TEXTS)).min() >= 0.999999
+        assert cosines(questions(whole, TEXTS), embeddings.embed_documents(TEXTS)).min() >= 0.999999
     finally:
         whole.close()
 
@@ -89,22 +95,10 @@ def test_a_vector_does_not_depend_on_its_batch(folder: Path, precision: Precisio
 
 def test_rows_keep_the_order_of_the_texts_and_have_length_one(embeddings: MiniLMEmbeddings) -> None:
     """Row i belongs to text i, whatever the batches were; every row has length 1."""
-    straight, reverse = embeddings.embed_array(TEXTS), embeddings.embed_array(TEXTS[::-1])
+    straight, reverse = (np.array(embeddings.embed_documents(texts)) for texts in (TEXTS, TEXTS[::-1]))
     assert straight.shape == (len(TEXTS), embeddings.dimension)
-    assert straight.dtype == np.float32
     np.testing.assert_allclose(straight, reverse[::-1], atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(straight, axis=1), 1, atol=1e-6)
-
-
-def test_a_question_asked_again_needs_no_model(folder: Path) -> None:
-    """Its vector is remembered to the bit, alone or among others; once the model is closed only new questions fail."""
-    own = MiniLMEmbeddings(folder)
-    first = own.question_array(["When are leeks sown?", "Who prunes the roses?", "When are leeks sown?"])
-    own.close()
-    np.testing.assert_array_equal(own.question_array(["Who prunes the roses?"]), first[1:2])
-    np.testing.assert_array_equal(own.question_array(["When are leeks sown?"] * 2), first[[0, 2]])
-    with pytest.raises(RuntimeError):
-        own.question_array(["When are leeks sown?", "And when are they harvested?"])
 
 
 def test_what_goes_past_256_word_pieces_is_not_read(embeddings: MiniLMEmbeddings) -> None:
@@ -112,7 +106,7 @@ def test_what_goes_past_256_word_pieces_is_not_read(embeddings: MiniLMEmbeddings
     words = ["word"] * 400
     full, past, within = words.copy(), words.copy(), words.copy()
     past[254], within[253] = "garden", "garden"
-    vectors = embeddings.embed_array([" ".join(text) for text in (full, past, within)])
+    vectors = np.array(embeddings.embed_documents([" ".join(text) for text in (full, past, within)]))
     np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
     assert np.abs(vectors[0] - vectors[2]).max() > 1e-3
 
@@ -127,31 +121,29 @@ async def test_the_four_methods_of_langchain(embeddings: MiniLMEmbeddings) -> No
     np.testing.assert_allclose(await embeddings.aembed_query(TEXTS[0]), question, atol=1e-6)
 
 
-async def test_no_texts_and_torn_texts(embeddings: MiniLMEmbeddings) -> None:
-    """No texts give no rows; half of a surrogate pair, which JSON can carry, is no failure."""
-    assert embeddings.embed_array([]).shape == (0, 384)
-    assert (await embeddings.aquestion_array([])).shape == (0, 384)
-    np.testing.assert_allclose(embeddings.embed_query("torn \ud800 text"), embeddings.embed_query("torn ? text"))
+async def test_half_a_surrogate_pair_is_embedded(embeddings: MiniLMEmbeddings) -> None:
+    """Half of a surrogate pair, which JSON can carry, is read as a question mark."""
+    np.testing.assert_allclose(embeddings.embed_query("half \ud800 a pair"), embeddings.embed_query("half ? a pair"))
 
 
 async def test_the_event_loop_goes_on_while_embedding(embeddings: MiniLMEmbeddings) -> None:
     """Another task of the same loop advances while documents are embedded."""
-    embedding = asyncio.create_task(embeddings.aembed_array(TEXTS))
+    embedding = asyncio.create_task(embeddings.aembed_documents(TEXTS))
     turns = 0
     while not embedding.done():
         turns += 1
         await asyncio.sleep(0)
     assert turns > 10
-    assert (await embedding).shape == (len(TEXTS), 384)
+    assert len(await embedding) == len(TEXTS)
 
 
 async def test_many_calls_share_few_threads(embeddings: MiniLMEmbeddings) -> None:
     """Two hundred calls at once get the right vectors from no more threads than there are processors."""
-    questions = [f"Which bed holds plant number {number}?" for number in range(200)]
+    asked = [f"Which bed holds plant number {number}?" for number in range(200)]
     before = threading.active_count()
-    together = await asyncio.gather(*(embeddings.aquestion_array([text]) for text in questions))
+    together = await asyncio.gather(*(embeddings.aembed_query(text) for text in asked))
     assert threading.active_count() - before <= processors()
-    np.testing.assert_allclose(np.concatenate(together), embeddings.question_array(questions), atol=1e-6)
+    np.testing.assert_allclose(together, questions(embeddings, asked), atol=1e-6)
 
 
 def test_after_close_nothing_is_taken(folder: Path) -> None:
@@ -184,56 +176,55 @@ def test_the_packaged_weights_are_found_without_importing_the_package(folder: Pa
 def test_missing_weights_name_the_command_that_gets_them(tmp_path: Path) -> None:
     """Neither a package that is not installed nor an empty folder is a riddle: the message holds the remedy."""
     with pytest.raises(ConfigurationError, match=re.escape(INSTALL_COMMAND)):
-        packaged_folder("a_package_that_is_not_there")
+        find_weights(package="a_package_that_is_not_there")
     with pytest.raises(ConfigurationError, match=r"has no model\.safetensors"):
         find_weights(tmp_path)
 
 
-def test_weights_with_another_hash_are_refused(tmp_path: Path) -> None:
-    """One changed byte under the official name stops the start."""
-    (tmp_path / "model.safetensors").write_bytes(b"not the official weights")
+def test_weights_with_another_hash_are_refused(folder: Path, tmp_path: Path) -> None:
+    """Other weights than the official ones stop the start, a truncated download among them."""
+    own = local_copy(folder, tmp_path)
+    (own / "model.safetensors").unlink()
+    (own / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-1])
     with pytest.raises(ConfigurationError, match="not the official"):
-        check_sha256(tmp_path / "model.safetensors", "0" * 64)
+        make_embeddings(load_settings(embedding_model=str(own)))
 
 
-def test_other_weights_go_by_the_name_of_their_folder(tmp_path: Path) -> None:
-    """What is not the official model does not get its calibration."""
-    (tmp_path / "my-encoder").mkdir()
-    (tmp_path / "my-encoder" / "model.safetensors").write_bytes(b"other weights")
-    assert model_name(tmp_path / "my-encoder") == "my-encoder"
+def test_batches_hold_texts_of_like_length_within_the_limits() -> None:
+    """Every text is in one batch; a batch keeps to both limits, but for a text that is too long by itself."""
+    texts = ["x" * length for length in (5000, 3, 600, 1, 600, 2, 4, 5, 6, 7, 8, 900)]
+    batches = length_batches(texts)
+    assert sorted(position for batch in batches for position in batch) == list(range(len(texts)))
+    lengths = [[len(texts[position]) for position in batch] for batch in batches]
+    assert lengths == [[1, 2, 3, 4, 5, 6, 7, 8], [600, 600], [900], [5000]]
+
+
+async def test_an_ingest_does_not_hold_a_question_back(embeddings: MiniLMEmbeddings) -> None:
+    """A question has its vector before the documents that came first are all embedded."""
+    ingest = asyncio.create_task(embeddings.aembed_documents(TEXTS * 4))
+    await asyncio.sleep(0)
+    await embeddings.aembed_query("When are leeks sown?")
+    assert not ingest.done()
+    ingest.cancel()
 
 
 def test_a_local_folder_serves_as_well(folder: Path, tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
     """A folder of the user's own, its weights a link as in a hub's cache, is the same model by name and by vectors."""
     own = local_copy(folder, tmp_path / "my-encoder")
-    local = MiniLMEmbeddings(find_weights(own), question_precision="fp32", threads=1, max_concurrency=1)
+    local = MiniLMEmbeddings(find_weights(own), question_precision="fp32")
     try:
         assert local.model_name == embeddings.model_name == "all-MiniLM-L6-v2"
-        np.testing.assert_allclose(local.embed_array(TEXTS[:4]), embeddings.embed_array(TEXTS[:4]), atol=1e-6)
+        np.testing.assert_allclose(local.embed_documents(TEXTS[:4]), embeddings.embed_documents(TEXTS[:4]), atol=1e-6)
     finally:
         local.close()
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("config.json", b'{"model_type": "roberta"}', "model_type is 'roberta'"),
-        ("config.json", b"{", "cannot be read as JSON"),
-        ("tokenizer.json", b"{}", "cannot be read as a tokenizer"),
-        ("model.safetensors", b"\x02\0\0\0\0\0\0\0{}", "has no float32 tensor"),
-        ("model.safetensors", b"version https://git-lfs", "not a safetensors file"),
-        ("model.safetensors", b'\x20\0\0\0\0\0\0\0{"a":{"data_offsets":[0,99]}}   ', "cut short"),
-    ],
-)
-def test_a_folder_that_cannot_be_run_says_why(
-    folder: Path, tmp_path: Path, file: str, content: bytes, message: str
-) -> None:
-    """Another kind of model, a broken file, a download cut short: each is one clear error at the start."""
+def test_a_broken_tokenizer_is_named(folder: Path, tmp_path: Path) -> None:
+    """A file that is not what its name says is one clear error at the start."""
     own = local_copy(folder, tmp_path)
-    (own / file).unlink()
-    (own / file).write_bytes(content)
-    with pytest.raises(ConfigurationError, match=message):
-        MiniLMEmbeddings(own)
+    (own / "tokenizer.json").write_bytes(b"{}")
+    with pytest.raises(ConfigurationError, match="cannot be read as a tokenizer"):
+        make_embeddings(load_settings(embedding_model=str(own)))
 
 
 @pytest.mark.parametrize("wrong", [{"embedding_model": "broken"}, {"chat_model": "nobody:nothing"}])
@@ -254,6 +245,5 @@ def local_copy(folder: Path, to: Path) -> Path:
     """A model folder like ``folder``, with its weights linked and the small files copied."""
     to.mkdir(exist_ok=True)
     (to / "model.safetensors").symlink_to(folder / "model.safetensors")
-    for name in ("config.json", "tokenizer.json"):
-        shutil.copy(folder / name, to / name)
+    shutil.copy(folder / "tokenizer.json", to / "tokenizer.json")
     return to

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from app.providers.http.retry import ONCE, Retry
+from app.providers.http.retry import Retry
 from graph.errors import ModelUnavailable
 
 
@@ -22,15 +22,12 @@ class Time:
     def clock(self) -> float:
         return self.now
 
-    def sleep(self, seconds: float) -> None:
+    async def asleep(self, seconds: float) -> None:
         self.waits.append(seconds)
         self.now += seconds
 
-    async def asleep(self, seconds: float) -> None:
-        self.sleep(seconds)
-
     def retry(self, **given: float) -> Retry:
-        return Retry(clock=self.clock, sleep=self.sleep, asleep=self.asleep, **given)  # type: ignore[arg-type]
+        return Retry(clock=self.clock, asleep=self.asleep, **given)  # type: ignore[arg-type]
 
 
 class Part:
@@ -114,7 +111,7 @@ async def test_attempts_are_counted_in_all(time: Time) -> None:
         await time.retry(attempts=4).acall(part.acall, deadline=60.0)
     assert part.calls == 4
     with pytest.raises(httpx.HTTPStatusError):
-        await ONCE.acall(Part(status(503)).acall, deadline=60.0)
+        await Retry(attempts=1).acall(Part(status(503)).acall, deadline=60.0)
 
 
 async def test_waits_grow_and_jitter_within_bounds(time: Time) -> None:
@@ -167,9 +164,3 @@ async def test_a_cancelled_call_is_not_retried() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert calls == 1
-
-
-def test_code_that_blocks_has_the_same_policy(time: Time) -> None:
-    """``call`` is ``acall`` for plain functions."""
-    assert time.retry().call(Part(status(503, "1")), deadline=60.0) == 2
-    assert time.waits == [1.0]

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.providers.http.sessions import UNTAKEN_SECONDS, Sessions, mind_the_end, open_session
-from tests.peers import Fault, OllamaPeer
+from app.providers.http.sessions import mind_the_end
+from app.providers.http.transport import Sessions, open_session
+from tests.peers import OllamaPeer
 
 
 @pytest.fixture
@@ -64,7 +65,8 @@ def test_a_process_that_closes_nothing_ends_quietly(peer: OllamaPeer) -> None:
     """Sessions of a loop that runs in a thread, and of one that has ended: neither complains at the end."""
     code = f"""
 import asyncio, atexit, logging
-from app.providers.http.sessions import UNTAKEN_SECONDS, Sessions, mind_the_end, open_session
+from app.providers.http.sessions import mind_the_end
+from app.providers.http.transport import Sessions, open_session
 from app.library.sync_bridge import LoopThread
 logging.basicConfig()
 sessions = Sessions(lambda: open_session(True))
@@ -113,16 +115,3 @@ async def test_a_connection_that_is_reset_when_idle_is_no_complaint(caplog: pyte
     del response
     gc.collect()
     assert caplog.messages == []
-
-
-@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="a setting of Linux")
-async def test_what_is_not_taken_is_given_up_by_the_system(peer: OllamaPeer) -> None:
-    """A socket whose request was given up half-sent does not wait for its server for ever."""
-    sessions = Sessions(lambda: open_session(True))
-    peer.fault = Fault("drip")
-    asked = {"model": "llama3.2:1b", "messages": [{"role": "user", "content": "Grass?"}]}
-    async with sessions.here.post(f"{peer.url}/api/chat", json=asked) as response:
-        assert response.connection is not None
-        used = response.connection.transport.get_extra_info("socket")
-        assert used.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == UNTAKEN_SECONDS * 1000
-    await sessions.aclose()

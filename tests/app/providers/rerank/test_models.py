@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from inspect import signature
 
+import cohere
 import pytest
+from langchain_cohere import CohereRerank
 from langchain_core.documents import BaseDocumentCompressor, Document
 
 from app.pipeline.rerank_grader import RerankGrader
@@ -55,11 +58,10 @@ class TestCohere(RerankerKit):
 
 
 @pytest.fixture
-def reranker(settings: Settings) -> Iterator[CohereReranker]:
+def reranker(settings: Settings) -> CohereReranker:
     made = make_reranker(settings)
     assert isinstance(made, CohereReranker)
-    yield made
-    made.connection.close()
+    return made
 
 
 def test_blocking_calls_score_too(reranker: CohereReranker, peer: CoherePeer) -> None:
@@ -69,6 +71,12 @@ def test_blocking_calls_score_too(reranker: CohereReranker, peer: CoherePeer) ->
     assert all(0.0 <= document.metadata[SCORE] <= 1.0 for document in scored)
     assert "relevance_score" not in DOCUMENTS[0].metadata
     assert len(peer.requests) == 1
+
+
+def test_langchain_cohere_and_the_sdk_still_need_a_subclass() -> None:
+    """Once this fails, ``CohereReranker.acompress_documents`` or ``NO_RETRIES`` is no longer needed."""
+    assert "acompress_documents" not in vars(CohereRerank)
+    assert "max_retries" not in signature(cohere.ClientV2).parameters
 
 
 def test_the_request_is_coheres(reranker: CohereReranker, peer: CoherePeer) -> None:
@@ -97,7 +105,7 @@ async def test_scores_that_are_no_numbers_are_a_failure(
 
 
 async def test_scores_are_brought_onto_our_scale(grader: RerankGrader, peer: CoherePeer) -> None:
-    """Cohere's 0.3, where door V calls a chunk relevant, is the 0.8 at which gate one lets it through."""
+    """Cohere's 0.3, the threshold of the Validation API, becomes 0.8, the relevance threshold."""
     peer.scores = [0.3, 0.95, 0.01]
     graded = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool())}
     assert graded["c1"] == pytest.approx(0.8, abs=0.001)
