@@ -3,7 +3,6 @@
 retriever            hybrid search in any store
 grader               relevance from calibrated features, or ``rerank_grader``: from a reranker
 extractive           answers made of the chunks' own sentences; no model
-chat_synthesizer     answers of a chat model: prompt_budget, quoted, completion, thoughts, native_citations
+chat_synthesizer     answers of a chat model: prompt_budget, quoted
 factories            which of them the settings name
-admission            one search at a time among questions that arrive together
 """

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from app.pipeline.native_citations import with_markers
-from app.pipeline.prompt_budget import Fitted, fit
+from app.pipeline.prompt_budget import fit
 from app.pipeline.quoted import harmless
 from app.providers.chat.completion import ChatCompletion
 from app.providers.http.error_mapping import chat_error
 from graph.errors import ModelUnavailable
 from graph.ports import Retrieved, TokenSink
+from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question
-from prompts import Prompt, load_prompt
-
-log = logging.getLogger("garden.synthesis")
+from prompts import load_prompt
 
 _REFUSAL = re.compile(
     r"\W*(?:(?:i'?m|i am) sorry\W+(?:but\W+)?)?"
@@ -30,11 +28,9 @@ _REFUSAL = re.compile(
 class ChatSynthesizer:
     """Asks a chat model to answer from numbered chunks, or from documents where it takes them (``CHAT_MODEL``)."""
 
-    def __init__(self, completion: ChatCompletion, prompt: Prompt | None = None) -> None:
+    def __init__(self, completion: ChatCompletion) -> None:
         self.completion = completion
-        name = "answer_documents" if completion.chat.takes_documents else "answer"
-        self._prompt = prompt or load_prompt(name)
-        self._instructions = SystemMessage(self._prompt.system)
+        self._prompt = load_prompt("answer_documents" if completion.chat.takes_documents else "answer")
 
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
@@ -43,21 +39,17 @@ class ChatSynthesizer:
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
-        chat = self.completion.chat
-        fitted = fit(self._prompt, question.text, chunks, chat.context_tokens, question.max_tokens)
-        trace = {"prompt": self._prompt.label, "prompt_sha256": self._prompt.sha256, "dropped_chunks": fitted.dropped}
-        log.debug("prompt", extra=trace)
+        chat, prompt = self.completion.chat, self._prompt
+        fitted = fit(prompt, question.text, chunks, chat.context_tokens, question.max_tokens)
+        trace = {"prompt": prompt.label, "prompt_sha256": prompt.sha256, "dropped_chunks": fitted.dropped}
         blocks = "" if chat.takes_documents else fitted.blocks
         reply = await self.completion.complete(
-            [
-                self._instructions,
-                HumanMessage(self._prompt.user(chunks=blocks, question=harmless(question.text))),
-            ],
+            [SystemMessage(prompt.system), HumanMessage(prompt.user(chunks=blocks, question=harmless(question.text)))],
             emit,
             deadline=question.deadline,
             max_tokens=fitted.answer_tokens,
             trace=trace,
-            **({"documents": _documents(fitted)} if chat.takes_documents else {}),
+            **({"documents": fitted.documents} if chat.takes_documents else {}),
         )
         text = with_markers(reply.text, reply.citations) if chat.takes_documents else reply.text
         if _REFUSAL.fullmatch(text.replace("’", "'")):
@@ -67,11 +59,11 @@ class ChatSynthesizer:
     async def aprobe(self) -> None:
         """Raise ``SynthesisFailed`` when the model is not there.
 
-        Where no cheap call can tell, what the last answers showed counts: an open circuit is a model that is not there.
+        Where no cheap call can tell, an open circuit is a model that is not there.
         """
-        chat, circuit = self.completion.chat, self.completion.circuit
+        chat = self.completion.chat
         if chat.probe is None:
-            if circuit.state != "closed":
+            if self.completion.circuit.state != "closed":
                 raise ModelUnavailable("The chat model keeps failing.")
             return
         try:
@@ -81,10 +73,33 @@ class ChatSynthesizer:
 
     async def aclose(self) -> None:
         """Close the model's connections."""
-        await self.completion.chat.aclose()
+        if self.completion.chat.aclose:
+            await self.completion.chat.aclose()
 
 
-def _documents(fitted: Fitted) -> list[dict[str, object]]:
-    """The chunks as documents; the id is the chunk's number."""
-    numbered = enumerate(zip(fitted.titles, fitted.texts, strict=True), start=1)
-    return [{"id": str(k), "data": {"title": title, "text": text}} for k, (title, text) in numbered]
+def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
+    """Insert ``[k]`` after each span of *text* that a model's own *citations* name, k being a cited document's id.
+
+    Consecutive spans of one sentence that cite the same documents share the marker after the last of them. A span that
+    lies outside the text, or cites nothing with a number, is left out.
+    """
+    anchors = sorted(
+        (end, documents)
+        for citation in citations
+        if isinstance(end := citation.get("end"), int) and 0 < end <= len(text) and (documents := _numbers(citation))
+    )
+    starts = [start for start, _ in sentence_spans(text)]
+    marked = text
+    following: tuple[int, tuple[int, ...]] | None = None
+    for end, documents in reversed(anchors):
+        sentence = sum(start < end for start in starts)
+        if following != (sentence, documents):
+            marked = f"{marked[:end]} {''.join(f'[{k}]' for k in documents)}{marked[end:]}"
+        following = (sentence, documents)
+    return marked
+
+
+def _numbers(citation: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the numbers of the documents that *citation* names, each once."""
+    ids = [str(source.get("id")).rpartition(":")[2] for source in citation.get("sources") or ()]
+    return tuple(dict.fromkeys(int(name) for name in ids if name.isdecimal()))

@@ -1,20 +1,18 @@
-"""Which grader and which synthesizer the settings name: the graph's ports over the providers' tables."""
+"""Make the grader, the synthesizer and the reader that the settings name."""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from app.pipeline.extractive import ExtractiveSynthesizer
 from app.pipeline.grader import CosineGrader, LocalGrader
+from app.pipeline.rerank_grader import RerankGrader, ScoreScale, load_scale
+from app.providers.rerank.models import RERANK_SECONDS, make_reranker
 from app.providers.rerank.reader import OnnxReader
 from app.settings import Settings
 from graph.errors import ConfigurationError
 from graph.ports import Grader, Synthesizer
 from graph.relevance.calibration import Calibration
-
-if TYPE_CHECKING:
-    from app.pipeline.rerank_grader import RerankGrader, ScoreScale
 
 EXTRACTIVE = "extractive"
 
@@ -22,30 +20,25 @@ log = logging.getLogger("garden.reader")
 
 
 def make_grader(settings: Settings, calibration: Calibration) -> Grader:
-    """The grader that ``RERANKER`` names. Raises ``ConfigurationError``."""
+    """Make the grader that ``RERANKER`` names. Raises ``ConfigurationError``."""
     if settings.reranking == "none":
         return CosineGrader(calibration)
     if settings.reranking == "local":
         return LocalGrader(calibration)
-    from app.pipeline.rerank_grader import load_scale
-
     return make_rerank_grader(settings, load_scale(settings.data_dir / "relevance_model.json", settings.reranking))
 
 
 def make_rerank_grader(settings: Settings, scale: ScoreScale) -> RerankGrader:
-    """The grader over the reranker that ``RERANKER`` names. Raises ``ConfigurationError``."""
-    from app.pipeline.rerank_grader import RerankGrader
-    from app.providers.rerank.models import RERANK_SECONDS, make_reranker
-
-    # A machine of one's own may need long; Cohere does not.
+    """Make the grader over the reranker that ``RERANKER`` names. Raises ``ConfigurationError``."""
+    # A reranker on one's own machine may need the whole request's time; Cohere does not.
     seconds = RERANK_SECONDS if settings.reranking.startswith("cohere:") else settings.request_timeout_seconds
     return RerankGrader(make_reranker(settings), scale, seconds=seconds)
 
 
 def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
-    """The synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
+    """Make the synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
     if settings.chat == EXTRACTIVE:
-        # Where the local relevance spoke at gate one, it speaks for each part of a compound question too.
+        # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
         return ExtractiveSynthesizer(calibration, each_part=settings.reranking == "local")
     from app.pipeline.chat_synthesizer import ChatSynthesizer
     from app.providers.chat.models import make_completion
@@ -54,7 +47,7 @@ def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesize
 
 
 def make_reader() -> OnnxReader | None:
-    """The reader; None without the weights of all-MiniLM-L6-v2."""
+    """Load the reader; None without the weights of all-MiniLM-L6-v2."""
     try:
         return OnnxReader()
     except ConfigurationError as error:

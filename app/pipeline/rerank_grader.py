@@ -1,4 +1,4 @@
-"""Gate one by a reranker: any LangChain ``BaseDocumentCompressor`` that scores, brought onto our scale."""
+"""Grade chunks by a reranker: any LangChain ``BaseDocumentCompressor`` that scores, calibrated."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
@@ -21,18 +21,18 @@ from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Retrieved
 from graph.state import Chunk, Question, SubqueryResults
 
-_PLACE = "garden_place"
+_INDEX = "candidate_index"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreScale:
-    """Platt's scaling of a reranker's score: ``bias`` and ``weight`` over its log-odds."""
+    """Scales a reranker's score by Platt's method: ``bias`` and ``weight`` over its log-odds."""
 
     bias: float
     weight: float
 
     def relevance(self, score: float) -> float:
-        """The probability in [0, 1] that a *score* in [0, 1] stands for."""
+        """Return the probability in [0, 1] that a *score* in [0, 1] stands for."""
         return sigmoid(self.bias + self.weight * log_odds_of(score))
 
 
@@ -40,12 +40,12 @@ AS_IT_IS = ScoreScale(0.0, 1.0)
 """Leaves scores alone."""
 
 DEFAULT_SCALE = ScoreScale(2.2336, 1.0)
-"""Not fitted, for that takes the user's questions (``garden calibrate``): 0.3, the default bar of retrieval validation,
-becomes 0.8, that of gate one; with the slope left at 1, 0.05 becomes 0.33 and 0.9 becomes 0.99."""
+"""Not fitted, for that takes the user's questions (``garden calibrate``): 0.3, the default threshold of retrieval
+validation, becomes 0.8, that of ``RELEVANCE_THRESHOLD``; with the slope left at 1, 0.05 becomes 0.33, 0.9 0.99."""
 
 
 def load_scale(path: Path, reranker: str) -> ScoreScale:
-    """The scale that ``garden calibrate`` fitted to *reranker* and kept in the file at *path*, or the default one.
+    """Read the scale that ``garden calibrate`` fitted to *reranker* from the file at *path*, or return the default one.
 
     Raises ``ConfigurationError`` when the file cannot be read.
     """
@@ -58,30 +58,25 @@ def load_scale(path: Path, reranker: str) -> ScoreScale:
 
 
 class RerankGrader:
-    """A reranker of ``RERANKER``: one call per part of the question, all within *seconds* and the deadline."""
+    """Calls the reranker of ``RERANKER`` once per part of a question, all within *seconds* and the deadline."""
 
     def __init__(
-        self,
-        reranker: BaseDocumentCompressor,
-        scale: ScoreScale = DEFAULT_SCALE,
-        *,
-        retry: Retry | None = None,
-        circuit: Circuit | None = None,
-        seconds: float = RERANK_SECONDS,
+        self, reranker: BaseDocumentCompressor, scale: ScoreScale = DEFAULT_SCALE, *, seconds: float = RERANK_SECONDS
     ) -> None:
         self._reranker = reranker
         self._scale = scale
-        self._retry = retry or Retry()
-        self.circuit = circuit or Circuit("reranker")
+        self._retry = Retry()
+        self.circuit = Circuit("reranker")
         self._seconds = seconds
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first. Raises ``RerankFailed``."""
         until = min(question.deadline, time.monotonic() + self._seconds)
-        with self.circuit.guard(_resting, _is_failure):
+        open_circuit = RerankFailed("The reranker keeps failing; it is tried again in a moment.")
+        with self.circuit.guard(lambda: open_circuit, _is_failure):
             try:
                 async with asyncio.timeout(max(0.0, until - time.monotonic())), asyncio.TaskGroup() as group:
-                    parts = [group.create_task(self._rerank(reading, until)) for reading in retrieved.subquery_results]
+                    parts = [group.create_task(self._rerank(one, until)) for one in retrieved.subquery_results]
             except TimeoutError as error:
                 raise RerankFailed("The reranker did not answer in time.") from error
             except ExceptionGroup as failures:
@@ -94,29 +89,25 @@ class RerankGrader:
         if close:
             await close()
 
-    async def _rerank(self, reading: SubqueryResults, until: float) -> list[Chunk]:
+    async def _rerank(self, results: SubqueryResults, until: float) -> list[Chunk]:
         documents = [
-            Document(valid_unicode(f"{chunk.title}\n{chunk.text}".strip()), metadata={_PLACE: place})
-            for place, chunk in enumerate(reading.chunks)
+            Document(valid_unicode(f"{chunk.title}\n{chunk.text}".strip()), metadata={_INDEX: index})
+            for index, chunk in enumerate(results.chunks)
         ]
 
-        async def ask() -> Sequence[Document]:
+        async def call() -> Sequence[Document]:
             try:
-                return await self._reranker.acompress_documents(documents, valid_unicode(reading.question))
+                return await self._reranker.acompress_documents(documents, valid_unicode(results.question))
             except Exception as error:
                 raise rerank_error(error) from error
 
-        scored = await self._retry.acall(ask, deadline=until)
-        scores = {document.metadata[_PLACE]: float(document.metadata[SCORE]) for document in scored}
-        # A reranker of someone else's may return only its best; the rest it found wanting.
+        scored = await self._retry.acall(call, deadline=until)
+        scores = {document.metadata[_INDEX]: float(document.metadata[SCORE]) for document in scored}
+        # Another vendor's reranker may return only its best; the others count as irrelevant.
         return [
-            chunk.having(relevance=self._scale.relevance(scores.get(place, 0.0)))
-            for place, chunk in enumerate(reading.chunks)
+            replace(chunk, relevance=self._scale.relevance(scores.get(index, 0.0)))
+            for index, chunk in enumerate(results.chunks)
         ]
-
-
-def _resting() -> RerankFailed:
-    return RerankFailed("The reranker keeps failing; it is tried again in a moment.")
 
 
 def _is_failure(error: Exception) -> bool:

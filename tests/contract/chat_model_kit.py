@@ -31,14 +31,14 @@ CHUNKS = [chunk(n, f"An opening remark. {text} A closing remark.") for n, text i
 
 
 def asked(text: str) -> tuple[Question, Retrieved]:
-    """A question, and a reading in which the chunk of that fact is near and the others are not."""
+    """A question, and results in which the chunk of that fact is near and the others are not."""
     near = list(FACTS).index(text) if text in FACTS else None
 
-    def measured(place: int, one: Chunk) -> Chunk:
-        similarity = 0.85 if place == near else 0.05
+    def measured(index: int, one: Chunk) -> Chunk:
+        similarity = 0.85 if index == near else 0.05
         return replace(one, similarity=similarity, keyword=similarity, span_similarities=(similarity,) * len(one.spans))
 
-    pool = sorted((measured(place, one) for place, one in enumerate(CHUNKS)), key=lambda one: -one.similarity)
+    pool = sorted((measured(index, one) for index, one in enumerate(CHUNKS)), key=lambda one: -one.similarity)
     return question(text), Retrieved((SubqueryResults(text, tuple(pool)),))
 
 
@@ -147,7 +147,7 @@ class RemoteSynthesizerKit(SynthesizerKit):
         assert len(peer.requests) == 2
 
     async def test_cut_by_length_is_said(self, synthesizer: Synthesizer, peer: HttpPeer) -> None:
-        """An answer that stops at the limit of tokens is a draft, and says that it is torn."""
+        """An answer that stops at the limit of tokens is a draft, and says that it is truncated."""
         peer.fault = Fault("length")
         draft = await draft_of(synthesizer, next(iter(FACTS)))
         assert draft.truncated

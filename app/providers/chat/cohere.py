@@ -1,45 +1,24 @@
-"""Cohere's chat as a LangChain chat model that streams, and keeps what Cohere cites.
+"""``ChatCohere`` with the citations that its stream leaves out.
 
-It reads the wire itself: langchain-cohere's streams drop the citation events, and the SDK beneath takes several
-milliseconds of the event loop for every token (it builds a new type adapter for each), and may try a call three times.
+langchain-cohere 0.6.0 (github.com/langchain-ai/langchain-cohere, ``ChatCohere._astream``) ignores the
+``citation-start`` events of ``/v2/chat``, although ``ainvoke`` returns the same citations; no issue is filed upstream.
+``tests/app/providers/chat/test_cohere.py`` fails as soon as ``ChatCohere`` streams them: then this file can go.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.language_models.chat_models import agenerate_from_stream, generate_from_stream
-from langchain_core.messages import AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
-from pydantic import ConfigDict
-
-from app.providers.http.cohere_client import CohereConnection
-
-_ROLES = {"system": "system", "human": "user", "ai": "assistant"}
-_PATH = "/v2/chat"
+from langchain_cohere import ChatCohere
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGenerationChunk
 
 
-class CohereChat(BaseChatModel):
-    """``/v2/chat``, streamed. Citations come as ``additional_kwargs["citations"]``: start, end and sources.
-
-    ``documents`` and ``max_tokens`` may be given with a call. Raises ``httpx.HTTPError``, or ``ValueError`` for a
-    stream that is none, for the caller to read.
-    """
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    connection: CohereConnection
-    model: str
-    temperature: float = 0.1
-    p: float = 0.9
-
-    @property
-    def _llm_type(self) -> str:
-        return "cohere-chat"
+class CitingChatCohere(ChatCohere):
+    """Streams Cohere's citations as ``additional_kwargs["citations"]``: dictionaries with start, end and sources."""
 
     async def _astream(
         self,
@@ -48,84 +27,18 @@ class CohereChat(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        lines = _Lines()
-        async with self.connection.ahttp.stream("POST", _PATH, json=self._request(messages, stop, kwargs)) as response:
-            response.raise_for_status()
-            async for data in response.aiter_bytes():
-                for piece in lines.pieces(data):
-                    yield piece
+        citations: list[dict[str, Any]] = []
 
-    def _stream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> Iterator[ChatGenerationChunk]:
-        lines = _Lines()
-        with self.connection.http.stream("POST", _PATH, json=self._request(messages, stop, kwargs)) as response:
-            response.raise_for_status()
-            for data in response.iter_bytes():
-                yield from lines.pieces(data)
+        async def chat_stream(**request: Any) -> AsyncIterator[Any]:
+            async for event in self.async_client.v2.chat_stream(**request):
+                if event.type == "citation-start":
+                    citations.append(event.delta.message.citations.model_dump())
+                yield event
 
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        return await agenerate_from_stream(self._astream(messages, stop, run_manager, **kwargs))
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        return generate_from_stream(self._stream(messages, stop, run_manager, **kwargs))
-
-    def _request(self, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "stream": True,
-            "messages": [{"role": _ROLES.get(m.type, "user"), "content": str(m.text)} for m in messages],
-            "temperature": self.temperature,
-            "p": self.p,
-            **({"stop_sequences": stop} if stop else {}),
-            **{name: kwargs[name] for name in ("documents", "max_tokens") if kwargs.get(name)},
-        }
-
-
-class _Lines:
-    """Server-sent events, cut at line feeds only: other separators of Unicode may stand inside JSON."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def pieces(self, data: bytes) -> Iterator[ChatGenerationChunk]:
-        """What the lines that *data* completes add to the message."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:") and line[5:].strip() not in (b"", b"[DONE]"):
-                piece = _piece(json.loads(line[5:]))
-                if piece:
-                    yield piece
-
-
-def _piece(event: dict[str, Any]) -> ChatGenerationChunk | None:
-    """What one event of the stream adds; None for those that only frame it, and for thoughts."""
-    delta = event.get("delta") or {}
-    message = delta.get("message") or {}
-    match event.get("type"):
-        case "content-delta":
-            text = (message.get("content") or {}).get("text")
-            return ChatGenerationChunk(message=AIMessageChunk(content=text)) if text else None
-        case "citation-start":
-            cited = {"citations": [message.get("citations") or {}]}
-            return ChatGenerationChunk(message=AIMessageChunk(content="", additional_kwargs=cited))
-        case "message-end":
-            reason = {"finish_reason": delta.get("finish_reason") or "unknown"}
-            return ChatGenerationChunk(message=AIMessageChunk(content=""), generation_info=reason)
-    return None
+        recorder = SimpleNamespace(v2=SimpleNamespace(chat_stream=chat_stream))
+        recorded = self.model_copy(update={"async_client": recorder})
+        async for chunk in ChatCohere._astream(recorded, messages, stop, run_manager, **kwargs):
+            if citations:
+                chunk.message.additional_kwargs["citations"] = citations.copy()
+                citations.clear()
+            yield chunk

@@ -1,40 +1,59 @@
-"""One call of a chat model: streamed if anybody watches, within its time, retried before it speaks, cut or whole."""
+"""One completion of a chat model: streamed, within its time, retried until its first piece, and never endless."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from app.providers.chat.model import ChatModel, WholeReply
-from app.providers.chat.thoughts import Thoughts, without_thoughts
+from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import chat_error, fault_of
 from app.providers.http.retry import Retry
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
-from graph.ports import TokenSink, null_sink
+from graph.ports import TokenSink
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessageChunk, BaseMessage
     from langchain_core.runnables import RunnableConfig
 
-    Piece = AIMessageChunk | WholeReply
+CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
+"""A reply is read up to so many characters for each token it was allowed (English has 4 to 5), and at least so many.
+A model that writes more than that does not end."""
 
-CHARS_A_TOKEN, LEAST_READ = 16, 8_000
-"""Characters that are read of a reply: so many for each token it was allowed, of which English has 4 to 5, and at least
-so many. What goes beyond is a model that does not end."""
-
-_CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
+_TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
 _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
 
 
 @dataclass(frozen=True, slots=True)
+class ChatModel:
+    """Describe a LangChain chat model and how it differs from others.
+
+    ``context_tokens`` is the window that prompt and answer share. ``options`` makes the keyword arguments that limit a
+    reply's tokens. ``gives_reason``: its streams end with a reason, so one without was broken off.
+    ``takes_documents``: the chunks are its ``documents``, and it cites them with spans of its own
+    (``additional_kwargs["citations"]``); others get the chunks in the prompt and write markers. ``probe`` is a cheap
+    call that raises when the model is not there (None: no such call is known).
+    """
+
+    name: str
+    model: BaseChatModel
+    context_tokens: int
+    options: Callable[[int], Mapping[str, Any]] = lambda limit: {"max_tokens": limit}
+    gives_reason: bool = False
+    takes_documents: bool = False
+    probe: Callable[[], Awaitable[object]] | None = None
+    aclose: Callable[[], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model wrote, thoughts taken out. ``truncated``: it reached the limit of its tokens.
+    """What a model wrote, without its thoughts. ``truncated``: it reached the limit of its tokens.
 
     ``citations`` are the model's own, where it cites by itself: dictionaries with ``start`` and ``end`` in ``text``,
     and ``sources``.
@@ -46,31 +65,31 @@ class Completion:
 
 
 @dataclass(slots=True)
-class _Heard:
-    """What has come of one reply so far."""
+class _Reply:
+    """What has come of one reply so far; no more than ``max_chars`` of it is kept."""
 
-    most: int
-    full: bool = False
+    max_chars: int
     text: str = ""
     reason: str = ""
+    full: bool = False
     citations: list[Mapping[str, Any]] = field(default_factory=list)
 
-    def add(self, piece: Piece) -> str:
-        came = str(piece.text)
-        said = came[: self.most - len(self.text)]
-        self.text += said
-        told = {**piece.additional_kwargs, **piece.response_metadata}
-        self.reason = next((str(told[name]) for name in _REASONS if told.get(name)), self.reason)
-        if not self.reason and told.get("done") is True:
-            self.reason = "stop"
-        self.citations.extend(c for c in told.get("citations") or () if isinstance(c, Mapping))
-        if len(said) < len(came):
+    def add(self, piece: AIMessageChunk) -> str:
+        """Add a piece of the stream, and return what was kept of its text."""
+        text = str(piece.text)
+        kept = text[: self.max_chars - len(self.text)]
+        self.text += kept
+        metadata = {**piece.additional_kwargs, **piece.response_metadata}
+        done = "stop" if metadata.get("done") is True else self.reason
+        self.reason = next((str(metadata[name]) for name in _REASONS if metadata.get(name)), done)
+        self.citations.extend(one for one in metadata.get("citations") or () if isinstance(one, Mapping))
+        if len(kept) < len(text):
             self.full, self.reason = True, "length"
-        return said
+        return kept
 
 
 class ChatCompletion:
-    """Calls one chat model, in its total time of *seconds*; *retry* and *circuit* stand before every call."""
+    """Calls one chat model, in its total time of *seconds*; *retry* and *circuit* guard every call."""
 
     def __init__(self, chat: ChatModel, *, seconds: float, retry: Retry, circuit: Circuit) -> None:
         self.chat = chat
@@ -90,71 +109,52 @@ class ChatCompletion:
         trace: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Completion:
-        """Have the model reply to *messages*; ``emit`` takes the reply piece by piece, without its thoughts.
-
-        Where ``emit`` is ``unheard`` a model that can is asked for the whole at once: then nothing has begun before all
-        is there, and a reply that breaks off is asked for once more.
+        """Stream the reply to *messages*; ``emit`` takes it piece by piece, without its thoughts.
 
         *max_tokens* limits the reply, *trace* is noted on the call in traces, *options* go to the model as they are.
-        Ends before the monotonic *deadline*, and within the model's own time, however slowly it drips. Raises
+        Ends before the monotonic *deadline*, and within the model's own time, however slowly tokens come. Raises
         ``ModelUnavailable``, ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
         until = min(deadline, time.monotonic() + self._seconds)
-        heard = _Heard(max(LEAST_READ, max_tokens * CHARS_A_TOKEN))
-        told: RunnableConfig = {"metadata": dict(trace or {})}
+        reply = _Reply(max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN))
+        config: RunnableConfig = {"metadata": dict(trace or {})}
         keywords = {**self.chat.options(max_tokens), **options}
-        with self.circuit.guard(_resting, _is_failure):
+        open_circuit = ModelUnavailable("The chat model keeps failing; it is tried again in a moment.")
+        with self.circuit.guard(lambda: open_circuit, _is_failure):
             try:
                 async with asyncio.timeout(max(0.0, until - time.monotonic())):
                     await self._retry.acall(
-                        lambda: self._listen(self._pieces(messages, emit, told, keywords), emit, heard),
+                        lambda: self._read(self.chat.model.astream(list(messages), config, **keywords), emit, reply),
                         deadline=until,
-                        unless=lambda: heard.text != "",
+                        unless=lambda: reply.text != "",
                     )
             except TimeoutError as error:
                 raise SynthesisTimeout("The chat model did not finish in time.") from error
-        return Completion(without_thoughts(heard.text), heard.reason.lower() in _CUT, tuple(heard.citations))
+        return Completion(without_thoughts(reply.text), reply.reason.lower() in _TRUNCATED, tuple(reply.citations))
 
-    def _pieces(
-        self, messages: Sequence[BaseMessage], emit: TokenSink, told: RunnableConfig, keywords: Mapping[str, Any]
-    ) -> AsyncIterator[Piece]:
-        """The reply as it comes; in one piece where nobody watches and the model can."""
-        reply = self.chat.reply
-        if reply is None or emit is not null_sink:
-            return self.chat.model.astream(list(messages), told, **keywords)
-
-        async def once() -> AsyncIterator[Piece]:
-            yield await reply(messages, **keywords)
-
-        return once()
-
-    async def _listen(self, pieces: AsyncIterator[Piece], emit: TokenSink, heard: _Heard) -> None:
-        thoughts = Thoughts()
+    async def _read(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, reply: _Reply) -> None:
+        """Read one stream to its end into *reply*."""
+        thoughts = ThoughtFilter()
         async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
-            while not heard.full and (piece := await self._next(stream, heard)) is not None:
+            while not reply.full and (piece := await self._next(stream, reply)) is not None:
                 if usage := piece.usage_metadata:
                     self.spent["input"] += usage["input_tokens"]
                     self.spent["output"] += usage["output_tokens"]
-                if shown := thoughts.feed(heard.add(piece)):
+                if shown := thoughts.feed(reply.add(piece)):
                     await emit(shown)
-        if heard.reason.lower() in _BROKEN or (self.chat.says_when_done and not heard.reason):
+        if reply.reason.lower() in _BROKEN or (self.chat.gives_reason and not reply.reason):
             raise SynthesisFailed("The chat model broke off its answer.")
-        if shown := thoughts.close():
+        if shown := thoughts.feed("", final=True):
             await emit(shown)
 
-    async def _next(self, stream: Any, heard: _Heard) -> Piece | None:
-        """The next piece, None at the end. Whatever a vendor's code raises is a failure of the model."""
+    async def _next(self, stream: AsyncIterator[AIMessageChunk], reply: _Reply) -> AIMessageChunk | None:
+        """Return the next piece, None at the end. Only what the vendor's code raises is mapped to an error of ours."""
         try:
-            piece: Piece | None = await anext(stream, None)
+            return await anext(stream, None)
         except Exception as error:
-            raise chat_error(error, self.chat.name, begun=heard.text != "") from error
-        return piece
-
-
-def _resting() -> ModelUnavailable:
-    return ModelUnavailable("The chat model keeps failing; it is tried again in a moment.")
+            raise chat_error(error, self.chat.name, begun=reply.text != "") from error
 
 
 def _is_failure(error: Exception) -> bool:
-    """Whether *error* speaks against the model rather than against the one request it did not accept."""
+    """Tell whether *error* speaks against the model rather than against one request that it did not accept."""
     return isinstance(error, SynthesisFailed) and fault_of(error).kind != "rejected"

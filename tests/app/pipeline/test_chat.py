@@ -7,14 +7,15 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.pipeline.chat_synthesizer import ChatSynthesizer
-from app.providers.chat.completion import LEAST_READ
+from app.providers.chat.completion import MIN_READ_CHARS
 from app.providers.chat.models import make_completion
 from app.query_service.service import QueryService
 from app.settings import load_settings
+from graph.build import build_graph
 from graph.errors import ModelUnavailable, SynthesisFailed
 from graph.policy import Policy
-from graph.ports import Ports, null_sink
-from graph.walk import Walk
+from graph.ports import Ports
+from graph.state import State
 from tests.contract.scripted_graph import Finds, Passes
 from tests.peers import CohereAnswer, CoherePeer, Fault, OllamaPeer
 from tests.support.synthesis import NOTHING, Tokens, chunk, question
@@ -91,27 +92,23 @@ async def test_ollama_is_asked_as_the_documents_say(ollama: ChatSynthesizer, oll
     assert user.index("Chunk 1:") < user.index("Chunk 2:") < user.index("Question: What colour is the sky?")
 
 
-async def test_who_watches_gets_a_stream_and_nobody_the_whole(
-    ollama: ChatSynthesizer, ollama_peer: OllamaPeer, tokens: Tokens
-) -> None:
-    """Where nobody watches, the reply is asked for in one piece; the draft is the same."""
-    ollama_peer.answers = ["<think>Hm.</think>The sky is blue [1]."] * 2
-    watched = await ollama.synthesize(WHY, SKY, NOTHING, tokens)
-    assert await ollama.synthesize(WHY, SKY, NOTHING, null_sink) == watched
-    first, second = ollama_peer.asked("/api/chat")
-    assert second.body == {**first.body, "stream": False}
-    assert ollama.completion.spent["output"] > 0
+async def test_tokens_spent_are_counted(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
+    """What the model counts of prompt and reply adds up, for the metrics."""
+    ollama_peer.answers = ["The sky is blue [1]."] * 2
+    await ollama.synthesize(WHY, SKY, NOTHING, Tokens())
+    once = dict(ollama.completion.spent)
+    await ollama.synthesize(WHY, SKY, NOTHING, Tokens())
+    assert once["output"] > 0
+    assert ollama.completion.spent == {kind: 2 * count for kind, count in once.items()}
 
 
-async def test_what_nobody_saw_break_off_is_asked_for_again(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
-    """A reply in one piece of which half came says nothing, so a second try may succeed; a stream had begun to."""
-    ollama_peer.answers = ["The sky is blue [1]."] * 5
+async def test_an_answer_that_broke_off_is_not_begun_anew(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
+    """Text that was shown cannot be taken back, so there is no second try."""
+    ollama_peer.answers = ["The sky is blue [1]."] * 2
     ollama_peer.fault = Fault("drop", times=1)
-    assert (await ollama.synthesize(WHY, SKY, NOTHING, null_sink)).text == "The sky is blue [1]."
-    ollama_peer.fault = Fault("drop")
-    with pytest.raises(ModelUnavailable):
-        await ollama.synthesize(WHY, SKY, NOTHING, null_sink)
-    assert len(ollama_peer.asked("/api/chat")) == 4
+    with pytest.raises(SynthesisFailed):
+        await ollama.synthesize(WHY, SKY, NOTHING, Tokens())
+    assert len(ollama_peer.asked("/api/chat")) == 1
 
 
 async def test_max_tokens_cuts_and_is_said(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
@@ -122,15 +119,14 @@ async def test_max_tokens_cuts_and_is_said(ollama: ChatSynthesizer, ollama_peer:
     assert draft.text == "The sky is blue [1]. Grass"
 
 
-@pytest.mark.parametrize("watched", [True, False])
 async def test_a_reply_that_does_not_end_is_read_no_further(
-    ollama: ChatSynthesizer, ollama_peer: OllamaPeer, tokens: Tokens, watched: bool
+    ollama: ChatSynthesizer, ollama_peer: OllamaPeer, tokens: Tokens
 ) -> None:
     """A model that keeps to no limit is cut where nothing sensible can follow; so much and no more is shown."""
-    ollama_peer.answers = ["x" * 3 * LEAST_READ]
-    draft = await ollama.synthesize(question("Why?", max_tokens=100), SKY, NOTHING, tokens if watched else null_sink)
-    assert (draft.truncated, draft.text) == (True, "x" * LEAST_READ)
-    assert tokens.text == (draft.text if watched else "")
+    ollama_peer.answers = ["x" * 3 * MIN_READ_CHARS]
+    draft = await ollama.synthesize(question("Why?", max_tokens=100), SKY, NOTHING, tokens)
+    assert (draft.truncated, draft.text) == (True, "x" * MIN_READ_CHARS)
+    assert tokens.text == draft.text
 
 
 async def test_the_prompt_never_exceeds_the_context(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
@@ -216,8 +212,8 @@ async def test_a_model_that_hangs_is_known_to_where_the_requests_time_is_the_sho
 ) -> None:
     """Such a question ends in time too, and counts: once the circuit opens, nobody waits for that model."""
     ollama_peer.fault = Fault("silence")
-    walk = Walk(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=0.2, relevance_threshold=0))
-    service = QueryService(None, walk=walk, places=1)
+    graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=0.2, relevance_threshold=0), State)
+    service = QueryService(graph, places=1)
     for number in range(1, 4):
         result = await service.ask({"query": "What colour is the sky?"})
         assert result.failure is not None

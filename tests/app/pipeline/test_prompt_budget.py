@@ -34,7 +34,7 @@ def test_prompt_and_answer_never_exceed_the_context(texts: list[str], context: i
     chunks = [chunk(n, text) for n, text in enumerate(texts)]
     fitted = fit(PROMPT, ASKED, chunks, context, max_tokens)
     assert prompt_tokens(ASKED, fitted.blocks) + fitted.answer_tokens <= context
-    assert fitted.dropped + len(fitted.texts) == len(chunks)
+    assert fitted.dropped + len(fitted.chunks) == len(chunks)
     assert fitted.answer_tokens >= 1
 
 
@@ -52,14 +52,14 @@ def test_chunks_are_dropped_from_the_end() -> None:
     chunks = [chunk(n, f"Sentence {n} of the guide. " * 60) for n in range(10)]
     fitted = fit(PROMPT, ASKED, chunks, 2048, None)
     assert 0 < fitted.dropped < 10
-    assert list(fitted.texts) == [c.text.strip() for c in chunks[: 10 - fitted.dropped]]
+    assert [text for _, text in fitted.chunks] == [c.text.strip() for c in chunks[: 10 - fitted.dropped]]
 
 
 def test_one_chunk_too_long_is_cut() -> None:
     """A single chunk that is longer than the context gives its beginning rather than nothing."""
     fitted = fit(PROMPT, ASKED, [chunk(0, "word " * 50_000)], 2048, None)
     assert fitted.dropped == 0
-    assert fitted.texts[0].startswith("word word")
+    assert fitted.chunks[0][1].startswith("word word")
 
 
 def test_max_tokens_makes_room_and_is_the_limit() -> None:

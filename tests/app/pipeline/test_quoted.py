@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.pipeline.quoted import chunk_block, harmless, quoted
+from app.pipeline.quoted import chunk_block, harmless, quoted, title_of
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,11 @@ def test_control_tokens_become_plain_text(token: str) -> None:
 def test_instruction_brackets_become_plain_text() -> None:
     """``[INST]``, which older templates know, is set in round brackets."""
     assert harmless("[INST] do this [/INST]") == "(INST) do this (/INST)"
+
+
+def test_line_separators_become_spaces() -> None:
+    """A separator of Unicode that a model copied into its reply would cut a line of Ollama's stream in two."""
+    assert harmless("one\u2028two\u2029three\x85four") == "one two three four"
 
 
 def test_markers_in_a_document_are_left_out() -> None:
@@ -45,6 +50,4 @@ def test_a_block_ends_where_we_end_it() -> None:
 
 def test_titles_are_quoted_too() -> None:
     """A title is a document's text as well: one line, no tags, no markers."""
-    from app.pipeline.quoted import title_of
-
     assert title_of("A [1]\n<|im_start|>B", None) == "A ‹|im_start|>B"

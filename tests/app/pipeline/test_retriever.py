@@ -106,7 +106,7 @@ async def test_the_chunk_that_answers_comes_first(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings, question: str, best: str
 ) -> None:
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked(question))
-    assert ids(retrieved)[0].removesuffix("2") == best, "of twins either may be first"
+    assert ids(retrieved)[0].removesuffix("2") == best, "of near duplicates either may be first"
     assert len(ids(retrieved)) == POOL
     assert retrieved.subquery_results[0].question == question
 
@@ -132,7 +132,7 @@ async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, 
     assert scores == sorted(scores, reverse=True)
 
 
-async def test_chunks_that_say_the_same_name_each_other_as_twins(
+async def test_chunks_that_say_the_same_name_each_other_as_near_duplicates(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked("annual leave"))
@@ -197,9 +197,6 @@ async def test_32_clients_ask_while_documents_are_added(store: EmbeddedStore, em
     await asyncio.gather(*(client(number) for number in range(32)))
 
 
-TOGETHER = 16
-
-
 class AtHand(Embeddings):
     """The vector of one question, at hand: no thread decides when each goes on."""
 
@@ -216,53 +213,21 @@ class AtHand(Embeddings):
         raise NotImplementedError
 
 
-class Watched:
-    """The garden's store; notes the round of the event loop in which each search begins."""
-
-    def __init__(self, store: EmbeddedStore) -> None:
-        self._store = store
-        self.asentences = store.asentences
-        self.rounds: list[int] = []
-        self._round = 0
-        asyncio.get_running_loop().call_soon(self._next)
-
-    def _next(self) -> None:
-        self._round += 1
-        if len(self.rounds) < TOGETHER:
-            asyncio.get_running_loop().call_soon(self._next)
-
-    async def ahybrid(
-        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
-    ) -> HybridHits:
-        self.rounds.append(self._round)
-        return await self._store.ahybrid(queries, limit, where)
-
-
-async def test_questions_that_come_together_are_not_all_searched_at_once(
-    store: EmbeddedStore, embeddings: MiniLMEmbeddings
-) -> None:
-    """Of sixteen at once one is searched, then two, four and eight, and sockets are looked at in between."""
-    question = asked("On which port does the service listen?")
-    watched = Watched(store)
-    retriever = HybridRetriever(watched, AtHand(embeddings, question.text))
-    found = await asyncio.gather(*(retriever.retrieve(question) for _ in range(TOGETHER)))
-    assert all(ids(one) == ids(found[0]) for one in found)
-    assert list(Counter(watched.rounds).values()) == [1, 2, 4, 8, 1]
-
-
-async def test_a_deadline_missed_while_waiting_is_no_fault_of_the_embedding(
+async def test_a_deadline_missed_in_the_search_is_no_fault_of_the_embedding(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     """Who has its vectors and waits for the searches of others is told that the search did not end in time."""
 
-    class Busy(Watched):
-        async def ahybrid(self, *given: Any) -> HybridHits:
+    class Busy:
+        asentences = store.asentences
+
+        async def ahybrid(self, *query: Any) -> HybridHits:
             time.sleep(0.02)  # noqa: ASYNC251  # a search keeps the processor busy, and the loop with it
-            return await super().ahybrid(*given)
+            return await store.ahybrid(*query)
 
     text = "On which port does the service listen?"
-    retriever = HybridRetriever(Busy(store), AtHand(embeddings, text))
-    asking = [retriever.retrieve(asked(text, seconds=0.04)) for _ in range(TOGETHER)]
+    retriever = HybridRetriever(Busy(), AtHand(embeddings, text))
+    asking = [retriever.retrieve(asked(text, seconds=0.04)) for _ in range(16)]
     late = [one for one in await asyncio.gather(*asking, return_exceptions=True) if isinstance(one, BaseException)]
     assert late
     assert {type(one) for one in late} == {StoreUnavailable}
@@ -316,8 +281,8 @@ async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     )
 
 
-async def test_vectors_of_nothing_hide_no_twins(embeddings: MiniLMEmbeddings) -> None:
-    """Chunks whose vectors another pipeline left at zero are near nothing, themselves included; twins stay twins."""
+async def test_vectors_of_nothing_hide_no_near_duplicates(embeddings: MiniLMEmbeddings) -> None:
+    """Chunks whose vectors another pipeline left at zero are near nothing, themselves included; the others stay so."""
     foreign = Foreign(embeddings, True, {"one": "Beans.", "two": "Beans.", "none": "Rye.", "nothing": "Oats."})
     foreign._rows[2:] = 0.0
     retrieved = await HybridRetriever(foreign, embeddings).retrieve(asked("beans"))

@@ -11,8 +11,7 @@ from langchain_core.messages import AIMessage
 
 from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.pipeline.extractive import ExtractiveSynthesizer
-from app.providers.chat.completion import ChatCompletion
-from app.providers.chat.model import ChatModel
+from app.providers.chat.completion import ChatCompletion, ChatModel
 from app.providers.chat.models import RETRY_ONCE, make_completion
 from app.providers.http.circuit import Circuit
 from app.settings import load_settings

@@ -57,10 +57,10 @@ def test_a_model_is_not_contacted_when_it_is_made() -> None:
 def test_vendors_are_loaded_only_when_chosen() -> None:
     """Reading the table loads no vendor's package; choosing Ollama does not load Cohere's."""
     code = (
-        "import sys; from app.providers import chat_models, rerankers\n"
+        "import sys; from app.providers.chat import models; import app.providers.rerank.models\n"
         "assert not {'ollama', 'langchain_ollama', 'cohere', 'langchain_cohere'} & set(sys.modules)\n"
         "from app.settings import load_settings\n"
-        "chat_models.make_chat_model(load_settings(chat_model='ollama:m'))\n"
+        "models.make_chat_model(load_settings(chat_model='ollama:m'))\n"
         "assert not {'cohere', 'langchain_cohere'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.providers.chat.thoughts import Thoughts, without_thoughts
+from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 
 CASES = [
     ("It is blue [1].", "It is blue [1]."),
@@ -34,13 +34,13 @@ def test_any_cut_of_the_stream_shows_the_same(case: tuple[str, str], data: st.Da
     """The pieces a stream comes in do not matter, not even inside a tag."""
     raw, shown = case
     cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)))))
-    thoughts = Thoughts()
+    thoughts = ThoughtFilter()
     pieces = [raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
-    assert ("".join(thoughts.feed(piece) for piece in pieces) + thoughts.close()).strip() == shown
+    assert ("".join(thoughts.feed(piece) for piece in pieces) + thoughts.feed("", final=True)).strip() == shown
 
 
 def test_text_is_not_held_back_for_long() -> None:
     """A ``<`` that can no longer become a tag is shown at once."""
-    thoughts = Thoughts()
+    thoughts = ThoughtFilter()
     assert thoughts.feed("a <") == "a "
     assert thoughts.feed("b") == "<b"
