@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         VectorStoreUnavailable,
     )
     from app.library.rag_service import RAGService
-    from app.query_service.search import SearchHit, SearchResults
+    from app.query_service.chunk_search import SearchHit, SearchResults
     from app.tasks.chat import LLMService
     from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, estimate_tokens, truncate_to_budget
     from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult, SemanticSearchResponse

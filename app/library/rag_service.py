@@ -12,7 +12,7 @@ from app.library.answer import Answer, answer_of
 from app.library.errors import error_for
 from app.library.sync_bridge import LoopThread
 from app.ops.request_id import new_request_id
-from app.query_service.search import SearchResults, search
+from app.query_service.chunk_search import SearchResults, search
 from app.settings import Settings, load_settings
 from app.tasks.chat import LLMService, reply_of
 from app.tasks.models import SearchResult

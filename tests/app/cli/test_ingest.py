@@ -71,7 +71,7 @@ def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> 
     bar, _, after = done.stderr.rpartition("\x1b[2K")
     assert "2/2 files, 2 chunks" in re.sub(r"\x1b\[[\d;]*m", "", bar)
     assert "2 added" in re.sub(r"\x1b\[[\d;]*m", "", after)
-    assert "planting" not in after
+    assert "ingesting" not in after
 
     async def counts() -> tuple[int, int]:
         container = build_container(
