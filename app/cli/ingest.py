@@ -21,7 +21,6 @@ from app.ingest.samples import sample_folder, sample_paths
 from app.ingest.source_registry import note_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.settings import Settings, load_settings
-from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
@@ -29,19 +28,12 @@ if TYPE_CHECKING:
 SAMPLE_TASKS = "tasks.jsonl"
 
 
-def run_ingest(
-    paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool, ray: str | None = None
-) -> int:
-    """Ingest *paths*; *ray* is the address of a Ray cluster to embed on. Returns 1 when every file was skipped."""
-    if ray and tasks:
-        raise InvalidInput("--ray and --tasks cannot be combined.", field="ray")
+def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool) -> int:
+    """Ingest *paths* and print what was done. Returns 1 when every file was skipped."""
     name = "tasks_collection" if tasks else "vector_store_collection"
     settings = load_settings(**({name: collection} if collection else {}))
     manifest = IngestManifest(_folder(settings, tasks=tasks), paths, prune=prune)
-    if tasks:
-        report = asyncio.run(_ingest_tasks(settings, paths, manifest))
-    else:
-        report = asyncio.run(_ingest(settings, paths, manifest, ray))
+    report = asyncio.run((_ingest_tasks if tasks else _ingest)(settings, paths, manifest))
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
@@ -49,24 +41,12 @@ def run_ingest(
     return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
-async def _ingest(settings: Settings, paths: Sequence[Path], manifest: IngestManifest, ray: str | None) -> IngestReport:
+async def _ingest(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
     await asyncio.to_thread(check_paths, paths)  # before they are recorded
     with file_progress() as on_progress:
         async with open_container(settings) as container:
             _record_sources(settings, paths)
-            if not ray:
-                return await ingest_into(container.sink, paths, planted=manifest, on_progress=on_progress)
-            from app.ingest.ray_data import ingest_on_ray
-
-            return await ingest_on_ray(
-                paths,
-                address=ray,
-                settings=settings,
-                store=container.store,
-                model_name=container.embedding.name,
-                planted=manifest,
-                on_progress=on_progress,
-            )
+            return await ingest_into(container.sink, paths, planted=manifest, on_progress=on_progress)
 
 
 async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:

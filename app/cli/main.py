@@ -115,13 +115,12 @@ def ingest(
         bool, typer.Option(help="remove documents that came from these paths and are no longer there")
     ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
-    ray: Annotated[str | None, typer.Option(help="address of a Ray cluster to embed on, or local")] = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Store documents: Markdown, text, reStructuredText, HTML, PDF, JSON Lines."""
     from app.cli.ingest import run_ingest
 
-    return run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json, ray=ray)
+    return run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json)
 
 
 @app.command()

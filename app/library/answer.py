@@ -122,7 +122,7 @@ def answer_of(result: Result) -> Answer:
             )
             for citation in result.citations
         ],
-        confidence=0.0 if failure or result.outcome == "no_citations" else result.confidence,
+        confidence=0.0 if failure else result.confidence,
         message=message,
         request_id=result.request_id,
         processing_time_ms=result.processing_ms,

@@ -110,7 +110,7 @@ class RAGService:
         """Answer *user_query* from the tasks, by *llm_service* or else by the settings' chat model."""
         tasks = self._container.tasks
         if llm_service is None:
-            return await self._loop.arun(tasks.chat_with_context(user_query, None, n_results, max_context_tokens))
+            return await self._loop.arun(tasks.reply(user_query, n_results, max_context_tokens))
         prompt = await self._loop.arun(tasks.chat_prompt(user_query, n_results, max_context_tokens))
         return await reply_of(llm_service, prompt)  # on the caller's loop, where its own model belongs
 
