@@ -211,7 +211,3 @@ def main() -> None:
     """Run the command; the console script's entry point."""
     gc.set_threshold(*GC_THRESHOLDS)
     app()
-
-
-if __name__ == "__main__":
-    main()

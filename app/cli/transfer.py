@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from app.cli.progress import progress
-from app.cli.shared import print_json
+from app.cli.shared import OK, print_json
 from app.ingest.transfer.archive import Head, write_archive
 from app.ingest.transfer.copy import check_model, copy
 from app.ingest.transfer.read_archive import Archive
@@ -20,7 +20,7 @@ from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.http.retry import Retry
 from app.providers.stores.make import make_store
 from app.settings import Settings, load_settings
-from graph.errors import ConfigurationError, InvalidInput, RAGError
+from graph.errors import ConfigurationError, InvalidInput
 
 SERVER_RETRY = Retry(attempts=8, first_wait=0.5, longest_wait=15.0)
 """For writing to a server: outlasts its restart, which takes some ten seconds."""
@@ -113,21 +113,16 @@ def _settings(collection: str | None) -> Settings:
 
 def _run(verb: str, work: Coroutine[Any, Any, dict[str, Any]], as_json: bool) -> int:
     """Do the work and print what was done; returns the exit status."""
-    try:
-        done = asyncio.run(work)
-    except RAGError as error:
-        if as_json:
-            print_json({"error": error.message})
-        raise
+    done = asyncio.run(work)
     if as_json:
         print_json(done)
-        return 0
-    stored = f", {done['unchanged']} documents were already stored" if done.get("unchanged") else ""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(
-        f"{verb} {done['documents']} documents, {done['chunks']} chunks{stored}: {done.get('file') or done['to']}",
-        markup=False,
-    )
-    return 0
+    else:
+        stored = f", {done['unchanged']} documents were already stored" if done.get("unchanged") else ""
+        summary = (
+            f"{verb} {done['documents']} documents, {done['chunks']} chunks{stored}: {done.get('file') or done['to']}"
+        )
+        Console(stderr=True, highlight=False, soft_wrap=True).print(summary, markup=False)
+    return OK
 
 
 @contextmanager

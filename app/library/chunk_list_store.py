@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -33,15 +33,6 @@ LONGEST_EMBEDDED = 1_500
 """Longest text to embed, in characters; the embedded model reads no more."""
 
 
-class _Sentence(NamedTuple):
-    """A sentence that may be embedded: the ``number``-th of chunk ``chunk``."""
-
-    coverage: float
-    chunk: Hashable
-    number: int
-    text: str
-
-
 class ChunkListStore:
     """``HybridStore`` over the chunks of one ``validate_retrieval`` call."""
 
@@ -50,7 +41,8 @@ class ChunkListStore:
         chars, sentences = READ_CHARS // len(rows), READ_SENTENCES // len(rows)
         self.chunks = [_chunk(row, chars, sentences) for row in rows]
         self._texts = [
-            indexed_text_of(_names(row), chunk.text[:chars]) for row, chunk in zip(rows, self.chunks, strict=True)
+            indexed_text_of(row.get("metadata") or {}, chunk.text[:chars])[: chars + LONGEST_SENTENCE]
+            for row, chunk in zip(rows, self.chunks, strict=True)
         ]
         self._weights = [document_weights(text) for text in self._texts]
         frequencies = Counter(term for weights in self._weights for term in weights)
@@ -72,13 +64,13 @@ class ChunkListStore:
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """Return the vectors of the most promising sentences; the others get that of their chunk."""
         chosen = self._promising(candidates)
-        vectors = await self._embed([sentence.text for sentence in chosen])
+        vectors = await self._embed([text for _, _, text in chosen])
         rows: dict[Hashable, Vectors] = {}
         for candidate in candidates:
             assert candidate.dense is not None
             rows[candidate.key] = np.tile(candidate.dense, (len(candidate.chunk.spans), 1))
-        for sentence, vector in zip(chosen, vectors, strict=True):
-            rows[sentence.chunk][sentence.number] = vector
+        for (key, index, _), vector in zip(chosen, vectors, strict=True):
+            rows[key][index] = vector
         return rows
 
     async def _embed(self, texts: Sequence[str]) -> Vectors:
@@ -87,8 +79,8 @@ class ChunkListStore:
         vectors = await adocument_vectors(self._embeddings, list(distinct))
         return vectors[[distinct[text] for text in texts]]
 
-    def _promising(self, candidates: Sequence[Candidate]) -> list[_Sentence]:
-        """Choose the sentences that cover most of a sub-question, as many as may be embedded."""
+    def _promising(self, candidates: Sequence[Candidate]) -> list[tuple[Hashable, int, str]]:
+        """Choose the sentences that cover most of a sub-question, as many as may be embedded: chunk, index, text."""
         sentences = []
         for candidate in candidates:
             chunk, key = candidate.chunk, candidate.key
@@ -99,10 +91,11 @@ class ChunkListStore:
             for index, (start, end) in enumerate(chunk.spans):
                 words = vocabulary(chunk.text[start:end]) | title
                 coverage = max(terms.coverage(words) for terms in self._wanted)
-                sentences.append(_Sentence(coverage, key, index, chunk.text[start:end][:LONGEST_EMBEDDED]))
-        sentences.sort(key=lambda sentence: (-sentence.coverage, sentence.number))
-        totals = accumulate(len(sentence.text) for sentence in sentences)
-        return [sentence for sentence, total in zip(sentences, totals, strict=True) if total <= SENTENCE_CHARS]
+                sentences.append((-coverage, index, key, chunk.text[start:end][:LONGEST_EMBEDDED]))
+        sentences.sort(key=lambda row: row[:2])
+        totals = accumulate(len(text) for *_, text in sentences)
+        kept = (row for row, total in zip(sentences, totals, strict=True) if total <= SENTENCE_CHARS)
+        return [(key, index, text) for _, index, key, text in kept]
 
 
 def _chunk(row: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
@@ -122,13 +115,6 @@ def _chunk(row: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
         text=text,
         spans=tuple(spans[:sentences]),
     )
-
-
-def _names(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the metadata that is embedded with a text."""
-    metadata = row.get("metadata") or {}
-    names = {name: metadata.get(name) for name in ("title", "chapter", "section")}
-    return {name: value[:LONGEST_SENTENCE] for name, value in names.items() if isinstance(value, str)}
 
 
 def _fair_lengths(lengths: Sequence[int], budget: int) -> list[int]:

@@ -21,7 +21,7 @@ from tests.app.api.test_query_api import CHEMICALS
 from tests.app.api.test_query_stream import events
 from tests.support.paths import KNOWLEDGE
 
-Told = tuple[str, str, list[tuple[str, str]]]
+Comparable = tuple[str, str, list[tuple[str, str]]]
 """Outcome, answer without markers, and the chunk and quote of every citation."""
 
 
@@ -38,7 +38,7 @@ def plain(answer: str | None) -> str:
     return re.sub(r"\s*\[(?:\d+|[^\[\]]+\.(?:md|html|pdf|rst|txt)[^\[\]]*)\]", "", answer or "")
 
 
-def of_body(body: dict[str, Any]) -> Told:
+def of_body(body: dict[str, Any]) -> Comparable:
     cited = [(row["chunkId"], row["quote"]) for row in body["evidence"]]
     return body["metadata"]["outcome"], plain(body["answer"]) if cited else "", cited
 
@@ -51,26 +51,26 @@ def library(planted: Path) -> Iterator[RAGService]:
 
 
 @pytest.fixture(scope="module")
-def studio(planted: Path) -> list[Told]:
-    """What Studio's graph, made as ``langgraph.json`` has it made, tells of the thirty questions."""
+def studio(planted: Path) -> list[Comparable]:
+    """What Studio's graph, made as ``langgraph.json`` has it made, returns for the thirty questions."""
 
-    async def ask_all() -> list[Told]:
+    async def ask_all() -> list[Comparable]:
         graph = await make_graph()
-        told = [of_state(await graph.ainvoke({"query": question})) for question in sample_questions()]
+        found = [of_state(await graph.ainvoke({"query": question})) for question in sample_questions()]
         await forget_graph()
-        return told
+        return found
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DATA_DIR", str(planted))
         return asyncio.run(ask_all())
 
 
-def of_state(state: dict[str, Any]) -> Told:
+def of_state(state: dict[str, Any]) -> Comparable:
     cited = [(citation.chunk_id, citation.quote) for citation in state["citations"]]
     return state["outcome"], plain(state["answer"]) if cited else "", cited
 
 
-def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService, studio: list[Told]) -> None:
+def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService, studio: list[Comparable]) -> None:
     """/query, its stream, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
     questions = sample_questions()
     assert len(questions) == 30
@@ -97,7 +97,7 @@ def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGSer
 
 
 def test_the_command_line_tells_the_same(http: httpx.Client, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``garden ask --json`` prints what /query tells, beside the server over the same collection."""
+    """``garden ask --json`` prints what /query returns, beside the server over the same collection."""
     monkeypatch.setenv("DATA_DIR", str(planted))
     for question in [sample_questions()[place] for place in (0, 7, -1)]:
         asked = CliRunner().invoke(command, ["ask", question, "--json"])

@@ -535,7 +535,7 @@ def test_the_model_is_told_of_the_tasks(build: Build, ollama: OllamaPeer, caplog
     assert "login" not in logged
 
 
-def test_without_rag_no_task_is_told(build: Build, ollama: OllamaPeer, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_rag_no_task_is_sent(build: Build, ollama: OllamaPeer, caplog: pytest.LogCaptureFixture) -> None:
     """With use_rag false the model gets the message and no context, and the log says so."""
     caplog.set_level(logging.INFO)
     ollama.answers = ["Hello."]
