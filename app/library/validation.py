@@ -124,7 +124,7 @@ async def _measure(
 
     async def read() -> tuple[SubqueryResults, ...]:
         now = time.monotonic()
-        question = Question(query, sub_questions, MOST_CHUNKS, None, None, now, now + 2 * LIMIT)
+        question = Question(query, sub_questions, MOST_CHUNKS, None, None, now, now + 2 * seconds)
         retrieved = await HybridRetriever(store, embedding.embeddings, MOST_CHUNKS).retrieve(question)
         return await read_best(reader, retrieved.subquery_results, MOST_READ)
 
