@@ -15,8 +15,8 @@ help:  ## this list
 	@echo "  HOST=... PORT=...  where 'make run' serves       ARGS='...'  passed on to pytest, bench and eval"
 
 .PHONY: run
-run: $(VENV)/.installed-run  ## install, plant the sample garden, serve on 127.0.0.1:8000
-	@exec $(BIN)/garden serve --plant $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT))
+run: $(VENV)/.installed-run  ## install, ingest the sample documents, serve on 127.0.0.1:8000
+	@exec $(BIN)/garden serve --ingest-samples $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT))
 
 .PHONY: studio
 studio: $(VENV)/.installed-dev  ## the graph in LangGraph Studio's development server

@@ -1,7 +1,7 @@
-"""Door V: ``from retrieval_validation import validate_retrieval``."""
+"""Retrieval validation: ``from retrieval_validation import validate_retrieval``."""
 
+from app.library.cohere_rerank import CohereAPIError
 from app.library.validation import validate_retrieval
-from app.library.validation_cohere import CohereAPIError
 from graph.validation_rules import ValidationError
 
 __all__ = ["CohereAPIError", "ValidationError", "validate_retrieval"]

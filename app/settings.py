@@ -91,7 +91,7 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", min_length=1, description="address to serve on")
     port: int = Field(8000, ge=0, le=65535, description="port to serve on")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
-    log_format: Literal["json", "text"] = Field("json", description="how a line of the log is written")
+    log_format: Literal["auto", "json", "text"] = Field("auto", description="`auto`: `text` on a terminal, else `json`")
     log_questions: bool = Field(False, description="put questions and answers into the log")
     drain_timeout_seconds: float = Field(
         20.0, allow_inf_nan=False, ge=0, le=3600, description="time to finish what is in flight at the end"

@@ -13,8 +13,7 @@ from fastapi.responses import StreamingResponse
 
 from app.api.query_schemas import ErrorBody
 from app.ingest.tasks import Priority, Status
-from app.tasks.input import text_of
-from app.tasks.models import ChatRequest, SemanticSearchResponse
+from app.tasks.models import ChatRequest, SemanticSearchResponse, text_of
 from app.tasks.service import TaskService
 from graph.errors import RAGError
 

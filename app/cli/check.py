@@ -1,20 +1,17 @@
-"""``garden check``: is an embedded collection as it was written? With ``--repair`` it is made so again."""
+"""``garden check``: find damage in an embedded collection; ``--repair`` ingests what is damaged again."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
-import orjson
 from pydantic import BaseModel
 from rich.console import Console
-from rich.markup import escape
 
-from app.bootstrap.compose import AppContainer, build_container
-from app.cli.ingest import planting
+from app.cli.ingest import file_progress
+from app.cli.shared import FAILED, OK, open_container, print_json
 from app.ingest.documents import SkippedFile
 from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.salvage import salvage
@@ -24,12 +21,12 @@ from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.database import Database
 from app.providers.stores.rows import COLUMNS, checksum
 from app.providers.stores.segments import Segment
-from app.settings import load_settings
+from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, StoreDamaged
 
 
 class CheckReport(BaseModel):
-    """What was found, and what a repair did: how each document came back, or did not."""
+    """What was found, and which documents a repair brought back."""
 
     collection: str
     documents: int = 0
@@ -45,53 +42,44 @@ class CheckReport(BaseModel):
     skipped: list[SkippedFile] = []
 
     @property
-    def well(self) -> bool:
-        """Nothing is damaged, or everything came back."""
-        left = self.not_recovered or self.missing_paths or self.skipped
-        found = self.database != "ok" or self.damaged_documents or self.damaged_segments
-        return not left if self.repaired else not found
+    def undamaged(self) -> bool:
+        """Whether nothing is damaged, or everything was recovered."""
+        if self.repaired:
+            return not (self.not_recovered or self.missing_paths or self.skipped)
+        return self.database == "ok" and not self.damaged_documents and not self.damaged_segments
 
 
 def run_check(*, collection: str | None, repair: bool, as_json: bool, embedding: EmbeddingModel | None = None) -> int:
-    """Check *collection* (default: the documents'). Returns 1 when something is damaged, or has not come back."""
+    """Check *collection* (default: the documents'). Returns 1 when damage is left."""
     settings = load_settings()
     if settings.vector_store != "embedded":
-        raise ConfigurationError("garden check looks at embedded collections; a server has checks of its own")
+        raise ConfigurationError("garden check needs VECTOR_STORE=embedded; a server has checks of its own")
     name = collection or settings.vector_store_collection
     if not (settings.data_dir / name).is_dir():
         raise ConfigurationError(f'There is no collection "{name}" in {settings.data_dir}')
     report = CheckReport(collection=name)
     database = Database(settings.data_dir, name, settings.request_timeout_seconds)
     try:
-        check(database, report)
-        if repair and not report.well:
-            report.repaired = True
-            if report.database != "ok":
-                report.set_aside = str(database.set_aside())
-            for segment in report.damaged_segments:
-                shutil.rmtree(database.folder / segment, ignore_errors=True)
-            tasks = name == settings.tasks_collection
-            if not tasks:
-                settings = load_settings(vector_store_collection=name)
-            asyncio.run(_refill(build_container(settings, embedding=embedding), database, report, tasks=tasks))
+        _inspect(database, report)
+        if repair and not report.undamaged:
+            asyncio.run(_repair(settings, embedding, database, report))
     finally:
         database.close()
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
+        print_json(report.model_dump(mode="json"))
     else:
-        _summarise(report)
-    return 0 if report.well else 1
+        _print_summary(report)
+    return OK if report.undamaged else FAILED
 
 
-def check(database: Database, report: CheckReport) -> None:
-    """Look at SQLite's own structures, at every chunk's checksum, and at every segment beside what it is made of."""
+def _inspect(database: Database, report: CheckReport) -> None:
+    """Check SQLite's structures, the checksum of every chunk, and every index segment against its rows."""
     try:
         with database.reading() as connection:
             if connection is None:
                 return
-            (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if said != "ok":
-                report.database = said
+            (report.database,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if report.database != "ok":
                 return
             damaged = set()
             for document, *row in connection.execute(f"SELECT document_id, {COLUMNS} FROM chunks"):
@@ -100,72 +88,74 @@ def check(database: Database, report: CheckReport) -> None:
                     damaged.add(document)
             report.damaged_documents = sorted(damaged)
             (report.documents,) = connection.execute("SELECT count(DISTINCT document_id) FROM chunks").fetchone()
-            size = connection.execute("SELECT value FROM meta WHERE name = 'size'").fetchone()[0]
+            (size,) = connection.execute("SELECT value FROM meta WHERE name = 'size'").fetchone()
             for name, low, high in connection.execute("SELECT name, low, high FROM segments").fetchall():
-                if not _is_of(database.folder / name, Segment.read(connection, size, low, high)):
+                if not _matches(database.folder / name, Segment.read(connection, size, low, high)):
                     report.damaged_segments.append(name)
     except StoreDamaged as error:
         report.database = error.message
 
 
-def _is_of(folder: Path, stored: Segment) -> bool:
-    """Whether a saved segment holds every one of these chunks with its vector."""
+def _matches(folder: Path, stored: Segment) -> bool:
+    """Whether a saved segment holds every one of the stored chunks with its vector."""
     try:
         saved = Segment.open(folder)
     except (OSError, ValueError, EOFError):
         return False
-    at = np.flatnonzero(np.isin(saved.ids, stored.ids))
-    return np.array_equal(saved.ids[at], stored.ids) and np.array_equal(saved.dense[at], stored.dense)
+    rows = np.flatnonzero(np.isin(saved.ids, stored.ids))
+    return np.array_equal(saved.ids[rows], stored.ids) and np.array_equal(saved.dense[rows], stored.dense)
 
 
-async def _refill(container: AppContainer, database: Database, report: CheckReport, *, tasks: bool) -> None:
-    """From the noted sources first; then what only the old files hold, as far as they can be read."""
-    try:
+async def _repair(
+    settings: Settings, embedding: EmbeddingModel | None, database: Database, report: CheckReport
+) -> None:
+    """Ingest damaged documents again from their recorded paths, then from the old files what has no path."""
+    report.repaired = True
+    if report.database != "ok":
+        report.set_aside = str(database.set_aside())
+    for segment in report.damaged_segments:
+        shutil.rmtree(database.folder / segment, ignore_errors=True)
+    tasks = report.collection == settings.tasks_collection
+    if not tasks:
+        settings = load_settings(vector_store_collection=report.collection)
+    async with open_container(settings, embedding) as container:
         sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
         await store.adelete_documents(report.damaged_documents)
         if report.set_aside or report.damaged_documents:
-            noted = read_sources(database.folder)
-            paths = noted.tasks if tasks else noted.paths
-            report.missing_paths = [str(path) for path in paths if not path.exists()]
-            there = [path for path in paths if path.exists()]
+            sources = read_sources(database.folder)
+            recorded = sources.tasks if tasks else sources.paths
+            report.missing_paths = [str(path) for path in recorded if not path.exists()]
+            paths = [path for path in recorded if path.exists()]
             if tasks:
-                # of a task that stands in several files the last one counts, as when they were ingested one by one
-                last = {task.id: task for path in there for task in read_tasks(path)}
+                last = {task.id: task for path in paths for task in read_tasks(path)}  # the last file wins
                 done = await ingest_documents(sink, task_documents(last.values()))
             else:
-                with planting("repairing") as on_progress:
-                    done = await ingest_into(sink, there, on_progress=on_progress)
+                with file_progress("repairing") as on_progress:
+                    done = await ingest_into(sink, paths, on_progress=on_progress)
             report.skipped = list(done.skipped)
         known = await store.adocuments()
-        report.not_recovered = [one for one in report.damaged_documents if one not in known]
+        report.not_recovered = [document for document in report.damaged_documents if document not in known]
         if report.set_aside:
             old = Path(report.set_aside) / database.path.name
-            whole, report.not_recovered = await asyncio.to_thread(salvage, old, container.embedding.name, known)
-            await ingest_documents(sink, whole)
-            report.recovered = [document.document_id for document in whole]
+            complete, report.not_recovered = await asyncio.to_thread(salvage, old, container.embedding.name, known)
+            await ingest_documents(sink, complete)
+            report.recovered = [document.document_id for document in complete]
         await store.aoptimize()
         report.documents, report.chunks = len(await store.adocuments()), await store.acount()
-    finally:
-        await container.aclose()
 
 
-def _summarise(report: CheckReport) -> None:
-    out = Console(stderr=True, highlight=False, soft_wrap=True)
-    state = "repaired" if report.repaired else "ok" if report.well else "damaged: garden check --repair mends it"
-    out.print(f'"{escape(report.collection)}": {report.documents} documents, {report.chunks} chunks, {state}')
+def _print_summary(report: CheckReport) -> None:
+    state = "repaired" if report.repaired else "ok" if report.undamaged else "damaged; repair it: garden check --repair"
+    lines = [f'"{report.collection}": {report.documents} documents, {report.chunks} chunks, {state}']
     if report.database != "ok":
-        out.print(f"  database: {escape(report.database)}")
-    for document_id in report.damaged_documents:
-        out.print(f"  not as it was written: [bold]{escape(document_id)}[/bold]")
-    for segment in report.damaged_segments:
-        out.print(f"  index not of what is stored: {escape(segment)}")
+        lines.append(f"database: {report.database}")
+    lines += [f"damaged document: {document_id}" for document_id in report.damaged_documents]
+    lines += [f"damaged index segment: {segment}" for segment in report.damaged_segments]
     if report.set_aside:
-        out.print(f"  the old files are kept in {escape(report.set_aside)}")
+        lines.append(f"the old files are kept in {report.set_aside}")
     if report.recovered:
-        out.print(f"  {len(report.recovered)} of the documents were read from the old files: they have no path")
-    for path in report.missing_paths:
-        out.print(f"  [bold]{escape(path)}[/bold] was ingested once and is not there now")
-    for document_id in report.not_recovered:
-        out.print(f"  not recovered: [bold]{escape(document_id)}[/bold], of which there is no whole copy")
-    for skipped in report.skipped:
-        out.print(f"  skipped [bold]{escape(skipped.path)}[/bold]: {escape(skipped.reason)}")
+        lines.append(f"{len(report.recovered)} documents without a recorded path were read from the old files")
+    lines += [f"{path} was ingested earlier and no longer exists" for path in report.missing_paths]
+    lines += [f"not recovered, no complete copy is left: {document_id}" for document_id in report.not_recovered]
+    lines += [f"skipped {skipped.path}: {skipped.reason}" for skipped in report.skipped]
+    Console(stderr=True, highlight=False, soft_wrap=True).print("\n  ".join(lines), markup=False)

@@ -3,150 +3,102 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
 from rich.console import Console
 from rich.markup import escape
 
 from app.cli.progress import progress
+from app.cli.shared import FAILED, OK, open_container, print_json
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import check_paths, ingest_documents, ingest_into
-from app.ingest.run import Progress as Done
-from app.ingest.samples import sample_paths
-from app.ingest.sink import Sink
+from app.ingest.run import Progress
+from app.ingest.samples import sample_folder, sample_paths
 from app.ingest.source_registry import note_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.settings import Settings, load_settings
-from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
 
-OK, FAILED = 0, 1
 SAMPLE_TASKS = "tasks.jsonl"
 
 
-def run_ingest(
-    paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool, ray: str | None = None
-) -> int:
-    """Plant *paths*; returns 0 when at least one document is now in the garden or nothing had to be done.
-
-    With *ray*, the address of a cluster, the work is done there.
-    """
-    if ray and tasks:
-        raise InvalidInput("--ray and --tasks do not go together: tasks are small.", field="ray")
+def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool) -> int:
+    """Ingest *paths* and print what was done. Returns 1 when every file was skipped."""
     name = "tasks_collection" if tasks else "vector_store_collection"
     settings = load_settings(**({name: collection} if collection else {}))
-    report = asyncio.run(_plant_tasks(settings, paths, prune) if tasks else _plant(settings, paths, prune, ray))
+    manifest = IngestManifest(_folder(settings, tasks=tasks), paths, prune=prune)
+    report = asyncio.run((_ingest_tasks if tasks else _ingest)(settings, paths, manifest))
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
+        print_json(report.model_dump(mode="json"))
     else:
-        _summarise(report)
-    kept = report.added + report.changed + report.unchanged
-    return FAILED if report.skipped and not kept else OK
+        _print_summary(report)
+    return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
-async def plant_if_empty(container: AppContainer, folder: Path) -> None:
-    """Plant the sample documents of *folder*, and its tasks, each unless its collection already holds anything."""
-    if not await container.tasks.store.acount():
-        _note(container.settings, [folder / SAMPLE_TASKS], tasks=True)
-        await ingest_documents(container.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
-    if await container.store.acount():
-        return
-    paths = await asyncio.to_thread(sample_paths, folder)
-    _note(container.settings, paths)
-    with planting() as on_progress:
-        report = await ingest_into(container.sink, paths, on_progress=on_progress)
-    _summarise(report)
+async def _ingest(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
+    await asyncio.to_thread(check_paths, paths)  # before they are recorded
+    with file_progress() as on_progress:
+        async with open_container(settings) as container:
+            _record_sources(settings, paths)
+            return await ingest_into(container.sink, paths, planted=manifest, on_progress=on_progress)
 
 
-async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: str | None) -> IngestReport:
-    await asyncio.to_thread(check_paths, paths)  # before they are noted
-    with planting() as on_progress:
-        if ray:
-            return await _plant_on_ray(settings, paths, prune, ray, on_progress)
-        async with _open_sink(settings, tasks=False) as sink:
-            _note(settings, paths)
-            planted = IngestManifest(_folder(settings), paths, prune=prune)
-            return await ingest_into(sink, paths, planted=planted, on_progress=on_progress)
-
-
-async def _plant_on_ray(
-    settings: Settings, paths: Sequence[Path], prune: bool, address: str, on_progress: Callable[[Done], None]
-) -> IngestReport:
-    """The workers embed."""
-    from app.bootstrap.compose import build_container
-    from app.ingest.ray_data import ingest_on_ray
-
-    container = build_container(settings)
-    try:
-        _note(settings, paths)
-        return await ingest_on_ray(
-            paths,
-            address=address,
-            settings=settings,
-            store=container.store,
-            model_name=container.embedding.name,
-            planted=IngestManifest(_folder(settings), paths, prune=prune),
-            on_progress=on_progress,
-        )
-    finally:
-        await container.aclose()
-
-
-async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
-    """All files are read before any task is stored: a line that is wrong stops the whole."""
-    planted = IngestManifest(_folder(settings, tasks=True), paths, prune=prune)
+async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
+    """Read every file before any task is stored, so that a wrong line stores nothing."""
     documents = []
     for path in paths:
         for document in task_documents(read_tasks(path)):
-            planted.brings(document.document_id, path)
+            manifest.brings(document.document_id, path)
             documents.append(document)
-    with progress("planting", "tasks") as show:
-        async with _open_sink(settings, tasks=True) as sink:
-            _note(settings, paths, tasks=True)
+    with progress("ingesting", "tasks") as show:
+        async with open_container(settings) as container:
+            _record_sources(settings, paths, tasks=True)
             return await ingest_documents(
-                sink, documents, planted=planted, on_progress=lambda done: show(done.documents, len(documents), "")
+                container.tasks.sink,
+                documents,
+                planted=manifest,
+                on_progress=lambda done: show(done.documents, len(documents), ""),
             )
 
 
-def _note(settings: Settings, paths: Sequence[Path], *, tasks: bool = False) -> None:
-    """Keep where the documents of an embedded collection came from; a server keeps its own backups."""
+async def ingest_samples_if_empty(container: AppContainer, folder: Path | None = None) -> None:
+    """Ingest the sample documents and tasks, each only into a collection that is empty."""
+    folder = folder or sample_folder()
+    if not await container.tasks.store.acount():
+        _record_sources(container.settings, [folder / SAMPLE_TASKS], tasks=True)
+        await ingest_documents(container.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
+    if not await container.store.acount():
+        paths = await asyncio.to_thread(sample_paths, folder)
+        _record_sources(container.settings, paths)
+        with file_progress() as on_progress:
+            _print_summary(await ingest_into(container.sink, paths, on_progress=on_progress))
+
+
+def _record_sources(settings: Settings, paths: Sequence[Path], *, tasks: bool = False) -> None:
+    """Record where the documents of an embedded collection came from, for ``garden check --repair``."""
     if settings.vector_store == "embedded":
         note_sources(_folder(settings, tasks=tasks), paths, tasks=tasks)
 
 
-def _folder(settings: Settings, *, tasks: bool = False) -> Path:
-    """Where notes about a collection are kept."""
+def _folder(settings: Settings, *, tasks: bool) -> Path:
+    """Return the folder with the records about a collection."""
     return settings.data_dir / (settings.tasks_collection if tasks else settings.vector_store_collection)
 
 
-@asynccontextmanager
-async def _open_sink(settings: Settings, *, tasks: bool) -> AsyncIterator[Sink]:
-    """The collection of documents, or of tasks; closed at the end."""
-    from app.bootstrap.compose import build_container
-
-    container = build_container(settings)
-    try:
-        yield container.tasks.sink if tasks else container.sink
-    finally:
-        await container.aclose()
-
-
 @contextmanager
-def planting(doing: str = "planting") -> Iterator[Callable[[Done], None]]:
-    """A bar of the files, with the chunks written so far."""
-    with progress(doing, "files") as show:
+def file_progress(label: str = "ingesting") -> Iterator[Callable[[Progress], None]]:
+    """Show a progress bar of files, with the chunks written so far."""
+    with progress(label, "files") as show:
         yield lambda done: show(done.files_read, done.files, f", {done.chunks} chunks")
 
 
-def _summarise(report: IngestReport) -> None:
+def _print_summary(report: IngestReport) -> None:
     out = Console(stderr=True, highlight=False, soft_wrap=True)
     out.print(
         f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged, {report.removed} removed; "

@@ -1,55 +1,69 @@
-"""The command ``garden``: argv -> service -> stdout. Errors are one line on stderr and an exit status.
+"""The command ``garden``: each command parses its arguments and calls one function, which returns the exit status.
 
-Exit statuses: 0 done; 1 a part failed or nothing was found; 2 wrong usage, setting or input.
+Exit statuses: 0 done; 1 a part failed or nothing was found; 2 a wrong argument, setting or input.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from app.cli.collections import add_commands
+GREETING = """Knowledge Garden: answers from your own documents, every citation verified.
 
-if TYPE_CHECKING:
-    from graph.errors import RAGError
+  garden serve              serve on http://127.0.0.1:8000
+  garden ingest PATH…       store documents
+  garden ask "QUESTION"     ask a question about them
+  garden search "QUERY"     list the chunks a query finds
+  garden health             check every part
+
+garden --help lists all commands."""
+
+GC_THRESHOLDS = (50_000, 20, 50)
+"""Garbage collector thresholds: Python's own scan the imported libraries too often."""
+
+CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="print JSON")]
+
+
+class CommandGroup(TyperGroup):
+    """Exit with the status a command returns; print an expected error as one line on stderr."""
+
+    def invoke(self, ctx: Any) -> Any:
+        from graph.errors import ConfigurationError, InvalidInput, RAGError
+
+        try:
+            status = super().invoke(ctx)
+        except RAGError as error:
+            from app.cli.shared import FAILED, USAGE, print_error
+
+            print_error(error.message, type(error).__name__)
+            status = USAGE if isinstance(error, ConfigurationError | InvalidInput) else FAILED
+        except KeyboardInterrupt:
+            status = 130
+        except BrokenPipeError:
+            sys.stderr.close()
+            status = 1
+        ctx.exit(status or 0)
+
 
 app = typer.Typer(
     name="garden",
+    cls=CommandGroup,
     help="Answers from your own documents, every citation verified.",
     no_args_is_help=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-GREETING = """Knowledge Garden: answers from your own documents, every citation verified.
-
-  garden serve              serve on http://127.0.0.1:8000
-  garden ingest PATH…       plant documents
-  garden ask "QUESTION"     ask them
-  garden search "QUERY"     see which chunks a query finds
-  garden health             see what is well and what is not
-
-garden --help lists everything."""
-
-EXIT_FAILED, EXIT_USAGE = 1, 2
-
-GC_THRESHOLDS = (50_000, 20, 50)
-"""New objects between two collections of the youngest generation, and collections of each between two of the next.
-
-With Python's own, a tenth of the time in which the libraries are imported goes into looking through what all stays."""
-
-JsonFlag = Annotated[bool, typer.Option("--json", help="print JSON")]
-
 
 @app.callback(invoke_without_command=True)
 def greet(context: typer.Context) -> None:
-    """Greet when no command is given."""
+    """Print a greeting when no command is given."""
     if context.invoked_subcommand is None:
         typer.echo(GREETING)
 
@@ -58,27 +72,27 @@ def greet(context: typer.Context) -> None:
 def serve(
     host: Annotated[str | None, typer.Option(help="address to serve on [HOST]")] = None,
     port: Annotated[int | None, typer.Option(help="port to serve on [PORT]", min=0, max=65535)] = None,
-    plant: Annotated[bool, typer.Option(help="plant the sample garden if the collection is empty")] = False,
+    ingest_samples: Annotated[
+        bool, typer.Option("--ingest-samples", help="ingest the sample documents if the embedded collection is empty")
+    ] = False,
     as_json: JsonFlag = False,
-) -> None:
-    """Serve every HTTP door."""
-    with _errors():
-        from app.cli.serve import run_server
+) -> int:
+    """Serve the HTTP APIs and the page."""
+    from app.cli.serve import run_server
 
-        run_server(host=host, port=port, plant=plant, as_json=as_json)
+    return run_server(host=host, port=port, ingest_samples=ingest_samples, as_json=as_json)
 
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="what you want to know")],
-    source: Annotated[str | None, typer.Option(help="only this document")] = None,
+    question: Annotated[str, typer.Argument(help="the question")],
+    source: Annotated[str | None, typer.Option(help="answer from this document alone")] = None,
     as_json: JsonFlag = False,
-) -> None:
-    """Ask a question and read the answer with its sources."""
-    with _errors():
-        from app.cli.ask import run_ask
+) -> int:
+    """Ask a question; print the answer with its sources."""
+    from app.cli.ask import run_ask
 
-        raise typer.Exit(run_ask(question, source=source, as_json=as_json))
+    return run_ask(question, source=source, as_json=as_json)
 
 
 @app.command()
@@ -86,109 +100,114 @@ def search(
     query: Annotated[str, typer.Argument(help="what to look for")],
     k: Annotated[int, typer.Option("-k", help="how many chunks, 3 to 8")] = 5,
     as_json: JsonFlag = False,
-) -> None:
-    """Show the chunks nearest to a query, and the context assembled from them."""
-    with _errors():
-        from app.cli.ask import run_search
+) -> int:
+    """List the chunks nearest to a query, and the context assembled from them."""
+    from app.cli.ask import run_search
 
-        raise typer.Exit(run_search(query, k, as_json=as_json))
+    return run_search(query, k, as_json=as_json)
 
 
 @app.command()
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="files and folders")],
-    collection: Annotated[str | None, typer.Option(help="collection to fill [VECTOR_STORE_COLLECTION]")] = None,
-    prune: Annotated[bool, typer.Option(help="remove what these paths brought and no longer hold")] = False,
+    collection: CollectionOption = None,
+    prune: Annotated[
+        bool, typer.Option(help="remove documents that came from these paths and are no longer there")
+    ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
-    ray: Annotated[str | None, typer.Option(help="address of a Ray cluster that does the work, or local")] = None,
     as_json: JsonFlag = False,
-) -> None:
-    """Plant documents: Markdown, text, reStructuredText, HTML, PDF, JSON Lines."""
-    with _errors():
-        from app.cli.ingest import run_ingest
+) -> int:
+    """Store documents: Markdown, text, reStructuredText, HTML, PDF, JSON Lines."""
+    from app.cli.ingest import run_ingest
 
-        done = run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json, ray=ray)
-        raise typer.Exit(done)
+    return run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json)
 
 
 @app.command()
-def health(as_json: JsonFlag = False) -> None:
-    """Probe every part."""
-    with _errors():
-        from app.cli.ask import run_health
+def health(as_json: JsonFlag = False) -> int:
+    """Check every part: store, embedding model, chat model."""
+    from app.cli.ask import run_health
 
-        raise typer.Exit(run_health(as_json=as_json))
+    return run_health(as_json=as_json)
 
 
 @app.command(name="eval")
 def evaluate(
-    questions: Annotated[list[Path], typer.Argument(help="question files: JSON Lines, or door L's JSON")],
-    corpus: Annotated[list[Path] | None, typer.Option(help="documents to plant into a fresh garden first")] = None,
-    picture: Annotated[Path | None, typer.Option(help="write an SVG here")] = None,
+    questions: Annotated[list[Path], typer.Argument(help="question files: JSON Lines, or sample_queries.json")],
+    corpus: Annotated[list[Path] | None, typer.Option(help="ingest these into a new collection first")] = None,
+    picture: Annotated[Path | None, typer.Option(help="write an SVG chart to this file")] = None,
     max_sources: Annotated[int | None, typer.Option(help="as in POST /query", min=1, max=50)] = None,
     as_json: JsonFlag = False,
-) -> None:
-    """Measure retrieval, relevance, answers, citations and abstention on a question file."""
-    with _errors():
-        from app.cli.evaluation.run import run_eval
+) -> int:
+    """Measure retrieval, relevance, answers, citations and abstention on question files."""
+    from app.cli.evaluation.run import run_eval
 
-        status = run_eval(questions, corpus or [], as_json=as_json, picture=picture, max_sources=max_sources)
-        raise typer.Exit(status)
+    return run_eval(questions, corpus or [], as_json=as_json, picture=picture, max_sources=max_sources)
 
 
 @app.command()
 def calibrate(
     questions: Annotated[
-        list[Path] | None, typer.Argument(help="questions about your garden, as for garden eval [its headings]")
+        list[Path] | None, typer.Argument(help="question files, as for garden eval [the documents' headings]")
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="keep the new calibration even if it does worse")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="keep the new calibration even if it is worse")] = False,
     as_json: JsonFlag = False,
-) -> None:
-    """Fit relevance to your own garden and embedding model, from questions or from the documents' headings."""
-    with _errors():
-        from app.cli.evaluation.calibrate import run_calibrate
+) -> int:
+    """Fit the relevance to your documents and embedding model."""
+    from app.cli.evaluation.calibrate import run_calibrate
 
-        raise typer.Exit(run_calibrate(questions or [], keep=keep, as_json=as_json))
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """Errors of the tree as one line on stderr: status 2 for what the caller can mend, 1 for a part that failed."""
-    from graph.errors import ConfigurationError, InvalidInput, RAGError
-
-    try:
-        yield
-    except (ConfigurationError, InvalidInput) as error:
-        _complain(error)
-        raise typer.Exit(EXIT_USAGE) from None
-    except RAGError as error:
-        _complain(error)
-        raise typer.Exit(EXIT_FAILED) from None
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    except BrokenPipeError:
-        sys.stderr.close()
-        raise typer.Exit(EXIT_FAILED) from None
+    return run_calibrate(questions or [], keep=keep, as_json=as_json)
 
 
-def _complain(error: RAGError) -> None:
-    """One line on stderr: what went wrong and what to do; red on a terminal that wants colour (``NO_COLOR``)."""
-    from rich.console import Console
-    from rich.text import Text
+@app.command()
+def export(
+    file: Annotated[Path, typer.Argument(help="file to write", dir_okay=False)],
+    collection: CollectionOption = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Write a whole collection to one file: documents, chunks, vectors."""
+    from app.cli.transfer import run_export
 
-    from app.cli.advice import advised
-
-    Console(stderr=True, soft_wrap=True).print(Text(f"garden: {advised(error)}", style="red"))
+    return run_export(file, collection=collection, as_json=as_json)
 
 
-add_commands(app, _errors)
+@app.command(name="import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="file written by garden export", dir_okay=False)],
+    collection: CollectionOption = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Read a file written by garden export into a collection, without embedding again."""
+    from app.cli.transfer import run_import
+
+    return run_import(file, collection=collection, as_json=as_json)
+
+
+@app.command()
+def push(
+    to: Annotated[str, typer.Option(help="qdrant (QDRANT_URL) or chroma (VECTOR_STORE_URL)")],
+    collection: CollectionOption = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Copy an embedded collection to a server; a second run copies what is missing."""
+    from app.cli.transfer import run_push
+
+    return run_push(to, collection=collection, as_json=as_json)
+
+
+@app.command()
+def check(
+    collection: CollectionOption = None,
+    repair: Annotated[bool, typer.Option("--repair", help="ingest damaged documents again")] = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Check an embedded collection for damage."""
+    from app.cli.check import run_check
+
+    return run_check(collection=collection, repair=repair, as_json=as_json)
 
 
 def main() -> None:
-    """The console script."""
+    """Run the command; the console script's entry point."""
     gc.set_threshold(*GC_THRESHOLDS)
     app()
-
-
-if __name__ == "__main__":
-    main()

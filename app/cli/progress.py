@@ -1,4 +1,4 @@
-"""Bars with an estimate for what takes longer than a moment: on stderr, and on a terminal only."""
+"""Progress bars with an estimate, on stderr and only on a terminal."""
 
 from __future__ import annotations
 
@@ -9,22 +9,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 Show = Callable[[int, int, str], None]
-"""``show(done, total, remark)``: how many of how many, and what else there is to say."""
+"""``show(done, total, remark)``: update the bar; the remark follows the counts."""
 
 
 @contextmanager
-def progress(doing: str, unit: str) -> Iterator[Show]:
-    """A bar for *doing*, counted in *unit*, with the time that is left; it goes when the work is done."""
+def progress(label: str, unit: str) -> Iterator[Show]:
+    """Show a bar labelled *label*, counted in *unit*, until the work is done."""
     console = Console(stderr=True)
-    columns = (
-        TextColumn(doing),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(f"{unit}{{task.fields[remark]}}"),
-        TimeRemainingColumn(),
-    )
+    remark_column = TextColumn(f"{unit}{{task.fields[remark]}}")
+    columns = TextColumn(label), BarColumn(), MofNCompleteColumn(), remark_column, TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(doing, total=None, remark="")
+        task = bar.add_task(label, total=None, remark="")
 
         def show(done: int, total: int, remark: str = "") -> None:
             bar.update(task, completed=done, total=total, remark=remark)

@@ -1,11 +1,13 @@
-"""``garden serve``: make the garden, plant the samples if asked, and serve until told to stop."""
+"""``garden serve``: build the service, ingest the samples if asked, and serve until a signal ends it."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import gc
 import json
 import logging
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -20,107 +22,113 @@ from graph.errors import ConfigurationError, RAGError, StoreDamaged
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
 
+COUNT_SECONDS = 2.0
+"""Longest wait for the size of the collection, which the banner shows."""
+
 log = logging.getLogger("garden.serve")
 
 
-def run_server(*, host: str | None, port: int | None, plant: bool, as_json: bool = False) -> None:
-    """Serve on *host* and *port* (default: the settings). Raises ``ConfigurationError`` before anything listens."""
-    gc.disable()  # until all is there
-    given: dict[str, Any] = {k: v for k, v in (("host", host), ("port", port)) if v is not None}
-    settings = load_settings(**given)  # first of all: a wrong setting is told at once
-    refuse_strangers(settings)
+def run_server(*, host: str | None, port: int | None, ingest_samples: bool, as_json: bool = False) -> int:
+    """Serve on *host* and *port* (default: the settings) and return the exit status.
+
+    Raises ``ConfigurationError`` before anything listens.
+    """
+    overrides: dict[str, Any] = {name: v for name, v in (("host", host), ("port", port)) if v is not None}
+    settings = load_settings(**overrides)
+    require_key_beyond_loopback(settings)
     listening = listen(settings)
-    port = listening.getsockname()[1]
-
-    def told() -> None:
-        greet(address_of(settings.host, port), as_json=as_json)
-
+    settings = settings.model_copy(update={"port": listening.getsockname()[1]})
+    on_ready = partial(print_banner, settings, as_json=as_json)
     if settings.workers == 1:
-        serve(settings, given, listening, plant=plant, told=told)
-        return
+        serve(settings, overrides, listening, ingest_samples=ingest_samples, on_ready=on_ready)
+        return 0
     from app.cli.workers import Workers
-    from app.ops.log import set_up_logging
 
     listening.close()
-    reserved = listen(settings.model_copy(update={"port": port}), shared=True)
-    set_up_logging(settings.log_level, settings.log_format)
-    status = Workers(settings.workers, partial(work, {**given, "port": port})).run(plant=plant, told=told)
-    reserved.close()
-    sys.exit(status)
+    with listen(settings, shared=True):  # reserves the port
+        _set_up_logging(settings)
+        work = partial(serve_as_worker, {**overrides, "port": settings.port})
+        return Workers(settings.workers, work).run(ingest_samples=ingest_samples, on_ready=on_ready)
 
 
-def work(given: dict[str, Any], plant: bool, ready: Connection) -> None:
-    """Be one of several processes that serve (``app.cli.workers``)."""
+def serve_as_worker(overrides: dict[str, Any], ingest_samples: bool, ready: Connection) -> None:
+    """Serve in one of several processes (``app.cli.workers``); report readiness, or the error, through *ready*."""
     from app.cli.workers import become_worker
 
     become_worker()
-    gc.disable()  # until all is there
     try:
-        settings = load_settings(**given)
-        serve(settings, given, listen(settings, shared=True), plant=plant, told=partial(ready.send, None))
+        settings = load_settings(**overrides)
+        socket_ = listen(settings, shared=True)
+        serve(settings, overrides, socket_, ingest_samples=ingest_samples, on_ready=ready.send)
     except RAGError as error:
         ready.send(ConfigurationError(error.message))
 
 
 def serve(
-    settings: Settings, given: dict[str, Any], listening: socket.socket, *, plant: bool, told: Callable[[], None]
+    settings: Settings,
+    overrides: dict[str, Any],
+    listening: socket.socket,
+    *,
+    ingest_samples: bool,
+    on_ready: Callable[[str], None],
 ) -> None:
-    """Serve in this process; *told* is called when all is made. ``given`` are the settings that came by argument."""
+    """Serve in this process; *on_ready* gets the collection's size. *overrides* are the settings given by argument."""
     from app.api.api_keys import ApiKeys, reload_keys
     from app.api.server import create_app
     from app.api.uvicorn_config import server_config
     from app.bootstrap.compose import build_container
     from app.cli.shutdown import DrainingServer
-    from app.ops.log import set_up_logging
 
-    set_up_logging(settings.log_level, settings.log_format)
+    _set_up_logging(settings)
     container = build_container(settings)
-    if plant:
-        plant_samples(container)
-        gc.collect()
+    if ingest_samples and settings.vector_store == "embedded":
+        from app.cli.ingest import ingest_samples_if_empty
+
+        try:
+            asyncio.run(ingest_samples_if_empty(container))
+        except StoreDamaged as error:  # the server starts: readiness reports the damage
+            log.warning("samples_not_ingested", extra={"reason": error.message})
     api_keys = ApiKeys(settings.keys)
+
+    async def started() -> None:
+        on_ready(await collection_size(container))
+
     server = DrainingServer(
         server_config(create_app(container, api_keys), settings),
-        container,
+        container.health,
+        container.traffic,
         seconds=settings.drain_timeout_seconds,
-        reload=lambda: reload_keys(api_keys, lambda: load_settings(**given).keys),
+        on_started=started,
     )
-    told()
-    settle()
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, lambda *_: reload_keys(api_keys, lambda: load_settings(**overrides).keys))
+    gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
 
 
-def settle() -> None:
-    """Have Python's garbage collector begin, and tell it that what is there by now will stay.
+def _set_up_logging(settings: Settings) -> None:
+    """Log to stderr: ``LOG_FORMAT=auto`` is text on a terminal, JSON elsewhere."""
+    from app.ops.log import set_up_logging
 
-    A full collection goes through all the objects of the libraries and finds next to nothing, which takes 0.2 s: so
-    none goes before (``bench/NOTES.md``). In ``garden serve`` alone: a program that embeds the service minds its own
-    memory.
-    """
-    gc.freeze()
-    gc.enable()
+    automatic = "text" if sys.stderr.isatty() else "json"
+    set_up_logging(settings.log_level, automatic if settings.log_format == "auto" else settings.log_format)
 
 
-def refuse_strangers(settings: Settings) -> None:
-    """Raise ``ConfigurationError`` if anybody on the network could ask, and nobody said that they may."""
-    if settings.keys or settings.allow_anonymous or only_here(settings.host):
-        return
-    raise ConfigurationError(
-        f"HOST={settings.host!r} is not allowed without a key, since others could read the documents: "
-        "set API_KEYS or API_KEYS_FILE, or ALLOW_ANONYMOUS=true if that is meant"
-    )
-
-
-def only_here(host: str) -> bool:
-    """Whether *host* is reached from this machine alone."""
+def require_key_beyond_loopback(settings: Settings) -> None:
+    """Raise ``ConfigurationError`` if other machines could call without a key and ``ALLOW_ANONYMOUS`` is not set."""
     try:
-        return ip_address(host).is_loopback
+        local = ip_address(settings.host).is_loopback
     except ValueError:
-        return host == "localhost"
+        local = settings.host == "localhost"
+    if not (local or settings.keys or settings.allow_anonymous):
+        raise ConfigurationError(
+            f"HOST={settings.host!r} is not allowed without a key, since others could read the documents: "
+            "set API_KEYS or API_KEYS_FILE, or ALLOW_ANONYMOUS=true if that is meant"
+        )
 
 
 def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
-    """The socket to serve on, bound already, so that a taken port is told before anything is loaded.
+    """Bind the socket to serve on, so that a port in use is reported before anything is loaded.
 
     *shared*: several processes may bind the port. Raises ``ConfigurationError``.
     """
@@ -135,46 +143,43 @@ def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
         listening.bind((settings.host, settings.port))
     except OSError as error:
         listening.close()
-        if error.errno == errno.EADDRINUSE:
-            said = f"PORT={settings.port} is not allowed: it is taken on {settings.host}, so name another one"
-        elif error.errno == errno.EACCES:
-            said = f"PORT={settings.port} is not allowed: only root may serve there, so name one above 1023"
-        else:
-            said = f"HOST={settings.host!r} is not allowed: an address or a name of this machine"
-        raise ConfigurationError(said) from None
+        host, port = f"HOST={settings.host!r} is not allowed", f"PORT={settings.port} is not allowed"
+        messages = {
+            errno.EADDRINUSE: f"{port}: it is in use on {settings.host}, so name another one",
+            errno.EACCES: f"{port}: only root may serve there, so name one above 1023",
+        }
+        message = messages.get(error.errno or 0, f"{host}: an address or a name of this machine")
+        raise ConfigurationError(message) from None
     return listening
 
 
-def address_of(host: str, port: int) -> str:
-    """The address to open in a browser."""
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+async def collection_size(container: AppContainer) -> str:
+    """Return how many documents there are (chunks, for a server's collection), or that it cannot be read."""
+    try:
+        async with asyncio.timeout(COUNT_SECONDS):
+            if container.settings.vector_store == "embedded":
+                return str(len(await container.store.adocuments()))
+            return f"{await container.store.acount()} chunks ({container.settings.vector_store})"
+    except (RAGError, TimeoutError):
+        return "the collection cannot be read now, see /health/ready"
 
 
-def plant_samples(container: AppContainer) -> None:
-    """Plant the sample garden, only into an embedded collection that is empty (contract, Settings)."""
-    import asyncio
-
-    from app.cli.ingest import plant_if_empty
-    from app.ingest.samples import sample_folder
-
-    if container.settings.vector_store == "embedded":
-        try:
-            asyncio.run(plant_if_empty(container, sample_folder()))
-        except StoreDamaged:
-            log.warning("not_planted")  # what is damaged is told by the log before this, and by readiness
-
-
-def greet(base: str, *, as_json: bool = False) -> None:
-    """Print the addresses to open."""
+def print_banner(settings: Settings, documents: str, *, as_json: bool = False) -> None:
+    """Print where the service is and what it serves; *as_json* for the program that started it."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    base = f"http://{host}:{settings.port}"
     if as_json:
         addresses = {"address": base, "page": f"{base}/", "query": f"{base}/query", "docs": f"{base}/docs"}
-        print(json.dumps(addresses), flush=True)  # noqa: T201  # for the program that started it
-        return
-    print(  # noqa: T201  # for the person who started it; logs go to stderr
-        f"\nKnowledge Garden is growing at {base}\n"
-        f"  ask in the browser   {base}/\n"
-        f"  API and its docs     {base}/docs\n"
-        f"  from the shell       curl -s {base}/query -H 'Content-Type: application/json' "
-        '-d \'{"query": "What is Knowledge Garden?"}\'\n',
-        flush=True,
-    )
+        text = json.dumps({**addresses, "documents": documents, "chat_model": settings.chat})
+    else:
+        embedded = " (embedded; no language model)" if settings.chat == "extractive" else ""
+        text = (
+            f"\nKnowledge Garden is ready at {base}\n\n"
+            f"  page        {base}/\n"
+            f"  API docs    {base}/docs\n"
+            f"  documents   {documents}\n"
+            f"  chat model  {settings.chat}{embedded}\n"
+            f"  try         curl -s {base}/query -H 'Content-Type: application/json' "
+            '-d \'{"query": "What is Knowledge Garden?"}\'\n'
+        )
+    print(text, flush=True)  # noqa: T201  # stdout is for whoever started it; logs go to stderr

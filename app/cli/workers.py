@@ -1,7 +1,7 @@
-"""``WORKERS=n``: so many processes that serve one port, watched by this one, which serves nothing itself.
+"""``WORKERS=n``: worker processes that share one port, supervised by this process.
 
-Each worker is a whole service with models of its own; they share the port (``SO_REUSEPORT``: the system deals new
-connections out) and the stores. The first one is ready before the others start, so a wrong setting is told once.
+Each worker is a whole service with its own models; the system distributes new connections (``SO_REUSEPORT``). The first
+one is ready before the others start, so a wrong setting is reported once.
 """
 
 from __future__ import annotations
@@ -21,78 +21,81 @@ log = logging.getLogger("garden.serve")
 
 
 class Workers:
-    """So many processes that run *work*, a function of a module, which gets whether to fill an empty collection, and a
-    connection to say None through when it serves, or the error that keeps it from it.
+    """Run *work* in *count* processes, and replace those that end.
+
+    *work* gets whether to ingest the samples, and a connection to report through: text once it serves, or an error.
     """
 
     def __init__(self, count: int, work: Callable[[bool, Connection], None]) -> None:
         self._count = count
         self._work = work
         self._running: list[BaseProcess] = []
-        self._signals = 0
+        self._stopping = False
 
-    def run(self, *, plant: bool, told: Callable[[], None]) -> int:
-        """Serve until told to stop; *told* is called when all are ready. Returns the exit status.
+    def run(self, *, ingest_samples: bool, on_ready: Callable[[str], None]) -> int:
+        """Serve until a signal ends it, and return the exit status. *on_ready* gets the first worker's report.
 
-        A worker that ends is replaced; one that cannot start ends the service, with the error it had.
+        Raises the error of a worker that cannot start.
         """
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._pass_on)
+            signal.signal(number, self._forward)
         try:
-            while len(self._running) < self._count and not self._signals:
-                self._start(plant=plant and not self._running)
-            if not self._signals:
-                told()
-            while not self._signals:
-                wait([one.sentinel for one in self._running], timeout=1.0)
-                for one in [one for one in self._running if not one.is_alive()]:
-                    self._running.remove(one)
-                    if not self._signals:
-                        log.error("worker_ended", extra={"status": one.exitcode, "do": "see the lines before this one"})
+            report = self._start(ingest_samples=ingest_samples)
+            while len(self._running) < self._count and not self._stopping:
+                self._start()
+            if not self._stopping:
+                on_ready(report)
+            while not self._stopping:
+                wait([worker.sentinel for worker in self._running], timeout=1.0)
+                for ended in [worker for worker in self._running if not worker.is_alive()]:
+                    self._running.remove(ended)
+                    if not self._stopping:
+                        advice = "see the log lines before this one"
+                        log.error("worker_ended", extra={"status": ended.exitcode, "do": advice})
                         self._start()
         except BaseException:
-            for one in self._running:
-                one.terminate()
+            for worker in self._running:
+                worker.terminate()
             raise
-        for one in self._running:
-            one.join()
-        asked = (-signal.SIGTERM, -signal.SIGINT)  # of one that did not serve yet
-        return max([abs(one.exitcode or 0) for one in self._running if one.exitcode not in asked], default=0)
+        for worker in self._running:
+            worker.join()
+        interrupted = (-signal.SIGTERM, -signal.SIGINT)  # before it served
+        return max((abs(one.exitcode or 0) for one in self._running if one.exitcode not in interrupted), default=0)
 
-    def _start(self, *, plant: bool = False) -> None:
-        """Start a worker and wait until it serves."""
+    def _start(self, *, ingest_samples: bool = False) -> str:
+        """Start a worker, wait until it serves, and return its report."""
         spawn = multiprocessing.get_context("spawn")
-        here, there = spawn.Pipe()
-        worker = spawn.Process(target=self._work, args=(plant, there))
+        receiver, sender = spawn.Pipe(duplex=False)
+        worker = spawn.Process(target=self._work, args=(ingest_samples, sender))
         worker.start()
-        there.close()
+        sender.close()
         self._running.append(worker)
         try:
-            said = here.recv()
+            report = receiver.recv()
         except EOFError:
-            said = None if self._signals else "A worker ended before it served."
-        here.close()
-        if said is not None:
+            report = "" if self._stopping else ConfigurationError("A worker ended before it served.")
+        receiver.close()
+        if isinstance(report, RAGError):
             worker.join()
-            raise said if isinstance(said, RAGError) else ConfigurationError(said)
+            raise report
+        return str(report)
 
-    def _pass_on(self, number: int, _: object) -> None:
-        """Tell every worker; all but SIGHUP end the service."""
-        self._signals += number != signal.SIGHUP
-        for one in self._running:
-            if one.pid and one.is_alive():
-                os.kill(one.pid, number)
+    def _forward(self, number: int, _: object) -> None:
+        """Send a signal on to every worker; all but SIGHUP stop the service."""
+        self._stopping |= number != signal.SIGHUP
+        for worker in self._running:
+            if worker.pid and worker.is_alive():
+                os.kill(worker.pid, number)
 
 
 def become_worker() -> None:
-    """Leave Ctrl+C to the parent, which passes it on, and end when the parent does."""
+    """Leave Ctrl+C to the parent, which forwards it, and end when the parent ends."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it serves
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if parent := multiprocessing.parent_process():
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)

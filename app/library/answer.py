@@ -1,4 +1,4 @@
-"""Door L's ``Answer``: what ``RAGService.query`` returns (contract, Door L; the document's error response format)."""
+"""``Answer``, what ``RAGService.query`` returns, and its five error types as exceptions."""
 
 from __future__ import annotations
 
@@ -7,26 +7,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from graph.citing.render import named
-from graph.errors import CollectionMissing, Outcome
+from graph.errors import CollectionMissing, Outcome, RAGError
 from graph.result import Result
 
+FOUND = "Answer found."
 NOT_FOUND = "Information not found in the knowledge base."
 UNAVAILABLE = "Service temporarily unavailable. Please try again."
-
-ERROR_TYPES: dict[Outcome, str] = {
-    "invalid_input": "InvalidQuery",
-    "retrieval_failed": "VectorStoreUnavailable",
-    "rerank_failed": "VectorStoreUnavailable",
-    "synthesis_failed": "OllamaUnavailable",
-    "synthesis_timeout": "GenerationTimeout",
-    "overloaded": "OllamaUnavailable",
-    "no_citations": "NoCitationsFound",
-}
-"""The document's five error types by outcome; other outcomes are no error."""
+NO_CITATIONS = "The model's answer carried no citation that its source supports."
 
 
 class AnswerCitation(BaseModel):
-    """One verified citation; ``quote`` is verbatim from the chunk, ``score`` its support in [0, 1]."""
+    """One verified citation: ``quote`` is verbatim from the chunk, ``score`` its support in [0, 1]."""
 
     document: str
     page: int | None
@@ -51,17 +42,73 @@ class Answer(BaseModel):
     error_details: str | None = None
 
     def dict(self, **kwargs: Any) -> dict[str, Any]:
-        """The document's wrapper calls ``.dict()``; the same as ``model_dump``."""
+        """Return ``model_dump``; the document's wrapper calls ``.dict()``."""
         return self.model_dump(**kwargs)
 
 
+class RAGServiceError(RAGError):
+    """The base of the five; ``answer`` is what would have been returned, ``http_status`` what a wrapper should send."""
+
+    http_status = 500
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.error_details or answer.message)
+        self.answer = answer
+
+
+class VectorStoreUnavailable(RAGServiceError):
+    """The vector store, the embedding or the reranker did not work."""
+
+    http_status = 503
+
+
+class OllamaUnavailable(RAGServiceError):
+    """The chat model is unreachable, missing, broken or busy."""
+
+    http_status = 503
+
+
+class NoCitationsFound(RAGServiceError):
+    """The model answered without a valid citation; as an HTTP answer it is an "I don't know"."""
+
+    http_status = 200
+
+
+class InvalidQuery(RAGServiceError):
+    """The question or a filter is malformed."""
+
+    http_status = 400
+
+
+class GenerationTimeout(RAGServiceError):
+    """The chat model timed out."""
+
+    http_status = 504
+
+
+ERRORS: dict[Outcome, type[RAGServiceError]] = {
+    "invalid_input": InvalidQuery,
+    "retrieval_failed": VectorStoreUnavailable,
+    "rerank_failed": VectorStoreUnavailable,
+    "synthesis_failed": OllamaUnavailable,
+    "synthesis_timeout": GenerationTimeout,
+    "overloaded": OllamaUnavailable,
+    "no_citations": NoCitationsFound,
+}
+"""The error by outcome; other outcomes are no error."""
+
+
 def answer_of(result: Result) -> Answer:
-    """The ``Answer`` of a ``Result``."""
-    failure = None if _nothing_to_search(result) else result.failure
-    error_type = ERROR_TYPES.get(result.outcome) if failure or result.outcome == "no_citations" else None
-    message = "Answer found." if result.answered else NOT_FOUND
-    if failure:
-        message = failure.message if result.outcome == "invalid_input" else UNAVAILABLE
+    """Convert a ``Result``. A missing collection is no error here (the document: "return I don't know")."""
+    failure = result.failure
+    if failure and failure.error_type == CollectionMissing.__name__:
+        error, details = None, None
+    else:
+        error = ERRORS.get(result.outcome)
+        details = failure.message if failure else NO_CITATIONS if error else None
+    message = FOUND if result.answered else NOT_FOUND
+    if error and failure:
+        message = failure.message if error is InvalidQuery else UNAVAILABLE
     return Answer(
         answer=named(result.pieces, result.citations) if result.answered else None,
         citations=[
@@ -75,21 +122,16 @@ def answer_of(result: Result) -> Answer:
             )
             for citation in result.citations
         ],
-        confidence=0.0 if result.failure else result.confidence,
+        confidence=0.0 if failure else result.confidence,
         message=message,
         request_id=result.request_id,
         processing_time_ms=result.processing_ms,
-        error_type=error_type,
-        error_details=failure.message if failure else _why(result),
+        error_type=error.__name__ if error else None,
+        error_details=details,
     )
 
 
-def _nothing_to_search(result: Result) -> bool:
-    """A missing collection is no error through this door (the document: "return I don't know")."""
-    return result.failure is not None and result.failure.error_type == CollectionMissing.__name__
-
-
-def _why(result: Result) -> str | None:
-    return (
-        "The model's answer carried no citation that its source supports." if result.outcome == "no_citations" else None
-    )
+def error_of(answer: Answer) -> RAGServiceError:
+    """Return the exception for an ``Answer`` with an ``error_type``."""
+    kinds = {kind.__name__: kind for kind in ERRORS.values()}
+    return kinds[answer.error_type or "OllamaUnavailable"](answer)

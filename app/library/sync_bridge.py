@@ -1,10 +1,9 @@
-"""Plain calls into the async service: from any thread, and from inside a running event loop."""
+"""Call the async service from any thread, and from inside a running event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
@@ -13,75 +12,75 @@ T = TypeVar("T")
 
 CLOSED = "This service has been closed."
 
-WIND_UP_SECONDS = 5.0
-"""How long work may take to end at a closing, cancelled every tenth of a second."""
+CANCEL_ATTEMPTS = 50
+"""How often work is cancelled at closing, a tenth of a second apart, before it is abandoned."""
 
 
 class LoopThread:
-    """One event loop in a daemon thread of its own, on which everything of one service runs."""
+    """Run one event loop in a daemon thread, and everything of one service on it."""
 
     def __init__(self, name: str = "garden") -> None:
         self._loop = asyncio.new_event_loop()
         self._closing = False
-        self._closed = threading.Event()
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run *work* there and wait for it. Must not be called from that loop itself.
+        """Run *work* on the loop and wait for it; must not be called from that loop itself.
 
-        Raises ``RuntimeError`` when the loop has been closed, or is before *work* is done.
+        Raises ``RuntimeError`` when the loop has been closed, or is closed before *work* is done.
         """
         try:
-            return self._begun(work).result()
+            return self._submit(work).result()
         except CancelledError:
             raise RuntimeError(CLOSED) from None
 
     async def arun(self, work: Coroutine[Any, Any, T]) -> T:
         """``run``, awaited from another loop; cancelling the caller cancels the work."""
-        begun = self._begun(work)
+        submitted = self._submit(work)
         try:
-            return await asyncio.wrap_future(begun)
+            return await asyncio.wrap_future(submitted)
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if caller is not None and caller.cancelling():
                 raise
             raise RuntimeError(CLOSED) from None
 
-    def _begun(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        with self._guard:
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        with self._lock:
             if not self._closing:
                 return asyncio.run_coroutine_threadsafe(work, self._loop)
         work.close()
         raise RuntimeError(CLOSED)
 
     def close(self, last: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Cancel all work, await *last*, stop the loop and join the thread; a second call waits for the first.
+        """Cancel all work, await *last*, stop the loop and join the thread; a second call only joins it.
 
-        Raises ``RuntimeError`` on that loop itself, which cannot wait for its own end.
+        Raises ``RuntimeError`` on the loop itself, which cannot wait for its own end.
         """
         if threading.current_thread() is self._thread:
             raise RuntimeError("A service cannot be closed by its own work.")
-        with self._guard:
+        with self._lock:
             first, self._closing = not self._closing, True
         if not first:
-            self._closed.wait()
+            self._thread.join()
             return
         try:
-            asyncio.run_coroutine_threadsafe(self._wind_up(last), self._loop).result()
+            asyncio.run_coroutine_threadsafe(self._finish(last), self._loop).result()
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
-            self._closed.set()
 
-    async def _wind_up(self, last: Callable[[], Awaitable[None]] | None) -> None:
-        until = time.monotonic() + WIND_UP_SECONDS
-        while (under_way := asyncio.all_tasks() - {asyncio.current_task()}) and time.monotonic() < until:
-            for task in under_way:  # again, for one may be eaten, and what is cancelled may begin something
+    async def _finish(self, last: Callable[[], Awaitable[None]] | None) -> None:
+        """Cancel repeatedly, since cancelled work may begin more work, then await *last*."""
+        for _ in range(CANCEL_ATTEMPTS):
+            if not (tasks := asyncio.all_tasks() - {asyncio.current_task()}):
+                break
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait(under_way, timeout=0.1)
+            await asyncio.wait(tasks, timeout=0.1)
         await self._loop.shutdown_asyncgens()
         if last is not None:
             await last()

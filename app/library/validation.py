@@ -1,26 +1,29 @@
-"""Door V: ``validate_retrieval``, a plain function over the graph's own retrieval measures, grading and second gate.
+"""``validate_retrieval``: a plain function over the graph's own retrieval measures, grading and answer threshold.
 
 It may be called from any thread and inside a running event loop. Chunks are measured by the embedded model whatever
-``EMBEDDING_MODEL`` names, so that the one call that leaves this process is Cohere's rerank, if any.
+``EMBEDDING_MODEL`` names, so that Cohere's rerank, if any, is the only call that leaves this process.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from app.library.validation_chunks import GivenChunks
-from app.library.validation_cohere import chosen_reranker, rerank_once
-from app.library.validation_parts import shared_embedding, shared_loop, shared_reader
+from app.library.chunk_list_store import ChunkListStore
+from app.library.cohere_rerank import chosen_reranker, rerank_once
+from app.library.sync_bridge import LoopThread
 from app.ops.request_id import current_request_id
 from app.pipeline.retriever import HybridRetriever
+from app.providers.embeddings.models import BARE_NAMES, make_embeddings
+from app.providers.rerank.reader import OnnxReader
 from app.settings import Settings, load_settings
 from graph.errors import RAGError
-from graph.ports import Retrieved
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts
 from graph.relevance.english import english_idf
@@ -32,15 +35,15 @@ from graph.validation_rules import MOST_CHUNKS, check_arguments
 
 if TYPE_CHECKING:
     from app.providers.embeddings.models import EmbeddingModel
-    from app.providers.rerank.cohere import CohereReranker
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
-LEAST = 2.0
-"""Seconds that are left for the work even where loading the model, which happens once, took nearly all of the limit."""
-
+MINIMUM = 2.0
+"""Seconds left for the work where loading the models, which happens once, took nearly all of the limit."""
 MOST_READ = 8
-"""Chunks that are read for each part of the query, nearest first."""
+"""Chunks that are read for each sub-question, nearest first."""
+EMBEDDED = "all-MiniLM-L6-v2"
+"""The embedding model where ``EMBEDDING_MODEL`` names one that is not embedded."""
 
 log = logging.getLogger("garden.validation")
 
@@ -51,122 +54,116 @@ def validate_retrieval(
     relevance_threshold: float = 0.3,
     request_id: str | None = None,
 ) -> dict[str, Any]:
-    """Say which of *chunks* are relevant to *query*, and whether they hold its answer.
+    """Decide which of *chunks* are relevant to *query*, and whether they hold its answer.
 
     *query* has 3 to 500 characters; a chunk is ``{"chunk_id", "text"}`` with optional ``metadata`` and ``score``, at
     most 50 of them; the threshold is in [0, 1]. Returns ``relevant_chunks`` (best first), ``answer_present``,
     ``evidence``, ``retrieval_quality`` ("Good", "Partial" or "Poor"), ``quality_reasoning`` and ``processing_time_ms``.
-    With ``COHERE_API_KEY`` the relevance is Cohere's own score, else the calibrated probability of gate one.
+    With ``COHERE_API_KEY`` the relevance is Cohere's own score, else the calibrated probability.
 
     Raises ``TypeError`` and ``ValidationError`` for the arguments, ``CohereAPIError``, and ``TimeoutError`` after
     ``LIMIT`` seconds; each is logged first. No argument is changed.
     """
-    return Validator().validate(query, chunks, relevance_threshold, request_id)
+    return validate_within(LIMIT, query, chunks, relevance_threshold, request_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Validator:
-    """``validate_retrieval`` with parts that may be given; by default they are read and loaded as they are needed."""
-
-    settings: Callable[[], Settings] = load_settings
-    embedding: Callable[[Settings], EmbeddingModel] = shared_embedding
-    limit: float = LIMIT
-
-    def validate(self, query: Any, chunks: Any, relevance_threshold: Any, request_id: Any) -> dict[str, Any]:
-        """See ``validate_retrieval``."""
-        name = request_id if isinstance(request_id, str) else current_request_id()
-        try:
-            check_arguments(query, chunks, relevance_threshold, request_id)
-            result = self._judged(query, chunks, float(relevance_threshold))
-        except (TypeError, TimeoutError, RAGError) as error:
-            said = {"request_id": name, "error_type": type(error).__name__, "error": str(error)}
-            log.error("validation_failed", extra=said)
-            raise
-        summary = {
-            "request_id": name,
-            "chunks": len(chunks),
-            "relevant": len(result["relevant_chunks"]),
-            "quality": result["retrieval_quality"],
-            "ms": result["processing_time_ms"],
-        }
-        log.info("validation", extra=summary)
-        return result
-
-    def _judged(self, query: str, chunks: list[dict[str, Any]], threshold: float) -> dict[str, Any]:
-        began = time.perf_counter()
-        if not chunks:
-            return {**nothing_given(), "processing_time_ms": _milliseconds(began)}
-        settings = self.settings()
-        embedding = self.embedding(settings)
-        reranker = chosen_reranker(settings)
-        ready = time.perf_counter()  # what comes before is done once in a process, and is no processing
-        until = ready + max(self.limit - (ready - began), min(LEAST, self.limit))
-        parts = question_parts(query.strip())
-        given = GivenChunks(chunks, parts, embedding.embeddings)
-        measured = _Measuring(query, parts, given, embedding, reranker)
-        retrieved, scores = shared_loop().run(measured.within(until - time.perf_counter(), self.limit))
-        calibration = calibration_for(embedding.name, load_calibrations())
-        reading = read_best(shared_reader(), retrieved.subquery_results, MOST_READ)
-        subquery_results = shared_loop().run(_in_time(reading, until - time.perf_counter(), self.limit))
-        if scores is None:
-            graded = grade(subquery_results, english_idf, calibration)
-            scores = {one.chunk_id: one.relevance or 0.0 if one.spans else 0.0 for one in graded}  # blank says nothing
-        result = verdict(subquery_results, scores, english_idf, calibration, threshold)
-        if time.perf_counter() > until:
-            raise _late(self.limit)
-        return {**result, "processing_time_ms": _milliseconds(ready)}
+def validate_within(
+    limit: float, query: Any, chunks: Any, relevance_threshold: Any = 0.3, request_id: Any = None
+) -> dict[str, Any]:
+    """``validate_retrieval`` with a limit of its own, in seconds."""
+    log_fields = {"request_id": request_id if isinstance(request_id, str) else current_request_id()}
+    try:
+        check_arguments(query, chunks, relevance_threshold, request_id)
+        result = _validate(query, chunks, float(relevance_threshold), limit)
+    except (TypeError, TimeoutError, RAGError) as error:
+        log_fields |= {"error_type": type(error).__name__, "error": str(error)}
+        log.error("validation_failed", extra=log_fields)
+        raise
+    counts = {"chunks": len(chunks), "relevant": len(result["relevant_chunks"]), "ms": result["processing_time_ms"]}
+    log.info("validation", extra={**log_fields, **counts, "quality": result["retrieval_quality"]})
+    return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Measuring:
-    """What is waited for: the chunks' measures, and Cohere's scores beside them."""
+def _validate(query: str, chunks: list[dict[str, Any]], threshold: float, limit: float) -> dict[str, Any]:
+    started = time.perf_counter()
+    if not chunks:
+        return {**nothing_given(), "processing_time_ms": _milliseconds_since(started)}
+    settings = load_settings()
+    embedding = shared_embedding(settings)
+    with _loading:
+        reader, loop = _reader_and_loop()
+    loaded = time.perf_counter()  # loading happens once in a process, and is no processing time
+    deadline = max(started + limit, loaded + min(MINIMUM, limit))
+    late = TimeoutError(f"Validation processing exceeded {limit * 1000:.0f}ms timeout")
+    try:
+        results, scores = loop.run(_measure(query, chunks, settings, embedding, reader, deadline - loaded))
+    except TimeoutError:
+        raise late from None
+    calibration = calibration_for(embedding.name, load_calibrations())
+    if scores is None:
+        graded = grade(results, english_idf, calibration)
+        scores = {chunk.chunk_id: chunk.relevance or 0.0 if chunk.spans else 0.0 for chunk in graded}  # blank text: 0
+    result = verdict(results, scores, english_idf, calibration, threshold)
+    if time.perf_counter() > deadline:
+        raise late
+    return {**result, "processing_time_ms": _milliseconds_since(loaded)}
 
-    query: str
-    parts: tuple[str, ...]
-    given: GivenChunks
-    embedding: EmbeddingModel
-    reranker: CohereReranker | None
 
-    async def within(self, seconds: float, limit: float) -> tuple[Retrieved, dict[str, float] | None]:
-        """Both, in so many seconds. Raises ``TimeoutError`` with the document's message, or ``CohereAPIError``."""
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._both()
-        except TimeoutError:
-            raise _late(limit) from None
+async def _measure(
+    query: str,
+    chunks: list[dict[str, Any]],
+    settings: Settings,
+    embedding: EmbeddingModel,
+    reader: OnnxReader,
+    seconds: float,
+) -> tuple[tuple[SubqueryResults, ...], dict[str, float] | None]:
+    """Measure and read the chunks, and at the same time get Cohere's scores, if it is chosen."""
+    sub_questions = question_parts(query.strip())
+    store = ChunkListStore(chunks, sub_questions, embedding.embeddings)
+    reranker = chosen_reranker(settings)
 
-    async def _both(self) -> tuple[Retrieved, dict[str, float] | None]:
-        measured, scored = asyncio.create_task(self._measured()), asyncio.create_task(self._scored())
-        try:
-            await asyncio.gather(measured, scored)
-        finally:
-            measured.cancel()
-            scored.cancel()
-        return measured.result(), scored.result()
-
-    async def _measured(self) -> Retrieved:
+    async def read() -> tuple[SubqueryResults, ...]:
         now = time.monotonic()
-        question = Question(self.query, self.parts, MOST_CHUNKS, None, None, now, now + 2 * LIMIT)
-        return await HybridRetriever(self.given, self.embedding.embeddings, MOST_CHUNKS).retrieve(question)
+        question = Question(query, sub_questions, MOST_CHUNKS, None, None, now, now + 2 * seconds)
+        retrieved = await HybridRetriever(store, embedding.embeddings, MOST_CHUNKS).retrieve(question)
+        return await read_best(reader, retrieved.subquery_results, MOST_READ)
 
-    async def _scored(self) -> dict[str, float] | None:
-        return await rerank_once(self.reranker, self.query, self.given.chunks) if self.reranker else None
+    async def score() -> dict[str, float] | None:
+        return await rerank_once(reranker, query, store.chunks) if reranker else None
 
-
-async def _in_time(
-    reading: Awaitable[tuple[SubqueryResults, ...]], seconds: float, limit: float
-) -> tuple[SubqueryResults, ...]:
-    """*reading* in so many seconds. Raises ``TimeoutError`` with the document's message."""
+    reading, scoring = asyncio.create_task(read()), asyncio.create_task(score())
     try:
         async with asyncio.timeout(seconds):
-            return await reading
-    except TimeoutError:
-        raise _late(limit) from None
+            return await asyncio.gather(reading, scoring)
+    finally:
+        reading.cancel()
+        scoring.cancel()
 
 
-def _late(limit: float) -> TimeoutError:
-    return TimeoutError(f"Validation processing exceeded {limit * 1000:.0f}ms timeout")
+_loading = RLock()
+"""Held while a shared part is loaded, so that none is loaded twice."""
 
 
-def _milliseconds(began: float) -> float:
-    return max(0.001, round((time.perf_counter() - began) * 1000, 3))
+def shared_embedding(settings: Settings) -> EmbeddingModel:
+    """Return the embedded model, loaded by the first call and shared by all. Raises ``ConfigurationError``."""
+    name = settings.embedding_model
+    embedded = BARE_NAMES.get(name, name).startswith("embedded:") or Path(name).expanduser().is_dir()
+    with _loading:
+        return _load_embedding(name if embedded else EMBEDDED, settings.question_precision)
+
+
+@lru_cache(maxsize=2)
+def _load_embedding(name: str, precision: str) -> EmbeddingModel:
+    return make_embeddings(load_settings(embedding_model=name, question_precision=precision))
+
+
+@lru_cache(maxsize=1)
+def _reader_and_loop() -> tuple[OnnxReader, LoopThread]:
+    """Make the reader and the event loop that all calls share."""
+    reader, loop = OnnxReader(), LoopThread("validation")
+    atexit.register(loop.close)
+    return reader, loop
+
+
+def _milliseconds_since(started: float) -> float:
+    return max(0.001, round((time.perf_counter() - started) * 1000, 3))

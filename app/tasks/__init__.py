@@ -1,6 +1,6 @@
-"""Door S behind its wire (``app/api/tasks.py``): tasks in a collection of their own, found by meaning, talked about.
+"""Tasks in a collection of their own: indexed, searched by meaning, and talked about.
 
-models    what a task search takes and gives     input     what a caller gives, checked
-service   index, search, build a context         context   the context, inside its budget
-chat      an answer streamed over that context   reply     ... without a model
+models    requests, results and checks of arguments    service   index, search, context, chat
+context   tasks as text within a token budget          chat      prompt and streamed reply of a chat model
+reply     the reply without a chat model
 """

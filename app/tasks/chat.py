@@ -1,11 +1,12 @@
-"""A chat about tasks with a model: what it is told, within its context window, and its reply piece by piece."""
+"""Chat about tasks with a model: the prompt within its context window, and the streamed reply."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -22,93 +23,83 @@ TEMPLATE_TOKENS = 32
 
 
 class LLMService(Protocol):
-    """A chat model as document S knows it: messages are ``{"role", "content"}``, the reply comes in pieces."""
+    """A chat model as document S has it: messages are ``{"role", "content"}``, the reply comes in pieces."""
 
     def stream_chat(self, messages: list[dict[str, str]]) -> Any:
-        """An asynchronous iterator of text, or an awaitable of one."""
+        """Return an asynchronous iterator of text, or an awaitable of one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ChatPrompt:
-    """What one chat tells a model, context and message made harmless."""
+    """The prompt of one chat. Context and message are escaped, so that they cannot give instructions."""
 
-    prompt: Prompt
     context: str
     message: str
+    template: Prompt = field(default_factory=partial(load_prompt, "chat"))
 
     @property
     def user(self) -> str:
-        """The user's part; a context of no tasks is left out."""
+        """The user's part; a context without tasks is left out."""
         block = f"{harmless(self.context)}\n\n" if self.context and self.context != NO_TASKS else ""
-        return self.prompt.user(context=block, message=harmless(self.message))
-
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        """For an ``LLMService``."""
-        return [{"role": "system", "content": self.prompt.system}, {"role": "user", "content": self.user}]
+        return self.template.user(context=block, message=harmless(self.message))
 
 
-def chat_prompt(context: str, message: str) -> ChatPrompt:
-    """The prompt of one chat, on the latest version of ``prompts/chat``."""
-    return ChatPrompt(load_prompt("chat"), context, message)
+def fit_window(prompt: ChatPrompt, window: int) -> tuple[ChatPrompt, int]:
+    """Drop lines of the context until the prompt fits; return it and the tokens left for the reply.
+
+    A server cuts a prompt that is too long silently, the instructions first. Raises ``SynthesisFailed`` when the
+    message alone does not fit.
+    """
+    reply = min(CONTEXT_BUDGET_ALLOCATION["llm_output"], window // 4)
+    limit = window - reply - TEMPLATE_TOKENS - tokens(prompt.template.system)
+    lines = prompt.context.split("\n")
+    while tokens(prompt.user) > limit:
+        if len(lines) < 2:
+            raise SynthesisFailed("The message does not fit the chat model's context.")
+        lines = [line for line in lines if line != CUT][:-1]
+        prompt = replace(prompt, context="\n".join([*lines, CUT]) if len(lines) > 1 else "")
+    return prompt, reply
 
 
-async def reply_of(service: LLMService, told: ChatPrompt) -> str:
-    """The whole reply of a caller's own model. What it raises is the caller's."""
-    stream = service.stream_chat(told.messages)
+async def reply_of(service: LLMService, prompt: ChatPrompt) -> str:
+    """Return the whole reply of a caller's own model, whose exceptions pass through."""
+    roles = (("system", prompt.template.system), ("user", prompt.user))
+    stream = service.stream_chat([{"role": role, "content": content} for role, content in roles])
     if inspect.isawaitable(stream):
         stream = await stream
     return "".join([piece async for piece in stream])
 
 
-async def reply_pieces(completion: ChatCompletion, told: ChatPrompt, *, deadline: float) -> AsyncGenerator[str]:
-    """The reply of the settings' chat model as it comes; closing the generator ends the call.
+async def reply_pieces(completion: ChatCompletion, prompt: ChatPrompt, *, deadline: float) -> AsyncGenerator[str]:
+    """Yield the reply of the settings' chat model as it comes; closing the generator ends the call.
 
-    Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed`` (also for a reply without a word).
+    Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed`` (also for a blank reply).
     """
-    told, most = fit_window(told, completion.chat.context_tokens)
+    prompt, max_tokens = fit_window(prompt, completion.chat.context_tokens)
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
-    said = False
 
     async def ask() -> None:
         try:
             await completion.complete(
-                [SystemMessage(told.prompt.system), HumanMessage(told.user)],
+                [SystemMessage(prompt.template.system), HumanMessage(prompt.user)],
                 pieces.put,
                 deadline=deadline,
-                max_tokens=most,
-                trace={"prompt": told.prompt.label, "prompt_sha256": told.prompt.sha256},
+                max_tokens=max_tokens,
+                trace={"prompt": prompt.template.label, "prompt_sha256": prompt.template.sha256},
             )
         finally:
             pieces.put_nowait(None)
 
     asking = asyncio.create_task(ask())
+    blank = True
     try:
         while (piece := await pieces.get()) is not None:
-            said = said or bool(piece.strip())
+            blank = blank and not piece.strip()
             yield piece
         await asking
-        if not said:
+        if blank:
             raise SynthesisFailed("The chat model gave no answer.")
     finally:
         asking.cancel()
         await asyncio.wait([asking])
-
-
-def fit_window(told: ChatPrompt, window: int) -> tuple[ChatPrompt, int]:
-    """*told* with as many lines of its context as fit, and the tokens left for the reply.
-
-    A server that is given too much cuts silently, the instructions first. Raises ``SynthesisFailed`` when not even the
-    bare message fits.
-    """
-    reply = min(CONTEXT_BUDGET_ALLOCATION["llm_output"], window // 4)
-    room = window - reply - TEMPLATE_TOKENS - tokens(told.prompt.system)
-    lines = told.context.split("\n")
-    while tokens(told.user) > room:
-        if len(lines) < 2:
-            raise SynthesisFailed("The message does not fit the chat model's context.")
-        lines = [line for line in lines if line != CUT][:-1]
-        context = "\n".join([*lines, CUT]) if len(lines) > 1 else ""
-        told = ChatPrompt(told.prompt, context, told.message)
-    return told, reply

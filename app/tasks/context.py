@@ -1,4 +1,4 @@
-"""Tasks as a context for a chat model, inside a budget of tokens (document S, "Context Budgeting")."""
+"""Tasks as context for a chat model, within a token budget (document S, "Context Budgeting")."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ NO_TASKS = "No relevant tasks found."
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of *text*, roughly: four characters each, at least one."""
+    """Estimate the tokens of *text*: four characters each, at least one."""
     return max(1, len(text) // CHARS_PER_TOKEN)
 
 
 def truncate_to_budget(context: str, max_tokens: int) -> str:
-    """*context*, cut so that with the suffix ``... [truncated]`` it has at most ``4 * max_tokens`` characters."""
-    most = max(0, max_tokens) * CHARS_PER_TOKEN
-    if len(context) <= most:
+    """Cut *context* to ``4 * max_tokens`` characters, the suffix ``... [truncated]`` included."""
+    limit = max(0, max_tokens) * CHARS_PER_TOKEN
+    if len(context) <= limit:
         return context
-    return context[: max(0, most - len(CUT))] + CUT[:most]
+    return context[: max(0, limit - len(CUT))] + CUT[:limit]
 
 
 def format_context(results: Sequence[SearchResult], *, metadata: bool = True, max_tokens: int | None = None) -> str:
-    """The tasks as a numbered list under ``Relevant tasks:``, one line each, or ``No relevant tasks found.``
+    """Format the tasks as a numbered list under ``Relevant tasks:``, or return ``No relevant tasks found.``
 
-    Past the budget, whole lines go from the end, so that a task that is shown keeps its metadata; the first alone is
-    cut within. What is cut ends in ``... [truncated]``.
+    Past the budget, lines are dropped from the end and the list ends in ``... [truncated]``; only the first task is cut
+    within its line.
     """
     if not results:
         return NO_TASKS
-    lines = [HEADING, *(_line(place, result, metadata) for place, result in enumerate(results, 1))]
+    lines = [HEADING, *(_line(number, result, metadata) for number, result in enumerate(results, 1))]
     context = "\n".join(lines)
     if max_tokens is None or len(context) <= max_tokens * CHARS_PER_TOKEN:
         return context
@@ -53,11 +53,9 @@ def format_context(results: Sequence[SearchResult], *, metadata: bool = True, ma
     return truncate_to_budget(context, max_tokens)
 
 
-def _line(place: int, result: SearchResult, metadata: bool) -> str:
-    parts = [f"{place}. [{result.task_id}]"]
-    if metadata:
-        parts.append(f"(status: {result.status}, priority: {result.priority})")
-    parts.append(f"- {' '.join(result.snippet.split())}")
-    if metadata:
-        parts.append(f"(similarity: {result.similarity:.2%})")
-    return " ".join(parts)
+def _line(number: int, result: SearchResult, metadata: bool) -> str:
+    snippet = " ".join(result.snippet.split())
+    if not metadata:
+        return f"{number}. [{result.task_id}] - {snippet}"
+    state = f"(status: {result.status}, priority: {result.priority})"
+    return f"{number}. [{result.task_id}] {state} - {snippet} (similarity: {result.similarity:.2%})"

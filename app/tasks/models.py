@@ -1,10 +1,23 @@
-"""Door S's wire shapes: a found task, the search response, and the requests for context and chat."""
+"""Requests and results of the Tasks API, and checks of arguments that raise ``InvalidInput``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, computed_field, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+    ValidationError,
+    computed_field,
+    field_validator,
+)
+
+from app.ingest.tasks import Task
+from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -13,7 +26,7 @@ SNIPPET_CHARS = 100
 
 
 class SearchResult(BaseModel):
-    """One task. ``similarity`` is the cosine of query and ``document`` cut off below 0; ``distance`` is 1 less that."""
+    """One task. ``similarity`` is the cosine of query and ``document``, at least 0; ``distance`` is 1 less that."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -32,21 +45,6 @@ class SearchResult(BaseModel):
         return self.document if len(self.document) <= SNIPPET_CHARS else f"{self.document[:SNIPPET_CHARS]}..."
 
 
-def found_task(document: Document, cosine: float) -> SearchResult:
-    """The task that a stored document is, with its *cosine* as similarity."""
-    similarity = min(1.0, max(0.0, float(cosine)))
-    known = document.metadata
-    return SearchResult(
-        task_id=str(known.get("document_id") or document.id),
-        document=document.page_content,
-        distance=1.0 - similarity,
-        similarity=similarity,
-        status=known.get("status", "pending"),
-        priority=known.get("priority", "medium"),
-        has_attachments=bool(known.get("has_attachments", False)),
-    )
-
-
 class SemanticSearchResponse(BaseModel):
     """The tasks nearest in meaning, highest similarity first; ``total`` is how many they are."""
 
@@ -57,7 +55,7 @@ class SemanticSearchResponse(BaseModel):
 
 
 class RAGContextRequest(BaseModel):
-    """What a context is built from, and how long it may be (in tokens of about four characters)."""
+    """What to build a context from, and its longest length in tokens of about four characters."""
 
     query: str
     n_results: int = Field(default=3, ge=1, le=10)
@@ -66,7 +64,7 @@ class RAGContextRequest(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """One message to the assistant; with ``use_rag`` the tasks that fit it best are put before the model."""
+    """One message to the assistant; with ``use_rag`` the tasks that fit it best go into the prompt."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"message": "What authentication tasks do I have?", "use_rag": True}]}
@@ -81,3 +79,46 @@ class ChatRequest(BaseModel):
         if not message.strip():
             raise ValueError("must not be blank")
         return message
+
+
+def result_of(document: Document, cosine: float) -> SearchResult:
+    """Convert a stored document and its *cosine*."""
+    similarity = min(1.0, max(0.0, float(cosine)))
+    metadata = document.metadata
+    return SearchResult(
+        task_id=str(metadata.get("document_id") or document.id),
+        document=document.page_content,
+        distance=1.0 - similarity,
+        similarity=similarity,
+        status=metadata.get("status", "pending"),
+        priority=metadata.get("priority", "medium"),
+        has_attachments=bool(metadata.get("has_attachments", False)),
+    )
+
+
+def task_of(task: Task | Mapping[str, Any]) -> Task:
+    """Convert a mapping, or an object with a task's fields; in a mapping, None counts as left out."""
+    fields: Any = task
+    if isinstance(task, Mapping):
+        fields = {name: value for name, value in task.items() if value is not None}
+    try:
+        return Task.model_validate(fields, from_attributes=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"])) or "task"
+        raise InvalidInput(f"{field}: {first['msg']}.", field) from error
+
+
+def text_of(value: Any, field: str) -> str:
+    """Strip a string that is not blank."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{field} must be a non-blank string.", field)
+    return value.strip()
+
+
+def one_of(value: Any, literal: Any, field: str) -> str | None:
+    """Return *value* if it is None or one of the values of a ``Literal``."""
+    allowed = get_args(literal)
+    if value is not None and value not in allowed:
+        raise InvalidInput(f"{field} must be one of {', '.join(allowed)}.", field)
+    return None if value is None else str(value)

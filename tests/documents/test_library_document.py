@@ -1,4 +1,4 @@
-"""Door L, the rest of document L clause by clause: errors, thresholds, health, sample queries."""
+"""The library, the rest of document L clause by clause: errors, thresholds, health, sample queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ollama() -> Iterator[OllamaPeer]:
 def service(
     planted: Path, embedding: EmbeddingModel, ollama: OllamaPeer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RAGService]:
-    """A service over a copy of the planted garden, whose answers Ollama writes in half a second at most."""
+    """A service over a copy of the sample documents, whose answers Ollama writes in half a second at most."""
     folder = tmp_path_factory.mktemp("document-l") / "data"
     shutil.copytree(planted, folder)
     settings = load_settings(

@@ -1,4 +1,4 @@
-"""Door Q, the rest of document Q clause by clause: its examples, its pipeline, its settings, its log."""
+"""Query API, the rest of document Q clause by clause: its examples, its pipeline, its settings, its log."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Told(Says):
 
 
 async def test_only_chunks_at_or_above_the_threshold_reach_the_model() -> None:
-    """Of relevances .79, .8 and .95 the last two go on, by 0.8 unless told otherwise; ``chunks`` counts all three."""
+    """Of relevances .79, .8 and .95 the last two go on, by 0.8 by default; ``chunks`` counts all three."""
     text = "The red pump moves 40 litres each minute."
     chunks = [replace(chunk(str(relevance), text), relevance=relevance) for relevance in (0.95, 0.8, 0.79)]
     model = Told(f"{text} [1]")
@@ -119,7 +119,7 @@ def words(*values: Any) -> set[str]:
     return found
 
 
-def told(record: logging.LogRecord) -> set[str]:
+def values_of(record: logging.LogRecord) -> set[str]:
     """The words of message, failure and further fields: not of the clock, the process, the thread and the like."""
     of_every_record = vars(logging.makeLogRecord({})).keys() | {"message", "asctime", "taskName"}
     further = {name: value for name, value in vars(record).items() if name not in of_every_record}
@@ -157,7 +157,7 @@ def test_ids_title_and_url_are_the_documents_own(larkfield: AppContainer, caplog
     assert outcomes["mine-2"] == outcomes["mine-3"] == "invalid_input"
     assert "lighthouse" not in str(logged)
     assert "Larkfield" not in str(logged)
-    said = set().union(*map(told, records))
+    said = set().union(*map(values_of, records))
     assert {"request", "mine-1", "retrieve", "InvalidInput"} <= said
     assert not said & {"northern", "pier", "lit", "1871"}
 

@@ -64,8 +64,8 @@ def installed(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def served(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of ``garden serve --plant``, run from an empty folder."""
-    command = [str(installed / "garden"), "serve", "--plant", "--port", "0", "--json"]
+    """The address of ``garden serve --ingest-samples``, run from an empty folder."""
+    command = [str(installed / "garden"), "serve", "--ingest-samples", "--port", "0", "--json"]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     folder = tmp_path_factory.mktemp("served")
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:

@@ -59,7 +59,7 @@ class Service:
     def _greeting(self) -> str:
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if found := re.search(r"growing at (\S+)", line):
+            if found := re.search(r"ready at (\S+)", line):
                 return found[1]
         raise AssertionError(f"it did not start: {self._log.read_text()}")
 

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from app.api.api_keys import ApiKeys, reload_keys
-from app.cli.serve import refuse_strangers
+from app.cli.serve import require_key_beyond_loopback
 from app.settings import load_settings
 from graph.errors import ConfigurationError
 from tests.support.paths import ROOT
@@ -100,15 +100,15 @@ def test_no_start_for_strangers_without_a_key(tmp_path: Path) -> None:
 def test_which_addresses_are_for_strangers(host: str) -> None:
     """Any address but loopback's is; a key or ALLOW_ANONYMOUS=true lets it be served."""
     with pytest.raises(ConfigurationError, match="API_KEYS"):
-        refuse_strangers(load_settings(host=host))
-    refuse_strangers(load_settings(host=host, api_keys="key"))
-    refuse_strangers(load_settings(host=host, allow_anonymous=True))
+        require_key_beyond_loopback(load_settings(host=host))
+    require_key_beyond_loopback(load_settings(host=host, api_keys="key"))
+    require_key_beyond_loopback(load_settings(host=host, allow_anonymous=True))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost"])
 def test_which_are_not(host: str) -> None:
     """What only this machine reaches needs no key."""
-    refuse_strangers(load_settings(host=host))
+    require_key_beyond_loopback(load_settings(host=host))
 
 
 def test_a_taken_port_is_told_at_once(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from app.cli.main import app as command
-from app.query_service.search import assemble
+from app.query_service.chunk_search import assemble
 from graph.errors import InvalidInput
 from graph.state import Chunk
 from rag_service import RAGService

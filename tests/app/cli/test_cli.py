@@ -17,7 +17,7 @@ import pytest
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
 
 
-def container(*arguments: str, data: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+def garden(*arguments: str, data: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "DATA_DIR": str(data), **settings}
     return subprocess.run(
         [sys.executable, "-m", "app.cli", *arguments], capture_output=True, text=True, timeout=100, env=environment
@@ -26,7 +26,7 @@ def container(*arguments: str, data: Path, **settings: str) -> subprocess.Comple
 
 @pytest.fixture(scope="module")
 def data(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the planted garden that no server holds."""
+    """A copy of the collection of sample documents."""
     folder = tmp_path_factory.mktemp("cli") / "data"
     shutil.copytree(planted, folder)
     return folder
@@ -34,18 +34,18 @@ def data(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_no_arguments_greet(tmp_path: Path) -> None:
     """``garden`` alone shows the commands people need and succeeds."""
-    done = container(data=tmp_path)
+    done = garden(data=tmp_path)
     assert done.returncode == 0
     assert all(f"garden {name}" in done.stdout for name in ("serve", "ingest", "ask", "search", "health"))
 
 
 def test_ask_prints_answer_and_sources(data: Path) -> None:
     """``garden ask`` prints the cited answer, then each source with its quote; ``--json`` the wire object."""
-    done = container("ask", CHEMICALS, data=data)
+    done = garden("ask", CHEMICALS, data=data)
     assert done.returncode == 0, done.stderr
     assert "goggles" in done.stdout
     assert "[1] Safety Manual" in done.stdout
-    body = json.loads(container("ask", CHEMICALS, "--json", data=data).stdout)
+    body = json.loads(garden("ask", CHEMICALS, "--json", data=data).stdout)
     assert body["evidence"][0]["documentId"] == "safety_manual.pdf"
 
 
@@ -82,7 +82,7 @@ def test_ask_on_a_terminal_streams_and_then_shows_the_answer_once(data: Path) ->
 
 def test_ask_declines_without_failing(data: Path) -> None:
     """A question without an answer is declined with status 0 and no sources."""
-    done = container("ask", OFF_TOPIC, data=data)
+    done = garden("ask", OFF_TOPIC, data=data)
     assert done.returncode == 0
     assert "do not contain an answer" in done.stdout
     assert "[1]" not in done.stdout
@@ -90,7 +90,7 @@ def test_ask_declines_without_failing(data: Path) -> None:
 
 def test_ask_of_nothing_is_one_line_and_status_two(data: Path) -> None:
     """An empty question is one clear line on stderr, no traceback, status 2."""
-    done = container("ask", " ", data=data)
+    done = garden("ask", " ", data=data)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "Query must be non-blank" in done.stderr
@@ -98,17 +98,17 @@ def test_ask_of_nothing_is_one_line_and_status_two(data: Path) -> None:
 
 def test_search_prints_table_context_and_json(data: Path) -> None:
     """``garden search`` prints a ranked table and the context; ``--json`` the four members, k clamped."""
-    done = container("search", "node communication in ROS 2", "-k", "3", data=data)
+    done = garden("search", "node communication in ROS 2", "-k", "3", data=data)
     assert done.returncode == 0, done.stderr
     assert "--- [3]" in done.stdout
-    found = json.loads(container("search", "node communication", "-k", "99", "--json", data=data).stdout)
+    found = json.loads(garden("search", "node communication", "-k", "99", "--json", data=data).stdout)
     assert set(found) == {"query", "k", "results", "context"}
     assert (found["k"], len(found["results"])) == (8, 8)
 
 
 def test_search_of_an_empty_garden(tmp_path: Path) -> None:
     """An empty collection is an empty JSON result, one line on stderr and a status of its own."""
-    done = container("search", "anything", "--json", data=tmp_path)
+    done = garden("search", "anything", "--json", data=tmp_path)
     assert done.returncode == 1
     assert json.loads(done.stdout)["results"] == []
     assert done.stderr.count("\n") == 1
@@ -128,7 +128,7 @@ def test_search_of_an_empty_garden(tmp_path: Path) -> None:
 )
 def test_wrong_setting_stops_with_one_line(tmp_path: Path, setting: str, value: str) -> None:
     """A wrong setting ends the start with status 2 and one line that names setting, value and what is allowed."""
-    done = container("serve", data=tmp_path, **{setting: value})
+    done = garden("serve", data=tmp_path, **{setting: value})
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert setting in done.stderr
@@ -137,29 +137,29 @@ def test_wrong_setting_stops_with_one_line(tmp_path: Path, setting: str, value: 
 
 def test_secrets_do_not_show(tmp_path: Path) -> None:
     """A wrong setting beside a secret never prints the secret."""
-    done = container("serve", data=tmp_path, COHERE_API_KEY="s3cret-key", VECTOR_STORE="shelf")
+    done = garden("serve", data=tmp_path, COHERE_API_KEY="s3cret-key", VECTOR_STORE="shelf")
     assert "s3cret" not in done.stderr + done.stdout
 
 
 def test_commands_work_beside_a_running_server(address: str, planted: Path) -> None:
     """On the collection that a server serves, ask, search and health work directly."""
-    asked = container("ask", CHEMICALS, "--json", data=planted)
+    asked = garden("ask", CHEMICALS, "--json", data=planted)
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout)["metadata"]["answerSynthesized"] is True
-    found = container("search", "node communication", "--json", data=planted)
+    found = garden("search", "node communication", "--json", data=planted)
     assert len(json.loads(found.stdout)["results"]) == 5
-    health = container("health", "--json", data=planted)
+    health = garden("health", "--json", data=planted)
     assert json.loads(health.stdout)["status"] == "healthy"
 
 
 def test_ingest_again_changes_nothing(data: Path, tmp_path: Path) -> None:
-    """Planting the same file twice adds it once; a broken file is named and skipped."""
+    """Ingesting the same file twice adds it once; a broken file is named and skipped."""
     source = tmp_path / "notes.md"
     source.write_text("# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n")
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.4 nothing")
-    first = json.loads(container("ingest", str(source), str(broken), "--json", data=tmp_path / "g").stdout)
-    second = json.loads(container("ingest", str(source), "--json", data=tmp_path / "g").stdout)
+    first = json.loads(garden("ingest", str(source), str(broken), "--json", data=tmp_path / "g").stdout)
+    second = json.loads(garden("ingest", str(source), "--json", data=tmp_path / "g").stdout)
     assert (first["added"], first["skipped"][0]["path"]) == (1, "broken.pdf")
     assert (second["added"], second["unchanged"]) == (0, 1)
 
@@ -168,9 +168,9 @@ def test_sources_are_noted_for_a_rebuild(tmp_path: Path) -> None:
     """``garden ingest`` keeps absolute paths beside the collection; a file that is no export is one line, status 2."""
     source = tmp_path / "notes.md"
     source.write_text("# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n")
-    assert container("ingest", str(source), data=tmp_path / "g").returncode == 0
+    assert garden("ingest", str(source), data=tmp_path / "g").returncode == 0
     noted = json.loads((tmp_path / "g" / "corporate_documents" / "sources.json").read_text())
     assert noted["paths"] == [str(source)]
-    broken = container("import", str(source), data=tmp_path / "g")
+    broken = garden("import", str(source), data=tmp_path / "g")
     assert (broken.returncode, broken.stderr.count("\n")) == (2, 1)
     assert "Nothing was imported" in broken.stderr

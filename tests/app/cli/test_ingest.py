@@ -17,7 +17,7 @@ from app.settings import load_settings
 
 @pytest.fixture
 def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of two documents, and a garden of their own to plant them in."""
+    """A folder of two documents, and a data directory of their own."""
     monkeypatch.setenv("DATA_DIR", str(tmp_path / "data"))
     folder = tmp_path / "docs"
     folder.mkdir()
@@ -36,7 +36,7 @@ def summary(done: Result) -> str:
 
 
 def test_the_summary_counts_documents_and_chunks(docs: Path) -> None:
-    """Planted, changed, removed: each run says what it did, without a bar where nobody looks, and no more."""
+    """Added, changed, removed: each run says what it did, without a bar where nobody looks, and no more."""
     first = ingest(docs)
     assert summary(first) == "2 added, 0 changed, 0 unchanged, 0 removed; 2 chunks written"
     assert (first.exit_code, first.stdout, first.stderr.count("\n")) == (0, "", 1)
@@ -47,13 +47,13 @@ def test_the_summary_counts_documents_and_chunks(docs: Path) -> None:
 
 
 def test_a_broken_file_is_named(docs: Path) -> None:
-    """It costs a line, and where nothing could be planted at all the status says so."""
-    broken = docs / "torn.pdf"
+    """It costs a line, and where nothing could be ingested at all the status says so."""
+    broken = docs / "truncated.pdf"
     broken.write_bytes(b"%PDF-1.4 nothing")
     alone = ingest(broken)
     assert alone.exit_code == 1
     assert summary(alone) == "0 added, 0 changed, 0 unchanged, 0 removed; 0 chunks written"
-    assert alone.stderr.splitlines()[1].startswith("  skipped torn.pdf: ")
+    assert alone.stderr.splitlines()[1].startswith("  skipped truncated.pdf: ")
 
 
 def test_a_path_that_is_not_there_stops_it(docs: Path) -> None:
@@ -65,13 +65,13 @@ def test_a_path_that_is_not_there_stops_it(docs: Path) -> None:
 
 
 def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> None:
-    """``--collection`` plants there and nowhere else; on a terminal a bar tells files and chunks, and goes."""
+    """``--collection`` stores there and nowhere else; on a terminal a bar tells files and chunks, and goes."""
     done = ingest(docs, "--collection", "towns", FORCE_COLOR="1", TERM="xterm", COLUMNS="90")
     assert done.exit_code == 0
     bar, _, after = done.stderr.rpartition("\x1b[2K")
     assert "2/2 files, 2 chunks" in re.sub(r"\x1b\[[\d;]*m", "", bar)
     assert "2 added" in re.sub(r"\x1b\[[\d;]*m", "", after)
-    assert "planting" not in after
+    assert "ingesting" not in after
 
     async def counts() -> tuple[int, int]:
         container = build_container(

@@ -1,4 +1,4 @@
-"""A garden that moves, breaks and is repaired gives the answers it gave before."""
+"""A collection that is moved, damaged or repaired gives the answers it gave before."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ NAME = "corporate_documents"
 
 @pytest.fixture
 def data(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the planted garden, which the settings name."""
+    """A copy of the sample documents, which the settings name."""
     return lent(planted, tmp_path, monkeypatch)
 
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
-    """A garden of two noted documents and of two that came without a path, as through a server."""
+    """Two documents with a recorded path, and two without, as uploaded ones."""
     folder = tmp_path_factory.mktemp("two")
     pairs = [("noted", "quay"), ("noted", "pier"), ("pushed", "lock"), ("pushed", "weir")]
     for kind, name in pairs:
@@ -53,19 +53,19 @@ def two(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> 
         text = f"# The {name}\n\nThe {name} of Larkfield was built in 1887.\n\n## Use\n\nThe {name} is open to all."
         (folder / kind / f"{name}.md").write_text(text)
 
-    async def plant() -> None:
+    async def ingest() -> None:
         container = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
         await ingest_into(container.sink, [folder / "noted", folder / "pushed"])
         await container.aclose()
 
-    asyncio.run(plant())
+    asyncio.run(ingest())
     note_sources(folder / "data" / NAME, [folder / "noted"])
     return folder / "data"
 
 
 @pytest.fixture
 def small(two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the garden of four documents, which the settings name."""
+    """A copy of these four documents, which the settings name."""
     return lent(two, tmp_path, monkeypatch)
 
 
@@ -78,12 +78,13 @@ def lent(folder: Path, to: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def answers(embedding: EmbeddingModel, **settings: Any) -> list[Any]:
-    """Outcome, answer and citations of every question, as a garden of these settings gives them."""
+    """Outcome, answer and citations of every question, with these settings."""
     container = build_container(load_settings(**settings), embedding=embedding)
-    told = [await container.service.ask({"query": question}) for question in QUESTIONS]
+    results = [await container.service.ask({"query": question}) for question in QUESTIONS]
     await container.aclose()
     return [
-        (one.outcome, one.answer, [(cited.chunk_id, cited.start, cited.end) for cited in one.citations]) for one in told
+        (one.outcome, one.answer, [(cited.chunk_id, cited.start, cited.end) for cited in one.citations])
+        for one in results
     ]
 
 
@@ -185,13 +186,13 @@ def test_damage_is_named_and_mended_by_one_command(
         assert run_check(collection=None, repair=False, as_json=True, embedding=embedding) == 1
         capsys.readouterr()
         status = run_check(collection=None, repair=True, as_json=True, embedding=embedding)
-        told = printed(capsys)
+        report = printed(capsys)
         assert httpx.get(f"{address}/health/ready").status_code == 200
         assert httpx.post(f"{address}/query", json={"query": "When was the quay built?"}).status_code == 200
-    assert status == (1 if told["not_recovered"] else 0)
-    assert told["documents"] >= 2  # the noted ones
+    assert status == (1 if report["not_recovered"] else 0)
+    assert report["documents"] >= 2  # the noted ones
     if kind == "a word of a text":
-        assert (told["not_recovered"], told["documents"]) == (["weir.md"], 3)
+        assert (report["not_recovered"], report["documents"]) == (["weir.md"], 3)
     assert run_check(collection=None, repair=False, as_json=True, embedding=embedding) == 0
 
 
@@ -202,9 +203,9 @@ def test_a_repair_says_what_it_cannot_do(
     note_sources(small / NAME, [tmp_path / "moved-away"])
     in_place(b"The lock of Larkfield was built", b"The luck of Larkfield was built")(small / NAME / "garden.sqlite3")
     assert run_check(collection=None, repair=True, as_json=True, embedding=embedding) == 1
-    told = printed(capsys)
-    assert told["missing_paths"] == [str(tmp_path / "moved-away")]
-    assert told["not_recovered"] == ["lock.md"]
+    report = printed(capsys)
+    assert report["missing_paths"] == [str(tmp_path / "moved-away")]
+    assert report["not_recovered"] == ["lock.md"]
     with pytest.raises(ConfigurationError, match="There is no collection"):
         run_check(collection="nowhere", repair=False, as_json=True, embedding=embedding)
 

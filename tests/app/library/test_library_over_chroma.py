@@ -1,4 +1,4 @@
-"""Door L as document L draws it: the document's own FastAPI wrapper over ``RAGService``, a Chroma server and Ollama.
+"""The library as document L draws it: the document's FastAPI wrapper over ``RAGService``, Chroma and Ollama.
 
 The collection is filled as the document's own pipeline would fill it, with the sample garden's text.
 """

@@ -1,4 +1,4 @@
-"""Door L: ``RAGService``, over the embedded parts."""
+"""The library: ``RAGService``, over the embedded parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.peers import Fault, OllamaPeer
 
 @pytest.fixture(scope="module")
 def service(planted: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGService]:
-    """A service over a copy of the planted garden."""
+    """A service over a copy of the sample documents."""
     folder = tmp_path_factory.mktemp("library") / "data"
     shutil.copytree(planted, folder)
     with RAGService(settings=load_settings(data_dir=folder)) as made:
@@ -166,13 +166,13 @@ def model() -> Iterator[OllamaPeer]:
 def test_closing_ends_the_questions_of_other_threads(
     tmp_path: Path, embedding: EmbeddingModel, model: OllamaPeer
 ) -> None:
-    """Who waits for an answer while another thread closes the service is told, and not left waiting."""
+    """A caller that waits while another thread closes the service gets an error."""
     model.fault = Fault("silence", path="/api/chat")
     settings = load_settings(
         data_dir=tmp_path, relevance_threshold=0, ollama_model="llama3.2:1b", ollama_host=model.url
     )
     container = build_container(settings, embedding=embedding)
-    plant(container, "# Kiln\n\nThe kiln is fired on Mondays.\n", tmp_path)
+    ingest_text(container, "# Kiln\n\nThe kiln is fired on Mondays.\n", tmp_path)
     service = RAGService(settings=settings, container=container)
     with ThreadPoolExecutor(1) as thread:
         asked = thread.submit(service.query, "When is the kiln fired?")
@@ -183,8 +183,8 @@ def test_closing_ends_the_questions_of_other_threads(
     assert model.wait_until(lambda: model.hung_up == 1)
 
 
-def plant(container: AppContainer, text: str, folder: Path) -> None:
-    """One document in *garden*."""
+def ingest_text(container: AppContainer, text: str, folder: Path) -> None:
+    """Ingest one document."""
     (path := folder / "document.md").write_text(text)
     asyncio.run(
         ingest(
@@ -197,7 +197,7 @@ def plant(container: AppContainer, text: str, folder: Path) -> None:
 
 
 def test_a_part_that_cannot_be_closed_keeps_no_other_open(tmp_path: Path, embedding: EmbeddingModel) -> None:
-    """The failure is told, and the store is let go all the same: another service may open it."""
+    """The failure is raised, and the store is closed all the same: another service may open it."""
     settings = load_settings(data_dir=tmp_path)
     container = build_container(settings, embedding=embedding)
 

@@ -1,4 +1,4 @@
-"""The loop of a library: whoever waits for it is told when it is closed."""
+"""The library's event loop: closing it ends the calls that wait for it."""
 
 from __future__ import annotations
 

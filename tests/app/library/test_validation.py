@@ -1,4 +1,4 @@
-"""Door V: ``validate_retrieval``, as document V and the contract say."""
+"""Retrieval validation: ``validate_retrieval``, as document V and the contract say."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from app.library.validation import Validator
+from app.library.validation import shared_embedding, validate_within
 from graph.errors import InvalidInput, RerankFailed
 from graph.sentences import sentence_spans
 from retrieval_validation import CohereAPIError, ValidationError, validate_retrieval
@@ -46,7 +46,7 @@ LATE = "Validation processing exceeded 5000ms timeout"
 @pytest.fixture(scope="module", autouse=True)
 def _loaded(_clear_environment_of_session: None) -> None:
     """The model is loaded by the first call; no test should pay for that."""
-    validate_retrieval("Is it loaded?", [{"chunk_id": "a", "text": "Loaded."}])
+    validate_within(120, "Is it loaded?", [{"chunk_id": "a", "text": "Loaded."}])
 
 
 @pytest.fixture
@@ -339,7 +339,7 @@ async def test_inside_a_running_loop() -> None:
 def test_twenty_chunks_take_less_than_two_seconds() -> None:
     """20 chunks cost less than two seconds of one processor, however busy the machine is."""
     before = time.process_time()
-    result = Validator(limit=60).validate(QUERY, many(20), 0.3, None)
+    result = validate_within(60, QUERY, many(20))
     assert time.process_time() - before < 2.0
     assert result["retrieval_quality"] == "Good"
 
@@ -351,15 +351,14 @@ def test_huge_texts_take_bounded_time_and_memory() -> None:
     """
     code = (
         "import resource, sys, time\n"
-        "from app.library.validation import Validator\n"
+        "from app.library.validation import validate_within\n"
         "from tests.documents.data.sample_chunks import QUERY, ANSWER\n"
-        "check = Validator(limit=100).validate\n"
-        "check(QUERY, [ANSWER], 0.3, None)\n"
+        "validate_within(100, QUERY, [ANSWER])\n"
         "kinds = ['x' * 1_000_000, 'a. b. c! ' * 110_000, 'a\\n' * 500_000, '|a|b|\\n' * 160_000, ' ' * 1_000_000]\n"
         "chunks = [{'chunk_id': str(n), 'text': f'{n} ' + kinds[n % 5]} for n in range(50)]\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "begun = time.process_time()\n"
-        "check(QUERY, chunks, 0.3, None)\n"
+        "validate_within(100, QUERY, chunks)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.process_time() - begun)\n"
     )
     root = ROOT
@@ -367,7 +366,7 @@ def test_huge_texts_take_bounded_time_and_memory() -> None:
     kilobytes, seconds = map(float, done.stdout.split())
     assert kilobytes < 100 * 1024
     assert seconds < 4.0
-    assert Validator(limit=60).validate(QUERY, [LONG], 0.3, None)["evidence"][0]["sentence_index"] == 400
+    assert validate_within(60, QUERY, [LONG])["evidence"][0]["sentence_index"] == 400
 
 
 def test_five_seconds_are_the_limit(cohere: CoherePeer) -> None:
@@ -383,7 +382,7 @@ def test_five_seconds_are_the_limit(cohere: CoherePeer) -> None:
 
 
 def test_importing_it_loads_no_model() -> None:
-    """Importing the door reads no weights and no vendor's package; the first call does."""
+    """Importing it reads no weights and no vendor's package; the first call does."""
     code = "import sys, retrieval_validation; print(*{'onnxruntime', 'cohere', 'usearch'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
@@ -548,14 +547,13 @@ def test_the_documents_error_handling(cohere: CoherePeer) -> None:
 
 
 def test_the_grade_node_and_the_door_agree(tmp_path: Path) -> None:
-    """Chunks stored in a garden and graded by its graph get the relevance that the door gives them.
+    """Chunks that are stored and graded by the graph get the relevance that ``validate_retrieval`` gives.
 
     The collection holds just these chunks, so its statistics are those of the chunks at hand.
     """
     from langchain_core.documents import Document
 
     from app.bootstrap.compose import build_container
-    from app.library.validation_parts import shared_embedding
     from app.settings import load_settings
 
     chunks = [ANSWER, BREAD, TAX, ON_TOPIC]
@@ -570,7 +568,7 @@ def test_the_grade_node_and_the_door_agree(tmp_path: Path) -> None:
         return {chunk.chunk_id: chunk.relevance or 0.0 for chunk in result.chunks}
 
     in_graph = asyncio.run(graded())
-    at_door = {c["chunk_id"]: c["relevance_score"] for c in validate_retrieval(QUERY, chunks, 0.0)["relevant_chunks"]}
-    assert in_graph.keys() == at_door.keys()
+    validated = {c["chunk_id"]: c["relevance_score"] for c in validate_retrieval(QUERY, chunks, 0.0)["relevant_chunks"]}
+    assert in_graph.keys() == validated.keys()
     for chunk_id, relevance in in_graph.items():
-        assert at_door[chunk_id] == pytest.approx(relevance, abs=0.01)
+        assert validated[chunk_id] == pytest.approx(relevance, abs=0.01)

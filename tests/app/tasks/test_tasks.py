@@ -1,4 +1,4 @@
-"""Door S: semantic search over tasks, context for chat, and the chat itself, as document S and the contract say."""
+"""Tasks API: semantic search over tasks, context for chat, and the chat itself, as document S and the contract say."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from app.bootstrap.compose import AppContainer, build_container
-from app.cli.ingest import plant_if_empty
+from app.cli.ingest import ingest_samples_if_empty
 from app.ingest.pipeline import ingest_documents
 from app.ingest.tasks import read_tasks, task_documents
 from app.library.rag_service import RAGService
@@ -26,11 +26,19 @@ from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.providers.chat.models import make_completion
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
-from app.tasks.chat import TEMPLATE_TOKENS, chat_prompt, fit_window
-from app.tasks.context import CUT, HEADING, NO_TASKS, format_context
+from app.tasks.chat import TEMPLATE_TOKENS, ChatPrompt, fit_window
+from app.tasks.context import (
+    CONTEXT_BUDGET_ALLOCATION,
+    CUT,
+    HEADING,
+    NO_TASKS,
+    estimate_tokens,
+    format_context,
+    truncate_to_budget,
+)
 from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult
-from app.tasks.reply import NOTHING_FITS, WITHOUT_TASKS, asked_for
-from app.tasks.service import CONTEXT_BUDGET_ALLOCATION, TaskService, estimate_tokens, truncate_to_budget
+from app.tasks.reply import NOTHING_FITS, WITHOUT_TASKS, requested_filters
+from app.tasks.service import TaskService
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, SynthesisFailed
 from tests.peers import Fault, OllamaPeer
 from tests.support.paths import KNOWLEDGE
@@ -387,10 +395,10 @@ def test_truncate_to_budget() -> None:
 
 
 def test_budget_allocation() -> None:
-    """The document's four shares, and the context's is what the chat uses unless told otherwise."""
+    """The document's four shares, and the context's is what the chat uses by default."""
     shares = {"system_prompt": 500, "rag_context": 1500, "user_message": 200, "llm_output": 800}
     assert shares == CONTEXT_BUDGET_ALLOCATION
-    assert inspect.signature(TaskService.chat_with_context).parameters["max_context_tokens"].default == 1500
+    assert inspect.signature(RAGService.chat_with_context).parameters["max_context_tokens"].default == 1500
 
 
 @pytest.mark.parametrize(("length", "ends"), [(99, "x"), (100, "x"), (101, "x...")])
@@ -463,7 +471,7 @@ def test_nothing_that_fits_is_said_kindly(http: httpx.Client) -> None:
 )
 def test_what_a_message_asks_for(message: str, asked: tuple[str | None, str | None]) -> None:
     """A status or a priority counts when it is named clearly, and only one of them."""
-    assert asked_for(message) == asked
+    assert requested_filters(message) == asked
 
 
 @pytest.mark.parametrize(
@@ -496,7 +504,7 @@ def test_chat_bounds_are_inside(http: httpx.Client, body: dict[str, Any]) -> Non
 
 
 def test_chat_request_defaults() -> None:
-    """``use_rag`` is true unless told otherwise."""
+    """``use_rag`` is true by default."""
     assert ChatRequest(message="hello").use_rag is True
 
 
@@ -527,7 +535,7 @@ def test_the_model_is_told_of_the_tasks(build: Build, ollama: OllamaPeer, caplog
     assert "login" not in logged
 
 
-def test_without_rag_no_task_is_told(build: Build, ollama: OllamaPeer, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_rag_no_task_is_sent(build: Build, ollama: OllamaPeer, caplog: pytest.LogCaptureFixture) -> None:
     """With use_rag false the model gets the message and no context, and the log says so."""
     caplog.set_level(logging.INFO)
     ollama.answers = ["Hello."]
@@ -592,31 +600,31 @@ def test_a_client_that_leaves_ends_the_call(build: Build, ollama: OllamaPeer) ->
 def test_the_prompt_fits_the_window() -> None:
     """In a small window tasks give way from the last on, the instructions and the message never."""
     context = format_context([result(n, "long words " * 12) for n in range(10)])
-    told = chat_prompt(context, "What is there to do?")
-    same, reply = fit_window(told, 8192)
-    assert (same, reply) == (told, 800)
-    smaller, reply = fit_window(told, 800)
+    prompt = ChatPrompt(context, "What is there to do?")
+    same, reply = fit_window(prompt, 8192)
+    assert (same, reply) == (prompt, 800)
+    smaller, reply = fit_window(prompt, 800)
     assert reply == 200
-    assert smaller.message == told.message
+    assert smaller.message == prompt.message
     assert HEADING in smaller.context
     assert smaller.context.endswith(CUT)
     assert len(smaller.context) < len(context)
     with pytest.raises(SynthesisFailed):
-        fit_window(chat_prompt(context, "words " * 4000), 4096 + TEMPLATE_TOKENS)
+        fit_window(ChatPrompt(context, "words " * 4000), 4096 + TEMPLATE_TOKENS)
 
 
 # --- RAGService ----------------------------------------------------------------------------------------------------
 
 
 class Scripted:
-    """A chat model as document S's caller brings it; ``told`` is what it was sent."""
+    """A chat model as document S's caller brings it; ``messages`` is what it was sent."""
 
     def __init__(self, *pieces: str) -> None:
         self.pieces = pieces
-        self.told: list[dict[str, str]] = []
+        self.messages: list[dict[str, str]] = []
 
     async def stream_chat(self, messages: list[dict[str, str]]) -> AsyncIterator[str]:
-        self.told = messages
+        self.messages = messages
         self.loop = asyncio.get_running_loop()
         for piece in self.pieces:
             yield piece
@@ -643,8 +651,8 @@ async def test_the_library_has_the_documents_methods(build: Build) -> None:
         assert "Fix login [auth-1]" in await service.chat_with_context("What about the login?")
         for model in (Scripted("Fix ", "it."), Awaited("Fix ", "it.")):
             assert await service.chat_with_context("What about the login?", llm_service=model, n_results=1) == "Fix it."
-            assert any("Relevant tasks:\n1. [auth-1]" in message["content"] for message in model.told)
-            assert "What about the login?" in model.told[-1]["content"]
+            assert any("Relevant tasks:\n1. [auth-1]" in message["content"] for message in model.messages)
+            assert "What about the login?" in model.messages[-1]["content"]
             assert model.loop is asyncio.get_running_loop()
         with pytest.raises(InvalidInput):
             await service.search("")
@@ -666,19 +674,19 @@ async def test_the_library_uses_the_settings_model(build: Build, ollama: OllamaP
         await asyncio.to_thread(service.close)
 
 
-# --- planting ------------------------------------------------------------------------------------------------------
+# --- ingest --------------------------------------------------------------------------------------------------------
 
 
 async def test_the_sample_garden_has_tasks(planted: Path, build: Build, tmp_path: Path) -> None:
-    """Planting plants the sample tasks too; what is in a collection already is left alone."""
+    """The sample tasks are ingested too; a collection that holds anything is left alone."""
     shutil.copytree(planted, tmp_path, dirs_exist_ok=True)
     container = build()
     documents = await container.store.acount()
     await container.tasks.index_task({"id": "mine", "title": "My own task"})
-    await plant_if_empty(container, KNOWLEDGE)
+    await ingest_samples_if_empty(container, KNOWLEDGE)
     assert await container.tasks.store.acount() == 1
     await container.tasks.store.adelete_documents(["mine"])
-    await plant_if_empty(container, KNOWLEDGE)
+    await ingest_samples_if_empty(container, KNOWLEDGE)
     assert await container.tasks.store.acount() == len(TASKS.read_text("utf-8").splitlines())
     assert await container.store.acount() == documents > 0
     await container.aclose()

@@ -1,4 +1,4 @@
-"""Door R: the chunks nearest to a query, ordered by similarity, and the context assembled from them."""
+"""Search for chunks: the nearest to a query, by similarity, and the context assembled from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Door V's one call to Cohere's reranker, and the error it may end in."""
+"""The one call of ``validate_retrieval`` to Cohere's reranker, and its error."""
 
 from __future__ import annotations
 
@@ -24,11 +24,9 @@ SENT_CHARS = 16_000
 """Characters sent of one chunk; Cohere reads about as many (docs.cohere.com, "Rerank": 4,096 tokens)."""
 
 _REASONS = {
-    400: "request rejected",
     401: "invalid API key",
     403: "access denied",
     404: "model not found",
-    422: "request rejected",
     429: "rate limit exceeded",
 }
 
@@ -38,7 +36,7 @@ class CohereAPIError(RerankFailed):
 
 
 def chosen_reranker(settings: Settings) -> CohereReranker | None:
-    """Cohere's reranker when its key is set, unless ``RERANKER=local`` is set too; it is not contacted."""
+    """Make Cohere's reranker if its key is set and ``RERANKER`` is not ``local``; it is not contacted."""
     if not settings.cohere_api_key.get_secret_value() or settings.reranker == "local":
         return None
     named = settings.reranker if settings.reranker.startswith("cohere:") else MODEL
@@ -46,22 +44,23 @@ def chosen_reranker(settings: Settings) -> CohereReranker | None:
 
 
 async def rerank_once(reranker: CohereReranker, query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
-    """Cohere's own score in [0, 1] by chunk id, from exactly one request; the connection is closed afterwards.
+    """Return Cohere's score in [0, 1] by chunk id, from exactly one request, and close the connection.
 
     Raises ``CohereAPIError``, or ``TimeoutError`` when the connection timed out.
     """
-    documents = [_document(place, chunk) for place, chunk in enumerate(chunks)]
+    documents = [
+        Document(
+            valid_unicode(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()), metadata={"chunk_id": chunk.chunk_id}
+        )
+        for chunk in chunks
+    ]
     try:
         scored = await reranker.acompress_documents(documents, valid_unicode(query))
     except Exception as error:  # noqa: BLE001 - raised anew without its cause: a traceback shows no vendor's words
         raise _error(fault_of(error)) from None
     finally:
         await reranker.aclose()
-    return {chunks[int(one.metadata["place"])].chunk_id: float(one.metadata[SCORE]) for one in scored}
-
-
-def _document(place: int, chunk: Chunk) -> Document:
-    return Document(valid_unicode(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()), metadata={"place": place})
+    return {document.metadata["chunk_id"]: float(document.metadata[SCORE]) for document in scored}
 
 
 def _error(fault: Fault) -> Exception:
