@@ -16,9 +16,8 @@ from app.pipeline.retriever import POOL
 from app.providers.embeddings.vectors import Vectors
 from app.providers.stores.bm25 import dimension
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.stores.filters import conditions
+from app.providers.stores.filters import Where, conditions
 from app.providers.stores.hybrid import HybridQuery
-from app.providers.stores.langchain_store import Where
 from app.providers.stores.rows import allowed
 from app.providers.stores.view import current
 from bench.corpus import Corpus
@@ -113,7 +112,7 @@ async def measure_recall(store: EmbeddedStore, vectors: Sequence[Vectors], where
             kept = np.flatnonzero(mask if passing is None else mask & np.isin(segment.ids, passing))
             near += zip(np.vecdot(segment.dense[kept], vector).tolist(), segment.ids[kept].tolist(), strict=True)
         there = {own for _, own in sorted(near, reverse=True)[:POOL]}
-        shares.append(len(there & {own for own, _ in view.near(vector, POOL, passing)}) / len(there))
+        shares.append(len(there & set(view.hybrid([HybridQuery(vector, ())], POOL, passing)[0][0][:POOL])) / len(there))
     return float(np.mean(shares))
 
 

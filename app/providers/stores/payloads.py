@@ -57,7 +57,7 @@ def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def chunk_index_of(metadata: Mapping[str, Any]) -> int:
-    """The place of a chunk in its document; 0 where the metadata does not say it as a number."""
+    """The position of a chunk in its document; 0 where the metadata has no number for it."""
     return _integer(metadata, ("chunk_index",)) or 0
 
 
