@@ -19,7 +19,7 @@ from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.filters import Where, conditions
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.rows import allowed
-from app.providers.stores.view import current
+from app.providers.stores.segments import current
 from bench.corpus import Corpus
 from bench.grown import HALF
 from bench.load import percentile
@@ -108,7 +108,7 @@ async def measure_recall(store: EmbeddedStore, vectors: Sequence[Vectors], where
     assert view is not None
     for vector in vectors:
         near: list[tuple[float, int]] = []
-        for segment, mask in zip(view.segments, view.masks, strict=True):
+        for segment, mask in view.parts.values():
             kept = np.flatnonzero(mask if passing is None else mask & np.isin(segment.ids, passing))
             near += zip(np.vecdot(segment.dense[kept], vector).tolist(), segment.ids[kept].tolist(), strict=True)
         there = {own for _, own in sorted(near, reverse=True)[:POOL]}

@@ -66,40 +66,20 @@ class AnyVectorStore(LangChainStore):
             raise store_error(error) from error
 
     async def aprobe(self) -> None:
-        """Return if a search works now."""
         await self.asimilarity_search("ready?", 1)
 
     async def acount(self) -> int:
-        """Not known: LangChain's interface does not count."""
         raise StoreUnavailable(f"{self.collection} does not count its chunks.")
 
-    async def aupsert(self, points: Sequence[Point]) -> None:
-        """Raises ``ConfigurationError``, as do all that write or list."""
-        self._refuse()
+    async def _refuse(self, *_: object) -> NoReturn:
+        raise ConfigurationError(f"{self.collection} can only be searched: fill it with its own tools.")
 
-    async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        """See ``aupsert``."""
-        self._refuse()
+    async def apoints(self) -> AsyncIterator[list[Point]]:
+        yield await self._refuse()
 
-    async def adelete_documents(self, document_ids: Sequence[str]) -> int:
-        """See ``aupsert``."""
-        self._refuse()
-
-    async def adocuments(self) -> dict[str, str]:
-        """See ``aupsert``."""
-        self._refuse()
-
-    async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
-        """See ``aupsert``."""
-        self._refuse()
-
-    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """See ``aupsert``."""
-        self._refuse()
-
-    def apoints(self) -> AsyncIterator[list[Point]]:
-        """See ``aupsert``."""
-        self._refuse()
+    _refused: Any = _refuse
+    aupsert = adelete_chunks = adelete_documents = adocuments = achunk_hashes = aowners = _refused
+    _fetch = _remove_all = _refused
 
     async def aclose(self) -> None:
         """No-op: who made the store closes it."""
@@ -110,17 +90,8 @@ class AnyVectorStore(LangChainStore):
         except Exception as error:
             raise store_error(error) from error
 
-    async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        self._refuse()
-
-    async def _remove_all(self) -> None:
-        self._refuse()
-
-    async def _size(self) -> int | None:
-        return None
-
-    def _refuse(self) -> NoReturn:
-        raise ConfigurationError(f"{self.collection} can only be searched: fill it with its own tools.")
+    async def _size(self) -> None:
+        """Not known: LangChain's interface does not describe the collection."""
 
 
 def _matches(document: Document, condition: Condition) -> bool:

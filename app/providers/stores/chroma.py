@@ -77,7 +77,6 @@ class ChromaStore(RemoteStore):
         return {}
 
     async def aupsert(self, points: Sequence[Point]) -> None:
-        """Store the points, replacing those of the same chunk id; the first call creates the collection."""
         if not points:
             return
         try:
@@ -99,14 +98,12 @@ class ChromaStore(RemoteStore):
             await self._ask("upsert", body)
 
     async def acount(self) -> int:
-        """The number of stored chunks; 0 for a collection not created yet."""
         try:
             return int(await self._http.ask("count"))
         except CollectionMissing:
             return 0
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
-        """Every stored chunk with its one vector, page by page."""
         async for found in self._pages(BATCH, ALL):
             vectors = unit(found["embeddings"])
             yield [

@@ -17,9 +17,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Lock
+from typing import Any
 from urllib.parse import quote
 
 from app.providers.stores.layout import COLLECTION_NAME
@@ -43,14 +43,9 @@ CREATE TABLE segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows IN
 """
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _NO_LOCKS = ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM")
+_NO_LOCKS_REASON = "its file system lacks the locks that SQLite needs"
 _NOT_WRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE")
-
-
-class _Connection(sqlite3.Connection):
-    """A connection with the inode of the file it has open."""
-
-    inode: tuple[int, int] | None = None
 
 
 class Database:
@@ -64,9 +59,7 @@ class Database:
             raise ConfigurationError(f"The collection {collection!r} is not allowed: letters, digits, '_', '-', '.'")
         self.collection, self.folder, self.path = collection, data_dir / collection, data_dir / collection / FILE
         self._wait = wait
-        self._lock = Lock()
-        self._idle: list[_Connection] = []
-        self._created: tuple[int, int] | None = None
+        self._kept: sqlite3.Connection | None = None
         self._closed = False
 
     def create(self) -> None:
@@ -76,25 +69,23 @@ class Database:
         except OSError as error:
             raise self._unusable(error.strerror or "it cannot be created") from error
         with self._mapped_errors():
-            connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)
-            try:
+            connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None, check_same_thread=False)
+            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                connection.execute("PRAGMA page_size = 8192")
+                if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+                    raise self._unusable(_NO_LOCKS_REASON)
+                connection.execute("BEGIN IMMEDIATE")
                 if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                    connection.execute("PRAGMA page_size = 8192")
-                    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-                        raise self._unusable("its file system lacks the locks that SQLite needs")
-                    connection.execute("BEGIN IMMEDIATE")
-                    if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                        for statement in SCHEMA.split(";\n"):
-                            connection.execute(statement)
-                        connection.execute(f"PRAGMA user_version = {VERSION}")
-                    connection.execute("COMMIT")
-            finally:
-                connection.close()
+                    for statement in SCHEMA.split(";\n"):
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute("COMMIT")
+            self._kept = connection  # while one is open, SQLite does not fold the write-ahead log at every close
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """One snapshot of the collection; None where nothing was ever stored."""
-        with self._mapped_errors(), self._borrowed() as connection:
+        with self._mapped_errors(), self._connected() as connection:
             if connection is not None:
                 connection.execute("BEGIN")
             yield connection
@@ -102,13 +93,14 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One atomic write; on disk when the block is left."""
-        if self._created is None or self._created != self._inode():
+        if self._kept is None or self._inode() is None:
             self.create()
-            self._created = self._inode()
-        with self._mapped_errors(), self._borrowed() as connection:
+        inode = self._inode()
+        with self._mapped_errors(), self._connected() as connection:
             if connection is not None:
+                connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("BEGIN IMMEDIATE")
-            if connection is None or connection.inode != self._inode():  # a repair moved the file away meanwhile
+            if connection is None or inode != self._inode():  # a repair moved the file away meanwhile
                 raise StoreUnavailable(f'The collection "{self.collection}" was replaced during the write: try again.')
             yield connection
             connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'writes'")
@@ -124,10 +116,9 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; from now on every call raises ``StoreUnavailable``."""
-        with self._lock:
-            self._closed = True
-            while self._idle:
-                self._idle.pop().close()
+        self._closed = True
+        if self._kept is not None:
+            self._kept.close()
 
     def damaged(self, what: str) -> StoreDamaged:
         """The error for a collection that differs from what was written."""
@@ -146,62 +137,26 @@ class Database:
         return status.st_dev, status.st_ino
 
     @contextmanager
-    def _borrowed(self) -> Iterator[_Connection | None]:
-        """A pooled connection, rolled back on return; None where there is no database."""
-        connection = None
-        with self._lock:
-            if self._closed:
-                raise StoreUnavailable(f'The collection "{self.collection}" is closed.')
-            inode = self._inode()
-            while self._idle and connection is None:
-                connection = self._idle.pop()
-                if connection.inode != inode:
-                    connection.close()
-                    connection = None
-        if connection is None and inode is not None:
-            connection = self._connect(inode)
-        try:
-            yield connection
-        finally:
-            if connection is not None:
-                self._give_back(connection)
-
-    def _give_back(self, connection: _Connection) -> None:
-        connection.rollback()
-        with self._lock:
-            if self._closed:
-                connection.close()
-            else:
-                self._idle.append(connection)
-
-    def _connect(self, inode: tuple[int, int]) -> _Connection | None:
+    def _connected(self) -> Iterator[sqlite3.Connection | None]:
+        """A new connection; None where there is no database."""
+        if self._closed:
+            raise StoreUnavailable(f'The collection "{self.collection}" is closed.')
+        if self._inode() is None:
+            yield None
+            return
         mode = "rw" if os.access(self.folder, os.W_OK) else "ro"
         if mode == "ro" and not self.path.with_name(f"{FILE}-wal").exists():
             mode = "ro&immutable=1"  # on a read-only medium SQLite needs no lock
-        connection = sqlite3.connect(
-            f"file:{quote(str(self.path))}?mode={mode}",
-            uri=True,
-            timeout=self._wait,
-            isolation_level=None,
-            check_same_thread=False,
-            factory=_Connection,
-        )
-        try:
+        uri = f"file:{quote(str(self.path))}?mode={mode}"
+        options: Any = {"timeout": self._wait, "isolation_level": None, "check_same_thread": False}
+        with closing(sqlite3.connect(uri, uri=True, **options)) as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            connection.execute("PRAGMA synchronous = FULL")
-        except sqlite3.Error:
-            connection.close()
-            raise
-        if version == VERSION:
-            connection.inode = inode
-            return connection
-        connection.close()
-        if version == 0:  # another process is about to create the tables
-            return None
-        raise StoreUnavailable(
-            f'The collection "{self.collection}" was made by another version of Knowledge Garden: '
-            f"remove {self.folder} and ingest again."
-        )
+            if version not in (0, VERSION):
+                raise StoreUnavailable(
+                    f'The collection "{self.collection}" was made by another version of Knowledge Garden: '
+                    f"remove {self.folder} and ingest again."
+                )
+            yield connection if version else None  # 0: another process is about to create the tables
 
     def _unusable(self, reason: str) -> ConfigurationError:
         return ConfigurationError(
@@ -221,7 +176,7 @@ class Database:
         if code.startswith(_DAMAGED):
             return self.damaged(f"{FILE}: {error}")
         if code.startswith(_NO_LOCKS):
-            return self._unusable("its file system lacks the locks that SQLite needs")
+            return self._unusable(_NO_LOCKS_REASON)
         if code.startswith(_NOT_WRITABLE):
             return self._unusable("its files cannot be written")
         reason = f"answered with an error: {error}."

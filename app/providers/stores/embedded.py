@@ -18,32 +18,19 @@ from typing import Any, TypeVar
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.memory_cache import MemoryCache
+from app.providers.stores import rows
 from app.providers.stores.building import BUILD_FROM, build
 from app.providers.stores.database import Database
 from app.providers.stores.filters import Where, conditions
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.layout import Point
-from app.providers.stores.rows import (
-    COLUMNS,
-    allowed,
-    among,
-    as_json,
-    candidate_of,
-    checksum,
-    payload,
-    point_of,
-    remove,
-    row_of,
-    stored_size,
-)
-from app.providers.stores.view import View, current
+from app.providers.stores.segments import View, current
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
 WAIT_SECONDS = 30.0
 """How long a writer waits for another one; each write takes milliseconds."""
-BATCH = 256
-"""Chunks of one write, and of one page when the whole collection is read."""
+BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS = 4
 CACHE_BYTES = 48 << 20
 T = TypeVar("T")
@@ -51,7 +38,7 @@ log = logging.getLogger("garden.store")
 
 
 class EmbeddedStore(LangChainStore):
-    """One collection under ``data_dir``. Nothing is opened before the first call.
+    """One collection under ``data_dir``; nothing is opened before the first call.
 
     Methods raise ``StoreUnavailable`` when SQLite fails or another process keeps writing, ``StoreDamaged`` for damaged
     files. Vectors of another size raise ``ConfigurationError`` on opening and writing, ``StoreUnavailable`` on search.
@@ -73,7 +60,7 @@ class EmbeddedStore(LangChainStore):
         self._unbuilt = 0
         self._view: View | None = None
         self._view_lock = Lock()
-        self._known: MemoryCache[Candidate] = MemoryCache(CACHE_BYTES, _bytes)
+        self._known: MemoryCache[Candidate] = MemoryCache(CACHE_BYTES, lambda one: 4096 + one.sentences.nbytes)  # type: ignore[union-attr]
         self._closed = False
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
@@ -83,16 +70,14 @@ class EmbeddedStore(LangChainStore):
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
         with self.database.reading() as connection:
-            stored = stored_size(connection) if connection else None
+            stored = rows.stored_size(connection) if connection else None
         self._fits(stored, self._known_size(), ConfigurationError)
         self.check_size()
 
     async def aprobe(self) -> None:
-        """Return if a search would work now; an empty collection counts as one that does."""
         await self._read(lambda connection: self._current(connection, self._known_size()), None)
 
     async def aupsert(self, points: Sequence[Point]) -> None:
-        """Store the points, replacing those of the same chunk id; when it returns they are on disk."""
         for point in points:
             self._fits(len(point.dense), self._known_size(), ConfigurationError)
             self._fits(len(points[0].dense), len(point.dense), ConfigurationError)
@@ -100,43 +85,36 @@ class EmbeddedStore(LangChainStore):
             await self._run(self._writer, lambda at=at: self._upsert(points[at : at + BATCH]))  # type: ignore[misc]
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
-        """Delete every chunk of these documents; return how many chunks were deleted."""
         return await self._delete("document_id", document_ids)
 
     async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        """Delete these chunks; return how many there were."""
         return await self._delete("chunk_id", chunk_ids)
 
     async def adocuments(self) -> dict[str, str]:
-        """Document id -> ``content_hash`` of its first chunk."""
-        rows = await self._select("document_id, content_hash, min(position)", "GROUP BY document_id")
-        return {document: content_hash for document, content_hash, _ in rows}
+        found = await self._select("document_id, content_hash, min(position)", "GROUP BY document_id")
+        return {document: content_hash for document, content_hash, _ in found}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
-        """Chunk id -> ``content_hash`` of the chunks of these documents."""
-        return dict(await self._select("chunk_id, content_hash", f"WHERE {among('document_id')}", document_ids))
+        return dict(await self._select("chunk_id, content_hash", f"WHERE {rows.among('document_id')}", document_ids))
 
     async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """Chunk id -> document id of those of these chunks that are stored."""
-        return dict(await self._select("chunk_id, document_id", f"WHERE {among('chunk_id')}", chunk_ids))
+        return dict(await self._select("chunk_id, document_id", f"WHERE {rows.among('chunk_id')}", chunk_ids))
 
     async def acount(self) -> int:
-        """The number of stored chunks."""
-        rows = await self._select("count(*)")
-        return int(rows[0][0]) if rows else 0
+        found = await self._select("count(*)")
+        return int(found[0][0]) if found else 0
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
-        """Search both channels; see ``HybridStore``."""
         wanted, nothing = conditions(where), HybridHits([[] for _ in queries])
 
         def job(connection: sqlite3.Connection) -> HybridHits:
             view = self._current(connection, len(queries[0].dense))
             if view is None:
                 return nothing
-            found, idf = view.hybrid(queries, limit, allowed(connection, wanted))
+            found, idf = view.hybrid(queries, limit, rows.allowed(connection, wanted))
             ids = {own for row in found for own in row}
             known: dict[Any, Candidate] = self._known.find(ids)
-            read = {row[0]: candidate_of(row) for row in self._rows(connection, ids - known.keys())}
+            read = {row[0]: rows.candidate_of(row) for row in self._rows(connection, ids - known.keys())}
             self._known.keep(read)
             known |= read
             return HybridHits([[known[own] for own in row if own in known] for row in found], idf)
@@ -144,7 +122,6 @@ class EmbeddedStore(LangChainStore):
         return await self._read(job, nothing)
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
-        """Every stored chunk with its vectors, page by page, by chunk id, in one snapshot."""
         after, last = "SELECT id FROM chunks WHERE chunk_id > ? ORDER BY chunk_id LIMIT ?", ""
         with ExitStack() as held:
             connection = held.enter_context(self.database.reading())
@@ -153,7 +130,7 @@ class EmbeddedStore(LangChainStore):
                 if connection is None:
                     return []
                 ids = [own for (own,) in connection.execute(after, (last, BATCH))]
-                return sorted(map(point_of, self._rows(connection, ids)), key=lambda one: one.chunk_id)
+                return sorted(map(rows.point_of, self._rows(connection, ids)), key=lambda one: one.chunk_id)
 
             while points := await self._run(self._readers, lambda last=last: page(last)):  # type: ignore[misc]
                 yield points
@@ -164,25 +141,23 @@ class EmbeddedStore(LangChainStore):
         await self._run(self._builder, self._build)  # after one that is running
 
     async def aclose(self) -> None:
-        """Close the files; a second call does nothing."""
         await asyncio.to_thread(self.close)
 
     def close(self) -> None:
-        """``aclose`` for callers without an event loop."""
         self._closed = True
         for threads in (self._writer, self._builder, self._readers):
             threads.shutdown(cancel_futures=True)
         self.database.close()
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        rows = await self._select("chunk_id, text, metadata", f"WHERE {among('chunk_id')}", chunk_ids)
-        return {own: payload(text, metadata) for own, text, metadata in rows}
+        found = await self._select("chunk_id, text, metadata", f"WHERE {rows.among('chunk_id')}", chunk_ids)
+        return {own: rows.payload(text, metadata) for own, text, metadata in found}
 
     async def _remove_all(self) -> None:
         await self._delete(None, ())
 
     async def _size(self) -> int | None:
-        return await self._read(stored_size, None)
+        return await self._read(rows.stored_size, None)
 
     async def _run(self, threads: ThreadPoolExecutor, job: Callable[[], T]) -> T:
         if self._closed:
@@ -199,31 +174,32 @@ class EmbeddedStore(LangChainStore):
         return await self._run(self._readers, reading)
 
     async def _select(self, columns: str, rest: str = "", values: Sequence[str] | None = None) -> list[Any]:
-        query, parameters = f"SELECT {columns} FROM chunks {rest}", () if values is None else (as_json(values),)
+        query, parameters = f"SELECT {columns} FROM chunks {rest}", () if values is None else (rows.as_json(values),)
         return await self._read(lambda connection: connection.execute(query, parameters).fetchall(), [])
 
     def _rows(self, connection: sqlite3.Connection, ids: Iterable[int]) -> list[Any]:
         """The stored rows with these ids. Raises ``StoreDamaged`` when a checksum is wrong."""
-        rows = connection.execute(f"SELECT {COLUMNS} FROM chunks WHERE {among('id')}", (as_json(ids),)).fetchall()
-        for row in rows:
-            if checksum(row[3:]) != row[2]:
+        query = f"SELECT {rows.COLUMNS} FROM chunks WHERE {rows.among('id')}"
+        found = connection.execute(query, (rows.as_json(ids),)).fetchall()
+        for row in found:
+            if rows.checksum(row[3:]) != row[2]:
                 raise self.database.damaged(f"the checksum of chunk {row[1]!r} is wrong")
-        return rows
+        return found
 
     def _current(self, connection: sqlite3.Connection, size: int | None) -> View | None:
         """The view to search. Raises ``StoreUnavailable`` when its vectors are not of *size*."""
-        self._fits(stored_size(connection), size, StoreUnavailable)
+        self._fits(rows.stored_size(connection), size, StoreUnavailable)
         with self._view_lock:
             self._view = view = current(connection, self.database.folder, self._view)
         return view
 
     def _upsert(self, points: Sequence[Point]) -> None:
-        rows, size = [row_of(point) for point in points], len(points[0].dense)
+        new, size = [rows.row_of(point) for point in points], len(points[0].dense)
         with self.database.writing() as connection:
-            self._fits(stored_size(connection), size, ConfigurationError)
+            self._fits(rows.stored_size(connection), size, ConfigurationError)
             connection.execute("UPDATE meta SET value = ? WHERE name = 'size'", (size,))
-            remove(connection, "chunk_id", [point.chunk_id for point in points])
-            connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(rows[0])})", rows)
+            rows.remove(connection, "chunk_id", [point.chunk_id for point in points])
+            connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
         self._unbuilt += len(points)
         if self._unbuilt >= self._build_from and not self._closed:
             self._builder.submit(self._build)
@@ -233,7 +209,7 @@ class EmbeddedStore(LangChainStore):
             if not self.database.path.exists():
                 return 0
             with self.database.writing() as connection:
-                return remove(connection, column, values)
+                return rows.remove(connection, column, values)
 
         return await self._run(self._writer, job)
 
@@ -243,8 +219,3 @@ class EmbeddedStore(LangChainStore):
             build(self.database, self._build_from)
         except (OSError, sqlite3.Error, RAGError) as error:
             log.warning("segments_not_built", extra={"collection": self.collection, "reason": str(error)})
-
-
-def _bytes(candidate: Candidate) -> int:
-    """About what a candidate takes in memory."""
-    return 4096 + (candidate.sentences.nbytes if candidate.sentences is not None else 0)

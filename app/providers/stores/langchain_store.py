@@ -21,8 +21,7 @@ from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
 
 from app.providers.embeddings.vectors import adocument_vectors, aquestion_vectors
-from app.providers.stores.filters import Where
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.hybrid import Candidate, ChunkStore, HybridQuery
 from app.providers.stores.layout import Point, indexed_text_of, sentence_texts
 from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
 from graph.errors import ConfigurationError, RetrievalFailed
@@ -37,7 +36,7 @@ T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
 
-class LangChainStore(VectorStore, ABC):
+class LangChainStore(VectorStore, ChunkStore, ABC):
     """One collection. ``size`` is the dimension of the embedding model, None while that is unknown.
 
     A store adds the abstract operations, which raise ``CollectionMissing`` where there is no collection, and
@@ -51,18 +50,6 @@ class LangChainStore(VectorStore, ABC):
         self.collection = collection
         self._embedding = embedding
         self._model_size = size
-
-    @abstractmethod
-    async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
-        """See ``HybridStore``."""
-
-    @abstractmethod
-    async def aupsert(self, points: Sequence[Point]) -> None:
-        """See ``ChunkStore``."""
-
-    @abstractmethod
-    async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        """See ``ChunkStore``."""
 
     @abstractmethod
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -113,7 +100,6 @@ class LangChainStore(VectorStore, ABC):
         return self._embedding
 
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
-        """``aadd_documents`` for synchronous callers."""
         return self._blocking(self.aadd_documents(documents, **kwargs))
 
     async def aadd_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
@@ -138,11 +124,9 @@ class LangChainStore(VectorStore, ABC):
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
-        """``adelete`` for synchronous callers."""
         return self._blocking(self.adelete(ids))
 
     async def adelete(self, ids: list[str] | None = None, **_: Any) -> bool:
-        """Delete documents by id, all of them when ``ids`` is None; unknown ids are no error."""
         if ids is None:
             await self._remove_all()
         else:
@@ -150,24 +134,19 @@ class LangChainStore(VectorStore, ABC):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """``aget_by_ids`` for synchronous callers."""
         return self._blocking(self.aget_by_ids(ids))
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """The documents with these ids, in that order; those that are not stored are left out."""
         found = await self._fetch(ids)
         return [_document(one, found[one]) for one in ids if one in found]
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
-        """``asimilarity_search`` for synchronous callers."""
         return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
 
     async def asimilarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
-        """The ``k`` documents nearest to the query."""
         return [document for document, _ in await self.asimilarity_search_with_score(query, k, **kwargs)]
 
     def similarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> list[tuple[Document, float]]:
-        """``asimilarity_search_with_score`` for synchronous callers."""
         return self._blocking(self.asimilarity_search_with_score(query, k, **kwargs))
 
     async def asimilarity_search_with_score(
@@ -175,7 +154,7 @@ class LangChainStore(VectorStore, ABC):
     ) -> list[tuple[Document, float]]:
         """The ``k`` nearest documents that pass ``filter=`` with their cosine, as measured, highest first."""
         (vector,) = await aquestion_vectors(self._embedding, [query])
-        (found,) = (await self.ahybrid([HybridQuery(vector, ())], k, kwargs.get("filter"))).candidates
+        (found,) = (await self.ahybrid([HybridQuery(vector, (), k)], k, kwargs.get("filter"))).candidates
         scored = [(_document(one.chunk.chunk_id, one.payload), float(one.dense @ vector)) for one in found]
         return sorted(scored, key=lambda one: -one[1])[:k]
 

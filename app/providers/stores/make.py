@@ -33,7 +33,7 @@ def as_store(store: ChunkStore | VectorStore, embedding: EmbeddingModel) -> Chun
 
     if isinstance(store, VectorStore) and not isinstance(store, LangChainStore):
         return AnyVectorStore(store, embedding.embeddings)
-    return store  # type: ignore[return-value]  # not a vector store of another package
+    return store
 
 
 def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) -> ChunkStore:

@@ -8,7 +8,6 @@ nor payloads of other pipelines, nor statistics, and its fused scores are ranks:
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +32,6 @@ from app.providers.stores.qdrant_points import (
     point_struct,
     qdrant_filter,
     sentences_of,
-    sparse_of,
     wire_id,
 )
 from app.providers.stores.remote import RemoteStore
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
 
 BATCH, PAGE = 64, 1000
 """Points per request when writing, and when the whole collection is read."""
-MOST_TERMS = 64
-"""Terms whose idf is asked for one search; further ones count as the rarest."""
 T = TypeVar("T")
 
 
@@ -64,13 +60,13 @@ class QdrantStore(RemoteStore):
         retry: Retry | None = None,
     ) -> None:
         """*seconds* is the time limit of one request, by default the settings'. Logs a key sent unencrypted."""
-        from app.providers.stores.qdrant_search import search  # now: importing it takes seconds
+        from app.providers.stores.qdrant_search import inverse_document_frequencies, search  # now: it takes seconds
 
         seconds = seconds or settings.vector_store_timeout_seconds
         super().__init__(embedding, collection, size, seconds=seconds, retry=retry)
         self._connection = QdrantConnection(settings, collection, seconds)
         self._client = self._connection.client
-        self._search_ids = search
+        self._search_ids, self._idf = search, inverse_document_frequencies
         self._layout: Layout | None = None
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
@@ -88,7 +84,8 @@ class QdrantStore(RemoteStore):
 
         async def read() -> tuple[dict[Any, Candidate], dict[int, float]]:
             found, idf = await asyncio.gather(
-                self._client.retrieve(self.collection, ids, with_vectors=names), self._idf(known, terms)
+                self._client.retrieve(self.collection, ids, with_vectors=names),
+                self._idf(self._client, self.collection, known, terms),
             )
             return {one.id: candidate_of(one, known) for one in found}, idf
 
@@ -117,7 +114,6 @@ class QdrantStore(RemoteStore):
         return {key: vectors for key, vectors in rows.items() if len(vectors)}
 
     async def aupsert(self, points: Sequence[Point]) -> None:
-        """Store the points, replacing those of the same chunk id; the first call creates the collection."""
         if not points:
             return
         try:
@@ -132,14 +128,12 @@ class QdrantStore(RemoteStore):
             await self._ask(lambda rows=rows: self._client.upsert(self.collection, rows, wait=True))  # type: ignore[misc]
 
     async def acount(self) -> int:
-        """The number of stored chunks; 0 for a collection not created yet."""
         try:
             return (await self._ask(lambda: self._client.count(self.collection))).count
         except CollectionMissing:
             return 0
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
-        """Every stored chunk with its vectors, page by page."""
         known = await self._known()
         async for page in self._pages(limit=BATCH, with_vectors=True):
             yield [point_of(one, known) for one in page]
@@ -147,34 +141,6 @@ class QdrantStore(RemoteStore):
     async def _search(self, known: Layout, query: HybridQuery, limit: int, chosen: models.Filter | None) -> list[Any]:
         job = partial(self._search_ids, self._connection.blocking_client, self.collection, known, query, limit, chosen)
         return await self._ask(lambda: asyncio.get_running_loop().run_in_executor(self._connection.threads, job))
-
-    async def _idf(self, known: Layout, terms: Sequence[int]) -> dict[int, float]:
-        """The idf of terms as the server weighs them; of those past ``MOST_TERMS`` the highest.
-
-        The server has no request for it, but scores a query of one term by stored weight times idf. On several shards
-        each has its own; the best hit's counts.
-        """
-        from qdrant_client import models
-
-        asked = terms[:MOST_TERMS]
-        requests = [
-            models.QueryRequest(
-                query=models.SparseVector(indices=[term], values=[1.0]),
-                using=known.sparse,
-                limit=1,
-                with_vector=[known.sparse],
-            )
-            for term in asked
-        ]
-        found = await self._client.query_batch_points(self.collection, requests) if asked else []
-        idf = {}
-        for term, one in zip(asked, found, strict=True):
-            if one.points:
-                idf[term] = one.points[0].score / (sparse_of(one.points[0], known) or {})[term]
-        if len(idf) < len(asked):
-            nowhere = math.log(1.0 + ((await self._client.count(self.collection)).count + 0.5) / 0.5)
-            idf |= dict.fromkeys([term for term in asked if term not in idf], nowhere)
-        return dict.fromkeys(terms, max(idf.values(), default=0.0)) | idf
 
     async def _known(self) -> Layout:
         """The collection as it was last described."""

@@ -6,13 +6,19 @@ also in its hybrid mode: so ``search`` blocks, and the two classes here hand it 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import Any
+
 from langchain_core.embeddings import Embeddings
 from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseEmbeddings, SparseVector
-from qdrant_client import QdrantClient, models
+from qdrant_client import AsyncQdrantClient, QdrantClient, models
 
 from app.providers.stores.hybrid import HybridQuery
-from app.providers.stores.qdrant_points import Layout
+from app.providers.stores.qdrant_points import Layout, sparse_of
 
+MOST_TERMS = 64
+"""Terms whose idf is asked for one search; further ones count as the rarest."""
 WIDER = 4
 """So many times more are asked for where the server's order is not that of the cosines."""
 
@@ -71,3 +77,24 @@ def search(
     )
     most = limit * (2 if hybrid else 1) * (1 if layout.cosine else WIDER)
     return [document.metadata["_id"] for document in store.similarity_search("", most, chosen)]
+
+
+async def inverse_document_frequencies(
+    client: AsyncQdrantClient, collection: str, layout: Layout, terms: Sequence[int]
+) -> dict[int, float]:
+    """The idf of terms as the server weighs them; of those past ``MOST_TERMS`` the highest.
+
+    The server has no request for it, but scores a query of one term by stored weight times idf. On several shards
+    each has its own; the best hit's counts.
+    """
+    asked = terms[:MOST_TERMS]
+    shared: dict[str, Any] = {"using": layout.sparse, "limit": 1, "with_vector": [layout.sparse]}
+    queries = [models.SparseVector(indices=[term], values=[1.0]) for term in asked]
+    requests = [models.QueryRequest(query=query, **shared) for query in queries]
+    found = await client.query_batch_points(collection, requests) if asked else []
+    best = {term: one.points[0] for term, one in zip(asked, found, strict=True) if one.points}
+    idf = {term: point.score / (sparse_of(point, layout) or {})[term] for term, point in best.items()}
+    if len(idf) < len(asked):
+        nowhere = math.log(1.0 + ((await client.count(collection)).count + 0.5) / 0.5)
+        idf |= dict.fromkeys([term for term in asked if term not in idf], nowhere)
+    return dict.fromkeys(terms, max(idf.values(), default=0.0)) | idf

@@ -58,11 +58,9 @@ class RemoteStore(LangChainStore):
         """The store's id of one of our chunks."""
 
     async def aprobe(self) -> None:
-        """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
         self._fits(await self._size(), self._known_size(), StoreUnavailable)
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
-        """Delete every chunk of these documents; return how many chunks were deleted."""
         try:
             ids = [own for own, _ in await self._metadata([], {"document_id": list(document_ids)})]
         except CollectionMissing:
@@ -71,13 +69,11 @@ class RemoteStore(LangChainStore):
         return len(ids)
 
     async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        """Delete these chunks; return how many there were."""
         stored = list(await self.aowners(chunk_ids))
         await self._remove([self._own_id(chunk_id) for chunk_id in stored])
         return len(stored)
 
     async def adocuments(self) -> dict[str, str]:
-        """Document id -> ``content_hash`` of its first chunk."""
         first: dict[str, tuple[int, str]] = {}
         for metadata in await self._list(("document_id", "content_hash", "chunk_index")):
             document, position = str(metadata.get("document_id", "")), chunk_index_of(metadata)
@@ -86,12 +82,10 @@ class RemoteStore(LangChainStore):
         return {document: content_hash for document, (_, content_hash) in first.items()}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
-        """Chunk id -> ``content_hash`` of the chunks of these documents."""
         found = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found}
 
     async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """Chunk id -> document id of those of these chunks that are stored."""
         try:
             found = await self._fetch(chunk_ids)
         except CollectionMissing:
@@ -99,7 +93,6 @@ class RemoteStore(LangChainStore):
         return {chunk_id: str(metadata_of(one).get("document_id") or "") for chunk_id, one in found.items()}
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._close_here()
 
     async def _remove_all(self) -> None:

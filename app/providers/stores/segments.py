@@ -2,7 +2,7 @@
 
 A segment holds the chunks of a range of ids. In memory it is made of rows of the database; saved, it is a folder of
 numpy arrays and a usearch index, memory-mapped so that processes share them. It is derived data: a segment that is
-missing or damaged is made again.
+missing or damaged is made again. A ``View`` is one snapshot of a collection: its segments, and which chunks exist.
 
 HNSW: Malkov and Yashunin, 2016, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable
 Small World graphs".
@@ -11,16 +11,24 @@ Small World graphs".
 from __future__ import annotations
 
 import json
+import logging
+import math
 import mmap
+import shutil
 import sqlite3
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.providers.stores.bm25 import highest
+from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery
+
+log = logging.getLogger("garden.store")
+Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Vectors = NDArray[np.float32]
 WORD = np.dtype([("term", "<u4"), ("weight", "<f4")])
@@ -103,7 +111,7 @@ class Segment:
         return len(self.ids)
 
     def postings(self, term: int) -> tuple[NDArray[np.uint32], Vectors]:
-        """The rows that have a BM25 dimension, ascending, and their weights."""
+        """The rows that have a BM25 dimension, and their weights."""
         at = int(np.searchsorted(self._terms, np.uint32(term)))
         if at == len(self._terms) or self._terms[at] != term:
             return self._rows[:0], self._weights[:0]
@@ -132,3 +140,73 @@ def file_checksum(file: Path) -> int:
 def top(scores: Vectors, limit: int) -> NDArray[np.intp]:
     """The positions of the *limit* highest scores, in no order."""
     return np.arange(len(scores)) if len(scores) <= limit else np.argpartition(scores, -limit)[-limit:]
+
+
+class View(NamedTuple):
+    """One version of a collection, after so many ``writes``.
+
+    ``parts`` are its segments by name, each with the mask of the chunks that still exist; the one named "" is in memory
+    and holds the newest chunks.
+    """
+
+    writes: int
+    parts: dict[str, tuple[Segment, Mask]]
+
+    def hybrid(
+        self, queries: Sequence[HybridQuery], limit: int, allowed: Ids | None
+    ) -> tuple[list[list[int]], dict[int, float]]:
+        """Per query the ids of the best of both channels, *limit* of each, best first; and the idf of every term."""
+        count = sum(int(np.count_nonzero(mask)) for _, mask in self.parts.values())
+        idf = {}
+        for term in {term for query in queries for term in query.terms}:
+            own = sum(int(np.count_nonzero(mask[one.postings(term)[0]])) for one, mask in self.parts.values())
+            idf[term] = math.log(1.0 + (count - own + 0.5) / (own + 0.5))
+        parts = [
+            (one, mask if allowed is None else mask & np.isin(one.ids, allowed)) for one, mask in self.parts.values()
+        ]
+        return [_best(parts, query, idf, limit)[: query.keep] for query in queries], idf
+
+
+def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mapping[int, float], limit: int) -> list[int]:
+    found: list[tuple[float, int]] = []
+    most = highest(query.terms, idf) or 1.0
+    for segment, mask in parts:
+        words = np.zeros(len(segment), np.float32)
+        for term in query.terms:
+            rows, weights = segment.postings(term)
+            words[rows] += weights * np.float32(idf[term])
+        matching = np.flatnonzero(words * mask)
+        matching = matching[top(words[matching], limit)]
+        rows = np.union1d(matching, segment.nearest(query.dense, limit, None if mask.all() else mask))
+        cosines = np.minimum(np.vecdot(segment.dense[rows], query.dense), 1.0)
+        scores = SIMILARITY_SHARE * cosines + (1 - SIMILARITY_SHARE) / most * words[rows]
+        found += zip((-scores).tolist(), segment.ids[rows].tolist(), strict=True)
+    return [own for _, own in sorted(found)]
+
+
+def current(connection: sqlite3.Connection, folder: Path, known: View | None) -> View | None:
+    """Return the view of what the connection sees, reusing the *known* one; None for an empty collection.
+
+    A saved segment that cannot be opened is read from the database; the next build saves it again.
+    """
+    meta = dict(connection.execute("SELECT name, value FROM meta"))
+    if meta["size"] is None or (known is not None and known.writes == meta["writes"]):
+        return known if meta["size"] is not None else None
+    parts, last = {}, 0
+    for name, low, last, at in connection.execute("SELECT name, low, high, at FROM segments ORDER BY low").fetchall():
+        if known is not None and name in known.parts:
+            (segment, mask), since = known.parts[name], known.writes
+        else:
+            try:
+                segment = Segment.open(folder / name)
+            except (OSError, ValueError, EOFError) as error:
+                log.warning("segment_lost", extra={"segment": name, "reason": str(error)})
+                shutil.rmtree(folder / name, ignore_errors=True)
+                segment = Segment.read(connection, meta["size"], low, last)
+            mask, since = np.ones(len(segment), bool), at
+        gone = connection.execute("SELECT id FROM removed WHERE at > ? AND id > ? AND id <= ?", (since, low, last))
+        ids = np.fromiter((own for (own,) in gone), np.int64)
+        parts[name] = segment, mask & ~np.isin(segment.ids, ids)
+    tail = Segment.read(connection, meta["size"], last)
+    parts[""] = tail, np.ones(len(tail), bool)
+    return View(meta["writes"], parts)
