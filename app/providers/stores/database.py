@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,6 +26,7 @@ from app.providers.stores.layout import COLLECTION_NAME
 from graph.errors import ConfigurationError, RAGError, StoreDamaged, StoreUnavailable
 
 FILE = "garden.sqlite3"
+Inode = tuple[int, int]
 VERSION = 2
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
@@ -59,7 +60,8 @@ class Database:
             raise ConfigurationError(f"The collection {collection!r} is not allowed: letters, digits, '_', '-', '.'")
         self.collection, self.folder, self.path = collection, data_dir / collection, data_dir / collection / FILE
         self._wait = wait
-        self._kept: sqlite3.Connection | None = None
+        self._idle: list[tuple[Inode | None, sqlite3.Connection]] = []
+        self._created: Inode | None = None
         self._closed = False
 
     def create(self) -> None:
@@ -68,8 +70,10 @@ class Database:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._unusable(error.strerror or "it cannot be created") from error
-        with self._mapped_errors():
-            connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None, check_same_thread=False)
+        with (
+            self._mapped_errors(),
+            closing(sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)) as connection,
+        ):
             if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
                 connection.execute("PRAGMA page_size = 8192")
                 if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
@@ -80,7 +84,7 @@ class Database:
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("COMMIT")
-            self._kept = connection  # while one is open, SQLite does not fold the write-ahead log at every close
+            self._created = self._inode()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -93,14 +97,12 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One atomic write; on disk when the block is left."""
-        if self._kept is None or self._inode() is None:
+        if self._created is None or self._created != self._inode():
             self.create()
-        inode = self._inode()
         with self._mapped_errors(), self._connected() as connection:
             if connection is not None:
-                connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("BEGIN IMMEDIATE")
-            if connection is None or inode != self._inode():  # a repair moved the file away meanwhile
+            if connection is None or self._created != self._inode():  # a repair moved the file away meanwhile
                 raise StoreUnavailable(f'The collection "{self.collection}" was replaced during the write: try again.')
             yield connection
             connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'writes'")
@@ -117,8 +119,8 @@ class Database:
     def close(self) -> None:
         """Close every connection; from now on every call raises ``StoreUnavailable``."""
         self._closed = True
-        if self._kept is not None:
-            self._kept.close()
+        while self._idle:
+            self._idle.pop()[1].close()
 
     def damaged(self, what: str) -> StoreDamaged:
         """The error for a collection that differs from what was written."""
@@ -128,7 +130,7 @@ class Database:
             collection=self.collection,
         )
 
-    def _inode(self) -> tuple[int, int] | None:
+    def _inode(self) -> Inode | None:
         """Device and inode of the file; they change when the collection is removed or replaced."""
         try:
             status = self.path.stat()
@@ -138,25 +140,47 @@ class Database:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection | None]:
-        """A new connection; None where there is no database."""
+        """A pooled connection, rolled back at the end; None where there is no database."""
         if self._closed:
             raise StoreUnavailable(f'The collection "{self.collection}" is closed.')
-        if self._inode() is None:
-            yield None
-            return
+        inode = self._inode()
+        of, connection = self._idle.pop() if self._idle else (None, None)
+        if connection is not None and of != inode:
+            connection.close()
+            connection = None
+        if connection is None and inode is not None:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            if connection is not None:
+                self._give_back(inode, connection)
+
+    def _give_back(self, inode: Inode | None, connection: sqlite3.Connection) -> None:
+        connection.rollback()
+        self._idle.append((inode, connection))
+        if self._closed:
+            self.close()
+
+    def _connect(self) -> sqlite3.Connection | None:
         mode = "rw" if os.access(self.folder, os.W_OK) else "ro"
         if mode == "ro" and not self.path.with_name(f"{FILE}-wal").exists():
             mode = "ro&immutable=1"  # on a read-only medium SQLite needs no lock
         uri = f"file:{quote(str(self.path))}?mode={mode}"
         options: Any = {"timeout": self._wait, "isolation_level": None, "check_same_thread": False}
-        with closing(sqlite3.connect(uri, uri=True, **options)) as connection:
+        with ExitStack() as failed:
+            connection: sqlite3.Connection = failed.enter_context(closing(sqlite3.connect(uri, uri=True, **options)))
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, VERSION):
+            if version == 0:  # another process is about to create the tables
+                return None
+            if version != VERSION:
                 raise StoreUnavailable(
                     f'The collection "{self.collection}" was made by another version of Knowledge Garden: '
                     f"remove {self.folder} and ingest again."
                 )
-            yield connection if version else None  # 0: another process is about to create the tables
+            connection.execute("PRAGMA synchronous = FULL")
+            failed.pop_all()
+            return connection
 
     def _unusable(self, reason: str) -> ConfigurationError:
         return ConfigurationError(
