@@ -31,8 +31,7 @@ from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 WAIT_SECONDS = 30.0
 """How long a writer waits for another one; each write takes milliseconds."""
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
-READERS = 4
-CACHE_BYTES = 48 << 20
+READERS, CACHE_BYTES = 4, 48 << 20
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
