@@ -69,13 +69,13 @@ class Settings(BaseSettings):
     qdrant_url: str = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")
 
-    relevance_threshold: float = Field(
-        RELEVANCE_THRESHOLD, ge=0, le=1, description="least relevance of a chunk"
-    )
+    relevance_threshold: float = Field(RELEVANCE_THRESHOLD, ge=0, le=1, description="least relevance of a chunk")
     min_confidence_threshold: float = Field(MIN_CONFIDENCE, ge=0, le=1, description="least confidence of an answer")
     max_retrieval_results: int = Field(5, ge=1, le=50, description="default `max_results` of the library")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
-    attribution: Literal["model", "verified"] = Field("model", description="whose citations count: the model's, or verified ones added")
+    attribution: Literal["model", "verified"] = Field(
+        "model", description="whose citations count: the model's, or verified ones added"
+    )
     question_precision: Literal["fp32", "int8"] = Field("int8", description="arithmetic of question embeddings")
 
     request_timeout_seconds: float = Field(

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from app.api.errors import JSON, error_response
 from app.api.query_schemas import ErrorBody
+from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
 
 MAX_ID_CHARS = 1_020
@@ -35,8 +36,8 @@ class StoredChunk(BaseModel):
     page: int | None = Field(description="1-based")
 
 
-def chunk_routes(store: Any) -> APIRouter:
-    """``GET /api/v1/chunks/{chunkId}`` over *store*, any LangChain vector store that finds documents by id."""
+def chunk_routes(store: ChunkStore) -> APIRouter:
+    """``GET /api/v1/chunks/{chunkId}`` over *store*."""
     router = APIRouter(prefix="/api/v1/chunks", tags=["chunks"])
 
     @router.get("/{chunkId:path}", response_model=StoredChunk, responses=ERRORS)

@@ -14,6 +14,7 @@ from prometheus_client.metrics_core import Metric
 from app.bootstrap.container import AppContainer
 from app.ops.metrics import Metrics, circuit_states, gauge, model_tokens
 from app.providers.rerank.models import reranker_label
+from app.providers.stores.hybrid import ChunkStore
 from graph.errors import RAGError
 
 FRESH_SECONDS = 5.0
@@ -87,13 +88,10 @@ def _tasks() -> int:
         return 0
 
 
-async def _count(store: object) -> int | None:
-    """How many chunks *store* holds; None when it does not say so in time, or cannot."""
-    count = getattr(store, "acount", None)
-    if count is None:
-        return None
+async def _count(store: ChunkStore) -> int | None:
+    """How many chunks *store* holds; None when it does not say so in time."""
     try:
         async with asyncio.timeout(LIMIT):
-            return int(await count())
+            return await store.acount()
     except (TimeoutError, RAGError):
         return None

@@ -21,7 +21,8 @@ from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_sy
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, find_embeddings
 from app.providers.http.circuit import Circuit
-from app.providers.stores.make import make_store
+from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.make import as_store, make_store
 from app.query_service.service import QueryService
 from app.settings import Settings, load_settings
 from app.tasks.service import TaskService
@@ -71,7 +72,7 @@ def build_container(
         embedding=parts.probe_embedding,
         ollama_host=settings.ollama_host,
         chat=parts.probe_chat,
-        notes=lambda: getattr(parts.store, "notes", ()),
+        notes=lambda: parts.store.notes,
         advice=advice_of(settings),
     )
 
@@ -81,7 +82,7 @@ def build_container(
             if close:
                 close()
 
-    closers = [parts.store.aclose, close_models]
+    closers: list[Callable[[], Awaitable[None]]] = [parts.store.aclose, close_models]
     closers += [part.aclose for part in (parts.ports.synthesizer, parts.ports.grader) if isinstance(part, Closable)]
 
     if spans:
@@ -133,7 +134,7 @@ class Parts:
     """What a graph is made of, and how to ask the models whether they are well."""
 
     embedding: EmbeddingModel
-    store: Any
+    store: ChunkStore
     ports: Ports
     probe_embedding: Callable[[], Awaitable[None]]
     probe_chat: Callable[[], Awaitable[None]] | None
@@ -155,7 +156,9 @@ def make_parts(
             loading = [pool.submit(embedding.load), *([pool.submit(reader.load)] if reader else [])]
             if store is None:
                 store = make_store(settings, settings.vector_store_collection, embedding)
-                undone.callback(getattr(store, "close", bool))  # a server's store holds nothing
+                undone.callback(store.close)
+            else:
+                store = as_store(store, embedding)
         for one in loading:
             one.result()
         calibration = calibration_for(embedding.name, calibrations)
@@ -180,7 +183,8 @@ def _circuits(parts: Parts) -> list[Circuit]:
     """Those of the parts that are remote."""
     ports = parts.ports
     holders = [parts.store, parts.embedding.embeddings, ports.grader, getattr(ports.synthesizer, "completion", None)]
-    return [holder.circuit for holder in holders if isinstance(getattr(holder, "circuit", None), Circuit)]
+    circuits = [getattr(holder, "circuit", None) for holder in holders]
+    return [circuit for circuit in circuits if isinstance(circuit, Circuit)]
 
 
 def calibrations_of(settings: Settings) -> dict[str, Calibration]:

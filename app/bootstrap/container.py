@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.ingest.sink import Sink
 from app.ops.traffic import Traffic
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from app.ops.spans import Spans
     from app.providers.embeddings.models import EmbeddingModel
     from app.providers.http.circuit import Circuit
+    from app.providers.stores.hybrid import ChunkStore
     from app.query_service.service import QueryService
     from app.settings import Settings
     from app.tasks.service import TaskService
@@ -28,7 +29,7 @@ class AppContainer:
 
     settings: Settings
     embedding: EmbeddingModel
-    store: Any
+    store: ChunkStore
     retriever: Retriever
     service: QueryService
     health: Health
@@ -58,7 +59,7 @@ class AppContainer:
     def circuits(self) -> dict[str, Circuit]:
         """The circuit of every remote part, by the part's name."""
         circuits = {circuit.name: circuit for circuit in self.part_circuits}
-        tasks = getattr(self._tasks.store, "circuit", None) if self._tasks else None
+        tasks = self._tasks.store.circuit if self._tasks else None
         return circuits if tasks is None else {**circuits, f"tasks_{tasks.name}": tasks}
 
     async def start(self) -> None:

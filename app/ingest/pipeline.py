@@ -17,7 +17,7 @@ from app.ingest.sink import Sink
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from app.providers.stores.layout import ChunkStore
+    from app.providers.stores.hybrid import ChunkStore
 
 _Item = SplitDocument | SkippedFile
 

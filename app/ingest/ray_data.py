@@ -29,7 +29,7 @@ from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from app.providers.embeddings.vectors import Vectors
-    from app.providers.stores.layout import ChunkStore
+    from app.providers.stores.hybrid import ChunkStore
 
 DOCUMENTS_TOGETHER = 4
 """Documents per call of an embedding actor."""

@@ -15,7 +15,8 @@ from app.ingest.identify import part_hash
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from app.providers.stores.layout import ChunkStore, Point
+    from app.providers.stores.hybrid import ChunkStore
+    from app.providers.stores.layout import Point
 
 
 def taken(document_id: str, chunks: Sequence[TextChunk], owners: Mapping[str, str]) -> str | None:

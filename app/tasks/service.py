@@ -13,6 +13,7 @@ from app.ingest.identify import content_hash
 from app.ingest.parts import parts_of
 from app.ingest.sink import Sink
 from app.ingest.tasks import Priority, Status, Task, task_documents
+from app.providers.stores.hybrid import ChunkStore
 from app.tasks.chat import ChatPrompt, reply_pieces
 from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, format_context
 from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of
@@ -39,7 +40,12 @@ class TaskService:
     """
 
     def __init__(
-        self, store: Any, embedding: EmbeddingModel, *, completion: ChatCompletion | None = None, seconds: float = 30.0
+        self,
+        store: ChunkStore,
+        embedding: EmbeddingModel,
+        *,
+        completion: ChatCompletion | None = None,
+        seconds: float = 30.0,
     ) -> None:
         self.store = store
         self.embedding = embedding

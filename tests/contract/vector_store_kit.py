@@ -153,11 +153,13 @@ class VectorStoreKit:
         await store.aoptimize()
         await store.aprobe()
 
-    @pytest.mark.parametrize("place", ["first", "9" * 5000, [1], {"at": 1}, 1.5])
-    async def test_a_place_that_is_no_number_counts_as_the_first(self, store: Any, place: Any) -> None:
+    @pytest.mark.parametrize("position", ["first", "9" * 5000, [1], {"at": 1}, 1.5])
+    async def test_a_position_that_is_no_number_counts_as_the_first(self, store: Any, position: Any) -> None:
         """Other pipelines write what they like into ``chunk_index``; the documents are listed nevertheless."""
         given = point("a", 0, "h")
-        await store.aupsert([replace(given, metadata={**given.metadata, "chunk_index": place}), point("a", 1, "part")])
+        await store.aupsert(
+            [replace(given, metadata={**given.metadata, "chunk_index": position}), point("a", 1, "part")]
+        )
         assert await store.adocuments() == {"a": "h"}
 
     async def test_nothing_was_ever_stored(self, store: Any) -> None:
@@ -210,7 +212,7 @@ class VectorStoreKit:
         assert await store.acount() == 100
 
     async def test_every_chunk_can_be_had_again_with_its_vectors(self, store: Any) -> None:
-        """What is walked is all that was stored: texts, metadata and vectors, each chunk once."""
+        """All that was stored is listed: texts, metadata and vectors, each chunk once."""
         given = {one.chunk_id: one for one in (point(f"d{n}", 0, f"h{n}", f"{FRUIT[n % 5]} {n}.") for n in range(150))}
         await store.aupsert(list(given.values()))
         found = [one async for page in store.apoints() for one in page]

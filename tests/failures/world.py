@@ -11,7 +11,6 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.layout import Point, indexed_text
 from app.providers.stores.qdrant import QdrantStore
-from app.providers.stores.qdrant_connection import connect
 from app.settings import load_settings
 from graph.sentences import sentence_spans
 from tests.failures.table import Case
@@ -62,7 +61,7 @@ def steady_store(collection: str = COLLECTION) -> QdrantPeer:
 
     async def fill() -> None:
         unused = DeterministicFakeEmbedding(size=1)
-        store = QdrantStore(unused, connect(load_settings(qdrant_url=peer.url)), collection, seconds=30)
+        store = QdrantStore(unused, load_settings(qdrant_url=peer.url), collection, seconds=30)
         await store.aupsert(chunk_points())
         await store.aclose()
 

@@ -75,6 +75,14 @@ class ChromaServer:
         body = {"name": name, "metadata": metadata or None, "configuration": {"hnsw": {"space": space}}}
         return str(self._post("", body)["id"])
 
+    def describe(self, name: str) -> Any:
+        """A collection as the server describes it."""
+        return httpx.get(f"{self.url}{_COLLECTIONS}/{name}", timeout=20).json()
+
+    def rows(self, own_id: str) -> Any:
+        """What a collection holds, by its id."""
+        return self._post(f"/{own_id}/get", {"include": ["metadatas"]})
+
     def drop(self, name: str) -> None:
         """Delete a collection."""
         httpx.delete(f"{self.url}{_COLLECTIONS}/{name}", timeout=20)

@@ -15,7 +15,8 @@ import numpy as np
 
 from app.ingest.identify import part_hash
 from app.providers.embeddings.vectors import adocument_vectors, unit
-from app.providers.stores.layout import ChunkStore, Point, indexed_text, indexed_text_of, sentence_texts
+from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.layout import Point, indexed_text, indexed_text_of, sentence_texts
 from app.providers.stores.payloads import chunk_from_payload
 from graph.errors import ConfigurationError
 

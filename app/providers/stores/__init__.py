@@ -1,6 +1,6 @@
-"""Vector stores behind one interface: ``make.py`` opens the one that ``VECTOR_STORE`` names.
+"""Vector stores behind one interface (``hybrid.ChunkStore``): ``make.py`` opens the one that ``VECTOR_STORE`` names.
 
-langchain_store.py   what LangChain asks of any store       remote.py   what stores behind a wire have in common
-embedded.py          SQLite (database.py), searched as memory-mapped segments (segments.py, view.py, building.py)
-qdrant.py            a Qdrant server (qdrant_*.py)          chroma.py   a Chroma server (chroma_*.py)
+langchain_store.py   base of all, a LangChain ``VectorStore``   any_vector_store.py   any other ``VectorStore``
+embedded.py          SQLite (database.py, rows.py), searched as memory-mapped segments (segments, view, building)
+remote.py            base of the servers' stores: qdrant.py (langchain-qdrant, qdrant-client) and chroma.py (HTTP)
 """

@@ -23,7 +23,7 @@ AVERAGE_STEMS = 80.0
 
 
 def document_weights(text: str) -> dict[int, float]:
-    """The sparse vector of ``layout.indexed_text`` of a chunk, as weight per dimension, each in (0, K1 + 1)."""
+    """Compute the sparse vector of ``layout.indexed_text`` of a chunk: weight per dimension, each in (0, K1 + 1)."""
     found = stems(text)
     length = 1.0 - B + B * len(found) / AVERAGE_STEMS
     weights: dict[int, float] = {}
@@ -34,7 +34,7 @@ def document_weights(text: str) -> dict[int, float]:
 
 
 def highest(terms: Iterable[int], idf: Mapping[int, float]) -> float:
-    """What BM25 of these dimensions stays below, whatever a document holds; scores are measured as shares of it."""
+    """The upper bound of BM25 for these dimensions, by which scores are normalised."""
     return (K1 + 1.0) * sum([idf.get(term, 0.0) for term in terms])
 
 

@@ -1,4 +1,4 @@
-"""Saving what is searched: new chunks of a collection become memory-mapped segments that all its processes share."""
+"""Saves new chunks of an embedded collection as memory-mapped segments that all its processes share."""
 
 from __future__ import annotations
 
@@ -12,35 +12,34 @@ from app.providers.stores.segments import Segment
 BUILD_FROM = 2_048
 """New chunks that are worth a saved segment; fewer are held in memory by each process."""
 SEGMENT_CHUNKS = 65_536
-"""Most chunks of a segment, which bounds the memory and the time that making one takes."""
+"""Most chunks of a segment, which bounds the memory and the time that saving one takes."""
 GRACE_SECONDS = 60.0
-"""How long a segment that is no longer used stays, for those who just read its name."""
-LOCK_FILE = "building.lock"
-Range = tuple[int, int, list[str]]
-"""The ids (low, high] of a segment to be made, and the names of those whose place it takes."""
+"""How long an unused segment stays, for readers that just read its name."""
 
 
 def build(database: Database, least: int = BUILD_FROM) -> None:
-    """Save segments until fewer than *least* chunks are in none; nothing is done while another process does so.
+    """Save segments until fewer than *least* chunks are in none; a no-op while another process does so.
 
-    Raises ``StoreUnavailable``, and ``OSError`` when the disk is full; what is there then stays as it was.
+    Raises ``StoreUnavailable``, and ``OSError`` when the disk is full; existing segments then stay as they were.
     """
     if not database.path.exists():
         return
-    lock = sqlite3.connect(database.folder / LOCK_FILE, timeout=0, isolation_level=None)
+    lock = sqlite3.connect(database.folder / "building.lock", timeout=0, isolation_level=None)
     try:
         lock.execute("BEGIN EXCLUSIVE")  # released however the process ends
-        while (wanted := _wanted(database, least)) is not None:
-            _save(database, *wanted)
-    except sqlite3.OperationalError:  # the lock's only: the database has errors of its own
+        while (planned := _plan(database, least)) is not None:
+            _save(database, *planned)
+    except sqlite3.OperationalError:  # of the lock: the database's errors are mapped
         return
     finally:
         lock.close()
 
 
-def _wanted(database: Database, least: int) -> Range | None:
-    """What to make next: a segment that is lost or a quarter gone, else the new chunks, with the segments before them
-    that are not larger than twice what they then come to.
+def _plan(database: Database, least: int) -> tuple[int, int, list[str]] | None:
+    """The ids (low, high] of the next segment, and the names of those it replaces.
+
+    It replaces a segment that is lost or a quarter deleted; else it holds the new chunks and the preceding segments
+    that are at most twice as large.
     """
     with database.reading() as connection:
         if connection is None:
@@ -67,7 +66,7 @@ def _wanted(database: Database, least: int) -> Range | None:
 
 
 def _save(database: Database, low: int, high: int, replaces: list[str]) -> None:
-    """Make one segment of what the database holds now, and put it in the place of those it replaces."""
+    """Save the chunks (low, high] as one segment and register it in place of those it replaces."""
     with database.reading() as connection:
         if connection is None:
             return

@@ -1,7 +1,7 @@
 """A chunk as Chroma stores it: id, document, and flat metadata of text, numbers and booleans.
 
-What is no scalar goes as JSON text under its own name (``spans`` so), and ``json_fields`` lists those names; of nested
-objects the leaves are there too, under dotted names, for filters.
+Other values are stored as JSON text under their own name (``spans`` is), and ``json_fields`` lists those names; the
+leaves of nested objects are stored too, under dotted names, for filters.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from graph.errors import InvalidInput
 JSON_FIELDS = "json_fields"
 LONGEST_ID = 128
 """Bytes of the longest id that hosted Chroma takes; longer ones are replaced by their UUID."""
-_NOWHERE = {"garden_nowhere": "nothing"}
-"""A condition that no chunk fulfils."""
+_NO_CHUNK = {"garden_nowhere": "nothing"}
+"""A condition that matches no chunk."""
 
 
 def own_id(chunk_id: str) -> str:
@@ -28,7 +28,7 @@ def own_id(chunk_id: str) -> str:
 
 
 def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """*metadata* as Chroma takes it. Its upsert merges, so what only *stored* has is set to null, which deletes it."""
+    """Flatten *metadata*. Chroma's upsert merges: what only *stored* has is set to null, which deletes it."""
     row: dict[str, Any] = {}
     packed: list[str] = []
     for name, value in metadata.items():
@@ -46,14 +46,14 @@ def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -
 
 
 def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The payload, as ``payloads`` reads it, of a stored row, whoever wrote it."""
+    """Read a stored row, whoever wrote it, as ``payloads`` expects it."""
     metadata = dict(row or {})
-    for name in (*_names(metadata.pop(JSON_FIELDS, None)), "spans"):
-        metadata[name] = _unpacked(metadata.get(name))
+    listed = _unpacked(metadata.pop(JSON_FIELDS, None))
+    for name in (*(listed if isinstance(listed, list) else ()), "spans"):
+        if name in metadata:
+            metadata[name] = _unpacked(metadata[name])
         for leaf in [one for one in metadata if one.startswith(f"{name}.")]:
             del metadata[leaf]
-    if metadata["spans"] is None:
-        del metadata["spans"]
     return metadata if document is None else {CONTENT: document, METADATA: metadata}
 
 
@@ -75,7 +75,7 @@ def _any(condition: Condition) -> dict[str, Any]:
         for values in by_type
         if values
     ]
-    return _NOWHERE if not rows else rows[0] if len(rows) == 1 else {"$or": rows}
+    return _NO_CHUNK if not rows else rows[0] if len(rows) == 1 else {"$or": rows}
 
 
 def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
@@ -84,11 +84,6 @@ def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
             yield from _leaves(f"{name}.{key}", inner)
     elif "." in name and isinstance(value, str | int | float):
         yield name, value
-
-
-def _names(listed: object) -> list[str]:
-    names = _unpacked(listed)
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _unpacked(value: object) -> Any:

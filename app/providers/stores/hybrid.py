@@ -1,15 +1,20 @@
-"""What hybrid retrieval asks of a vector store, and what it gets: candidates with the vectors to measure them by."""
+"""The interface of every vector store: hybrid search for retrieval, and what ingest needs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+from langchain_core.documents import Document
 from numpy.typing import NDArray
 
+from app.providers.stores.layout import Point
 from graph.state import Chunk
+
+if TYPE_CHECKING:
+    from app.providers.http.circuit import Circuit
 
 SIMILARITY_SHARE = 0.7
 """Weight of the cosine in the order of the candidates; the rest is BM25's."""
@@ -19,7 +24,7 @@ SIMILARITY_SHARE = 0.7
 class HybridQuery:
     """One question: its unit vector, float32 [d], and the BM25 dimensions of its stems.
 
-    Of the candidates the asker keeps only the best ``keep`` by cosine and BM25, weighted; None: all of them.
+    Of the candidates the caller keeps only the best ``keep`` by cosine and BM25, weighted; None: all of them.
     """
 
     dense: NDArray[np.float32]
@@ -30,9 +35,10 @@ class HybridQuery:
 class Candidate(NamedTuple):
     """A stored chunk with its unit vector, float32 [d], and its BM25 weights by dimension.
 
-    Either is None where the store has none. ``chunk`` carries nothing measured, except that without ``dense`` its
-    ``similarity`` is the cosine the store measured. ``key`` is the store's own name for the chunk in this state.
-    ``sentences``, float32 [n_spans, d], are the unit vectors of its sentences where they came with it.
+    Either is None where the store has none. ``chunk`` carries no score, except that without ``dense`` its
+    ``similarity`` is the cosine the store measured. ``key`` is the store's own id of this version of the chunk.
+    ``sentences``, float32 [n_spans, d], are the unit vectors of its sentences where the search returned them.
+    ``payload`` is the stored text and metadata (``app.providers.stores.payloads``).
     """
 
     key: Hashable
@@ -40,6 +46,7 @@ class Candidate(NamedTuple):
     dense: NDArray[np.float32] | None = None
     sparse: Mapping[int, float] | None = None
     sentences: NDArray[np.float32] | None = None
+    payload: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class HybridHits:
 
 
 class HybridStore(Protocol):
-    """A store that can be searched in both channels at once. Both methods may raise ``StoreUnavailable``."""
+    """A store that is searched in both channels at once. Both methods may raise ``StoreUnavailable``."""
 
     async def ahybrid(
         self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
@@ -60,7 +67,7 @@ class HybridStore(Protocol):
 
         A store may leave out what is not among the best that the query keeps.
         ``idf`` is ``ln(1 + (N - n + .5) / (n + .5))`` over the whole collection, for every term of every query.
-        Raises ``CollectionMissing``, or ``ConfigurationError`` when the vectors' size is not the collection's.
+        Raises ``CollectionMissing``, or ``StoreUnavailable`` when the vectors' size is not the collection's.
         """
         ...
 
@@ -69,6 +76,80 @@ class HybridStore(Protocol):
         ...
 
 
-def came_along(candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
-    """``HybridStore.asentences`` of a store whose candidates bring their sentences along."""
-    return {one.key: one.sentences for one in candidates if one.sentences is not None and len(one.sentences)}
+class ChunkStore(HybridStore, Protocol):
+    """A collection of chunks. Every method may raise ``StoreUnavailable``."""
+
+    @property
+    def circuit(self) -> Circuit | None:
+        """The circuit breaker of a remote store."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the collection was found to lack so far, as logged: ``no_sparse_vectors``, ``no_sentence_vectors``."""
+        ...
+
+    async def aupsert(self, points: Sequence[Point]) -> None:
+        """Store the points, replacing those of the same chunk id; the first call creates the collection.
+
+        Raises ``ConfigurationError`` when the vectors' size is not the collection's.
+        """
+        ...
+
+    async def adelete_documents(self, document_ids: Sequence[str]) -> int:
+        """Delete every chunk of these documents; return how many chunks were deleted."""
+        ...
+
+    async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
+        """Delete these chunks; return how many there were."""
+        ...
+
+    async def adocuments(self) -> dict[str, str]:
+        """Return document id -> ``content_hash`` of its first chunk ("" where it has none), for all that is stored."""
+        ...
+
+    async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
+        """Return chunk id -> ``content_hash`` ("" where it has none) for the stored chunks of these documents."""
+        ...
+
+    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Return chunk id -> document id ("" where it has none) for those of these chunks that are stored."""
+        ...
+
+    async def acount(self) -> int:
+        """Return the number of stored chunks; 0 for a collection not created yet."""
+        ...
+
+    async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """Return the chunks with these ids, in that order; those that are not stored are left out."""
+        ...
+
+    async def asimilarity_search_with_score(
+        self, query: str, k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        """Return the ``k`` chunks nearest to a text that pass ``filter=``, with their cosines, highest first."""
+        ...
+
+    def apoints(self) -> AsyncIterator[list[Point]]:
+        """Yield every stored chunk with its vectors, page by page, each once; in no defined order."""
+        ...
+
+    async def aflush(self) -> None:
+        """Return when everything acknowledged so far is on disk."""
+        ...
+
+    async def aoptimize(self) -> None:
+        """Return when the indexes are built; searches before that are exact, only slower."""
+        ...
+
+    async def aprobe(self) -> None:
+        """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the collection; a second call does nothing."""
+        ...
+
+    def close(self) -> None:
+        """``aclose`` for callers without an event loop."""
+        ...

@@ -6,7 +6,7 @@ fields beside it, and Chroma's ``document`` with flat metadata. Nothing here wri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from graph.state import Chunk
@@ -57,18 +57,8 @@ def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def chunk_index_of(metadata: Mapping[str, Any]) -> int:
-    """The place of a chunk in its document; 0 where the metadata does not say it as a number."""
+    """The position of a chunk in its document; 0 where the metadata has no number for it."""
     return _integer(metadata, ("chunk_index",)) or 0
-
-
-def document_hashes(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Document id -> ``content_hash`` of its first chunk ("" where it has none), of the metadata of chunks."""
-    first: dict[str, tuple[int, str]] = {}
-    for metadata in stored:
-        document, at = str(metadata.get("document_id", "")), chunk_index_of(metadata)
-        if document not in first or at < first[document][0]:
-            first[document] = at, str(metadata.get("content_hash") or "")
-    return {document: content_hash for document, (_, content_hash) in first.items()}
 
 
 def text_of(payload: Mapping[str, Any] | None) -> str:
@@ -102,17 +92,10 @@ def _integer(values: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
 
 def _spans(value: object, length: int) -> tuple[tuple[int, int], ...]:
     """Stored spans as pairs, or () unless they are ordered, disjoint and inside the text."""
-    if not isinstance(value, list):
-        return ()
-    spans: list[tuple[int, int]] = []
-    last = 0
     try:
-        for start, end in value:
-            span = int(start), int(end)
-            if not last <= span[0] < span[1] <= length:
-                return ()
-            spans.append(span)
-            last = span[1]
+        spans = tuple((int(start), int(end)) for start, end in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         return ()
-    return tuple(spans)
+    ends = [0, *(end for _, end in spans)]
+    valid = all(last <= start < end <= length for last, (start, end) in zip(ends, spans, strict=False))
+    return spans if valid else ()

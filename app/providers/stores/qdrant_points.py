@@ -1,11 +1,15 @@
-"""Points and filters of a Qdrant server, in our words and back."""
+"""Points, filters and collection layout of a Qdrant server.
+
+A point is one chunk. Our collections have two named vectors to search, ``dense`` (cosine) of ``indexed_text`` and
+``bm25`` (sparse, modifier IDF), and ``sentences`` (multivector), one row per sentence. The payload is that of
+langchain-qdrant, ``{"page_content": str, "metadata": {...}}``. Other pipelines' collections need only a dense vector.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -14,50 +18,31 @@ from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.bm25 import document_weights
 from app.providers.stores.filters import Condition
 from app.providers.stores.hybrid import Candidate
-from app.providers.stores.layout import (
-    DENSE,
-    INDEXED_FIELDS,
-    METADATA,
-    SENTENCES,
-    SPARSE,
-    Point,
-    indexed_text_of,
-    payload_of,
-    point_id,
-    point_of,
-)
-from app.providers.stores.packed_vectors import Unpacked, unpacked
-from app.providers.stores.payloads import chunk_from_payload
+from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of, point_id
+from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
 from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from qdrant_client import models
 
-
+DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
+INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
+"""Payload fields with a keyword index: those that filters and deletes ask for."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Which of a collection's vectors is which: ``dense`` by name ("" is the unnamed one), the others None if absent.
+class Layout(NamedTuple):
+    """The names of a collection's vectors, "" for one it lacks; a ``dense`` of "" is the unnamed vector.
 
-    ``sentences`` are those of our collections made before they were packed into the payload.
-
-    ``ours`` says that it has our whole layout, our indexes of the payload among it, and so nested metadata alone;
-    ``cosine`` that its own order is right.
+    ``cosine``: the server's order is that of the cosines. ``ours``: our layout, with nested metadata alone.
     """
 
     size: int
     dense: str
-    sparse: str | None
-    sentences: str | None
+    sparse: str
+    sentences: str
     cosine: bool
     ours: bool
-
-    @property
-    def packed(self) -> bool:
-        """Whether the vectors to be read are expected in the payload, so that those searched by need not be read."""
-        return self.ours and not self.sentences
 
 
 def layout_of(info: models.CollectionInfo) -> Layout:
@@ -66,147 +51,135 @@ def layout_of(info: models.CollectionInfo) -> Layout:
     A sparse vector counts where the server weighs it by IDF, as BM25 needs it.
     """
     params = info.config.params
-    given = params.vectors
-    vectors: dict[str, models.VectorParams] = given if isinstance(given, dict) else {"": given} if given else {}
+    described = params.vectors
+    vectors = described if isinstance(described, dict) else {"": described} if described else {}
     single = [name for name, one in vectors.items() if one.multivector_config is None]
     if not single:
         raise ValueError("the collection holds no dense vector")
     dense = DENSE if DENSE in single else single[0]
     weighed = [name for name, one in (params.sparse_vectors or {}).items() if one.modifier == "idf"]
-    several = SENTENCES in vectors and vectors[SENTENCES].multivector_config is not None
-    sparse = SPARSE if SPARSE in weighed else weighed[0] if weighed else None
-    return Layout(
-        size=int(vectors[dense].size),
-        dense=dense,
-        sparse=sparse,
-        sentences=SENTENCES if several else None,
-        cosine=vectors[dense].distance == "Cosine",
-        ours=(dense, sparse) == (DENSE, SPARSE) and set(indexed_paths()) <= set(info.payload_schema),
-    )
+    sparse = SPARSE if SPARSE in weighed else weighed[0] if weighed else ""
+    sentences = SENTENCES if SENTENCES in vectors and SENTENCES not in single else ""
+    cosine = vectors[dense].distance == "Cosine"
+    ours = (dense, sparse) == (DENSE, SPARSE) and set(INDEXED_PATHS) <= set(info.payload_schema)
+    return Layout(int(vectors[dense].size), dense, sparse, sentences, cosine, ours)
 
 
 def collection_config(size: int) -> dict[str, Any]:
-    """The arguments that make a collection in our layout, of vectors, words and payload indexes."""
+    """The arguments that create a collection in our layout."""
     from qdrant_client import models
 
+    cosine = models.VectorParams(size=size, distance=models.Distance.COSINE)
+    several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+    sentences = {
+        "multivector_config": several,
+        "datatype": models.Datatype.FLOAT16,
+        "hnsw_config": models.HnswConfigDiff(m=0),  # read, never searched
+        "on_disk": True,
+    }
     return {
-        "vectors_config": {DENSE: models.VectorParams(size=size, distance=models.Distance.COSINE)},
+        "vectors_config": {DENSE: cosine, SENTENCES: cosine.model_copy(update=sentences)},
         "sparse_vectors_config": {SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
         "on_disk_payload": True,
     }
 
 
-def indexed_paths() -> list[str]:
-    """The payload fields that get a keyword index."""
-    return [f"{METADATA}.{name}" for name in INDEXED_FIELDS]
-
-
 def point_struct(point: Point, layout: Layout) -> models.PointStruct:
-    """One of our points, for the vectors that the collection holds."""
+    """A chunk as a point, with the vectors that the collection holds."""
     from qdrant_client import models
 
-    vector: dict[str, Any] = {layout.dense: point.dense.tolist()}
-    if layout.sparse:
+    dense, sparse, sentences = layout.dense, layout.sparse, layout.sentences
+    vector: dict[str, Any] = {dense: point.dense.tolist()}
+    if sparse:
         weights = point.sparse
         if weights is None:
             weights = document_weights(indexed_text_of(point.metadata, point.text))
-        vector[layout.sparse] = models.SparseVector(indices=list(weights), values=list(weights.values()))
-    if layout.sentences and len(point.sentences):
-        vector[layout.sentences] = point.sentences.tolist()
-    unnamed = layout.dense == "" and len(vector) == 1
+        vector[sparse] = models.SparseVector(indices=list(weights), values=list(weights.values()))
+    if sentences and len(point.sentences):
+        vector[sentences] = point.sentences.tolist()
+    payload = {CONTENT: point.text, METADATA: point.metadata}
     return models.PointStruct(
-        id=point_id(point.chunk_id),
-        vector=vector[""] if unnamed else vector,
-        payload=payload_of(point),
+        id=point_id(point.chunk_id), vector=vector if dense or len(vector) > 1 else vector[""], payload=payload
     )
 
 
-def stored_point(record: Any, layout: Layout) -> Point:
-    """A record of the server, fetched with all its vectors, as a point."""
-    vectors = vectors_of(record)
-    sentences = vectors.get(layout.sentences, ()) if layout.sentences else ()
-    sparse = vectors.get(layout.sparse) if layout.sparse else None
-    return point_of(str(record.id), record.payload, dense_of(record, layout), sentences, sparse)
+def vectors_of(record: Any) -> dict[str, Any]:
+    """The vectors of a stored point by name, "" for the unnamed one."""
+    vector = record.vector
+    return vector if isinstance(vector, dict) else {} if vector is None else {"": vector}
 
 
-def came_with(found: Any, layout: Layout) -> Unpacked | None:
-    """The vectors to be read that came with a point, packed or by their names; None where neither did."""
-    vectors = vectors_of(found)
-    if (known := unpacked(found.payload, layout.size)) or layout.dense not in vectors:
-        return known
-    older = vectors.get(layout.sentences, ()) if layout.sentences else ()
-    return Unpacked(dense_of(found, layout), unit(np.asarray(older, np.float32).reshape(-1, layout.size)))
+def sparse_of(record: Any, layout: Layout) -> dict[int, float] | None:
+    """The BM25 weights of a stored point by dimension; None where it has none."""
+    found = vectors_of(record).get(layout.sparse) if layout.sparse else None
+    return None if found is None else dict(zip(found.indices, found.values, strict=True))
 
 
-def candidate(found: Any, layout: Layout, vectors: Unpacked) -> Candidate:
-    """A found point with its vectors as a candidate."""
-    sparse = vectors_of(found).get(layout.sparse) if layout.sparse else None
-    return Candidate(
-        key=str(found.id),
-        chunk=chunk_from_payload(str(found.id), found.payload),
-        dense=vectors.dense,
-        sparse=None if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True)),
-        sentences=vectors.sentences,
+def sentences_of(record: Any, layout: Layout) -> Vectors:
+    """The sentence vectors of a stored point, float32 [n, d]."""
+    rows = vectors_of(record).get(layout.sentences) if layout.sentences else None
+    return unit(np.asarray(rows or [], np.float32).reshape(-1, layout.size))
+
+
+def candidate_of(record: Any, layout: Layout) -> Candidate:
+    """A stored point as a candidate."""
+    own = str(record.id)
+    dense = unit(vectors_of(record)[layout.dense])
+    chunk = chunk_from_payload(own, record.payload)
+    return Candidate(own, chunk, dense, sparse_of(record, layout), payload=record.payload)
+
+
+def point_of(record: Any, layout: Layout) -> Point:
+    """A stored point as a ``Point``, whoever wrote it."""
+    own, metadata, dense = str(record.id), metadata_of(record.payload), vectors_of(record)[layout.dense]
+    return Point(
+        chunk_id=str(metadata.get("chunk_id") or own),
+        text=text_of(record.payload),
+        metadata=metadata,
+        dense=np.asarray(dense, np.float32),
+        sentences=sentences_of(record, layout),
+        sparse=sparse_of(record, layout),
     )
 
 
-def dense_of(found: Any, layout: Layout) -> Vectors:
-    """The unit vector of a found point, float32 [d]."""
-    return unit(np.asarray(vectors_of(found)[layout.dense], np.float32))
-
-
-def vectors_of(found: Any) -> dict[str, Any]:
-    """The vectors of a found point by name."""
-    given = found.vector
-    return dict(given) if isinstance(given, dict) else {} if given is None else {"": given}
-
-
-def qdrant_filter(conditions: Sequence[Condition], *, ours: bool) -> models.Filter | None:
-    """The server's filter. In *ours* metadata is nested, and its indexed names suffice; elsewhere it may be flat.
+def qdrant_filter(conditions: Sequence[Condition], *, nested: bool) -> models.Filter | None:
+    """The server's filter. Where metadata is not known to be *nested*, both places are asked.
 
     Raises ``InvalidInput`` for a field that cannot be written as a path.
     """
-    if not conditions:
-        return None
     from qdrant_client import models
 
-    return models.Filter(must=[_any(condition, ours) for condition in conditions])
+    return models.Filter(must=[_any(condition, nested) for condition in conditions]) if conditions else None
 
 
-def _any(condition: Condition, ours: bool) -> Any:
+def _any(condition: Condition, nested: bool) -> Any:
     from qdrant_client import models
 
     if not condition.values:
         return models.HasIdCondition(has_id=[])
-    fields = condition.fields[:1] if ours else condition.fields
+    fields = condition.fields[:1] if nested else condition.fields
     if any('"' in name for name in fields):
         raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=fields[0])
-    paths = [path for name in fields for path in ((_path(name),) if ours else (_path(name), name))]
-    by_type = [[value for value in condition.values if isinstance(value, kind)] for kind in (str, int)]
-    each: list[Any] = [_one(path, values) for values in by_type if values for path in paths]
+    paths = [f"{METADATA}.{name}" if _PLAIN.fullmatch(name) else f'{METADATA}."{name}"' for name in fields]
+    paths += [] if nested else fields
+    by_type: list[Any] = [[value for value in condition.values if isinstance(value, kind)] for kind in (str, int)]
+    each: list[Any] = [
+        models.FieldCondition(key=path, match=models.MatchAny(any=values))
+        for values in by_type
+        if values
+        for path in paths
+    ]
     if None in condition.values:
-        nowhere = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
-        each.append(models.Filter(must=list(nowhere)))
+        empty: list[Any] = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
+        each.append(models.Filter(must=empty))
     return models.Filter(should=each)
 
 
-def _one(path: str, values: Sequence[Any]) -> models.FieldCondition:
-    from qdrant_client import models
-
-    match = models.MatchValue(value=values[0]) if len(values) == 1 else models.MatchAny(any=list(values))
-    return models.FieldCondition(key=path, match=match)
-
-
-def names_a_point(chunk_id: str) -> bool:
-    """Whether it is an id as Qdrant has them: a UUID, or an integer of 64 bits."""
-    if chunk_id.isascii() and chunk_id.isdecimal():
-        return int(chunk_id) < 1 << 64 and str(int(chunk_id)) == chunk_id
+def wire_id(own: str) -> str | int | None:
+    """A point's id as the server takes it: a UUID or an unsigned integer; None where *own* is neither."""
+    if own.isascii() and own.isdecimal():
+        return int(own) if int(own) < 1 << 64 and str(int(own)) == own else None
     try:
-        return str(UUID(chunk_id)) == chunk_id
+        return own if str(UUID(own)) == own else None
     except ValueError:
-        return False
-
-
-def _path(name: str) -> str:
-    """The path to a metadata field, quoted where its name asks for it."""
-    return f"{METADATA}.{name}" if _PLAIN.fullmatch(name) else f'{METADATA}."{name}"'
+        return None

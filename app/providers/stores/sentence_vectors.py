@@ -1,7 +1,4 @@
-"""The sentence vectors of chunks: from the store, or, of chunks stored without them, embedded when first needed.
-
-A collection that another pipeline filled has none. Ten chunks of it cost about half a second the first time.
-"""
+"""The sentence vectors of chunks: from the store, or, for chunks stored without them, embedded when first needed."""
 
 from __future__ import annotations
 
@@ -19,8 +16,8 @@ from app.providers.stores.layout import sentence_texts
 from graph.sentences import Span, sentence_spans
 
 MOST_SENTENCES = 256
-"""Sentences embedded for one question; chunks past them go without, rather than keep the question waiting."""
-REMEMBERED_BYTES = 16 << 20
+"""Most sentences embedded for one question; chunks past that get none, to bound the delay."""
+CACHE_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +34,18 @@ class SentenceVectors:
     def __init__(self, store: HybridStore, embeddings: Embeddings) -> None:
         self._store = store
         self._embeddings = embeddings
-        self._embedded: MemoryCache[Vectors] = MemoryCache(REMEMBERED_BYTES, lambda vectors: vectors.nbytes)
+        self._embedded: MemoryCache[Vectors] = MemoryCache(CACHE_BYTES, lambda vectors: vectors.nbytes)
 
     async def find(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
         """Per ``key`` the sentences of each candidate; past ``MOST_SENTENCES`` without vectors."""
         stored = await self._store.asentences(candidates)
-        found: dict[Hashable, Sentences] = {}
-        for candidate in candidates:
-            spans = candidate.chunk.spans or sentence_spans(candidate.chunk.text)
-            vectors = stored.get(candidate.key)
-            fits = vectors is not None and len(vectors) == len(spans)
-            found[candidate.key] = Sentences(spans, vectors if fits else None)
-        missing = {
-            candidate.chunk.text: found[candidate.key].spans
-            for candidate in candidates
-            if found[candidate.key].vectors is None and found[candidate.key].spans
+        spans = {one.key: one.chunk.spans or sentence_spans(one.chunk.text) for one in candidates}
+        rows = {key: found for key, found in stored.items() if len(found) == len(spans[key])}
+        missing = {one.chunk.text: spans[one.key] for one in candidates if one.key not in rows and spans[one.key]}
+        embedded = await self._embed(missing) if missing else {}
+        return {
+            one.key: Sentences(spans[one.key], rows.get(one.key, embedded.get(one.chunk.text))) for one in candidates
         }
-        if missing:
-            embedded = await self._embed(missing)
-            for candidate in candidates:
-                if candidate.chunk.text in missing:
-                    spans = missing[candidate.chunk.text]
-                    found[candidate.key] = Sentences(spans, embedded.get(candidate.chunk.text))
-        return found
 
     async def _embed(self, wanted: dict[str, tuple[Span, ...]]) -> dict[Hashable, Vectors]:
         """Sentence vectors by the chunk's text, for as many chunks as the bound allows."""

@@ -21,6 +21,8 @@ from tests.support.samples_service import serve
 class PlantedStore:
     """One chunk, found whatever is asked."""
 
+    notes = ()
+
     def __init__(self, http: httpx.Client) -> None:
         self._hit = http.get("/api/v1/search", params={"q": CHEMICALS}).json()["results"][0]
 

@@ -255,6 +255,8 @@ def test_empty_collection_is_no_answer(tmp_path: Path, embedding: EmbeddingModel
 class BrokenStore:
     """A store whose every search fails as told."""
 
+    notes = ()
+
     def __init__(self, error: Exception) -> None:
         self.error = error
 

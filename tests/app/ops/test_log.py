@@ -115,6 +115,8 @@ logging.getLogger("garden.x").info("request", extra={{"door": "query", "ms": 1.5
 class Down:
     """A store that fails as told."""
 
+    notes = ()
+
     def __init__(self, error: Exception) -> None:
         self.error = error
 

@@ -28,6 +28,8 @@ STEPS = ["validate", "retrieve", "grade", "synthesize", "cite"]
 class Broken:
     """A store that is down, in a vendor's words."""
 
+    notes = ()
+
     async def ahybrid(self, *_: Any, **__: Any) -> Any:
         raise StoreUnavailable("The vector store cannot be reached.") from OSError("vendor-secret")
 

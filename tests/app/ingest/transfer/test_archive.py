@@ -24,7 +24,6 @@ from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.layout import Point
 from app.providers.stores.qdrant import QdrantStore
-from app.providers.stores.qdrant_connection import connect
 from app.settings import load_settings
 from graph.errors import ConfigurationError, InvalidInput
 from tests.contract.vector_store_kit import EMBEDDING, FRUIT, SIZE, point
@@ -290,7 +289,7 @@ async def test_into_and_out_of_servers(tmp_path: Path) -> None:
     there = opened(tmp_path / "there")
     archive = Archive(await exported(tmp_path, 20))
     with QdrantPeer() as peer, ChromaServer(tmp_path / "chroma") as server:
-        qdrant = QdrantStore(EMBEDDING, connect(load_settings(qdrant_url=peer.url)), "garden", SIZE, seconds=30)
+        qdrant = QdrantStore(EMBEDDING, load_settings(qdrant_url=peer.url), "garden", SIZE, seconds=30)
         chroma = ChromaStore(EMBEDDING, server.url, "garden", SIZE, seconds=30)
         await copy(archive, archive.documents, qdrant, FAKE)
         await copy(qdrant, await qdrant.adocuments(), chroma, FAKE, sentences=False)

@@ -96,13 +96,16 @@ async def test_the_source_filter_finds_other_pipelines_names(chroma: ChromaServe
     assert [chunk.chunk_id for chunk in found.subquery_results[0].chunks] == ["c3"]
 
 
-async def test_what_we_store_is_made_for_cosines_and_is_plain_to_others(store: ChromaStore) -> None:
+async def test_what_we_store_is_made_for_cosines_and_is_plain_to_others(
+    chroma: ChromaServer, store: ChromaStore
+) -> None:
     """Flat metadata; spans as JSON text."""
     await store.aupsert([point("a", 0, "h")])
-    assert (await store._http.describe()).space == "cosine"
-    (row,) = await store._metadata([])
-    assert row[1]["spans"] == "[[0,9],[10,22]]"
-    assert "page" not in row[1]
+    described = chroma.describe(store.collection)
+    assert described["configuration_json"]["hnsw"]["space"] == "cosine"
+    (row,) = chroma.rows(described["id"])["metadatas"]
+    assert row["spans"] == "[[0,9],[10,22]]"
+    assert "page" not in row
 
 
 def test_another_vector_size_stops_the_start(chroma: ChromaServer) -> None:

@@ -15,7 +15,8 @@ from langchain_core.vectorstores import VectorStore
 
 from app.providers.embeddings.models import make_embeddings
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.stores.layout import ChunkStore, Point, indexed_text
+from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.layout import Point, indexed_text
 from app.providers.stores.make import make_store
 from app.settings import load_settings
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable
@@ -108,13 +109,8 @@ def test_the_synchronous_methods_do_the_same(store: EmbeddedStore) -> None:
 
 async def test_every_search_has_an_asynchronous_twin_with_the_same_answer(store: EmbeddedStore) -> None:
     await store.aadd_documents(documents())
-    vector = EMBEDDING.embed_query("pears")
     assert store.similarity_search("pears", 3) == await store.asimilarity_search("pears", 3)
     assert store.similarity_search_with_score("pears", 3) == await store.asimilarity_search_with_score("pears", 3)
-    assert store.similarity_search_by_vector(vector, 3) == await store.asimilarity_search_by_vector(vector, 3)
-    assert store.max_marginal_relevance_search("pears", 3) == await store.amax_marginal_relevance_search("pears", 3)
-    diverse = await store.amax_marginal_relevance_search("pears", 3, filter={"kind": 0})
-    assert {document.metadata["kind"] for document in diverse} == {0}
 
 
 async def test_scores_are_cosines_as_measured_highest_first(store: EmbeddedStore) -> None:

@@ -20,7 +20,7 @@ from app.providers.stores.layout import indexed_text, indexed_text_of
         (None, "Install", None, "Installing.", "Install. Installing."),
     ],
 )
-def test_the_place_of_a_chunk_is_indexed_once(
+def test_the_position_of_a_chunk_is_indexed_once(
     title: str | None, chapter: str | None, section: str | None, text: str, indexed: str
 ) -> None:
     """Title, chapter and section stand before the text, and none of them a second time."""
@@ -29,6 +29,6 @@ def test_the_place_of_a_chunk_is_indexed_once(
 
 
 def test_metadata_of_other_writers_is_indexed() -> None:
-    """Metadata without a place, or with one that is no text, indexes the text with its title."""
+    """Metadata without chapter and section, or with some that are no text, indexes the text with its title."""
     assert indexed_text_of({"title": "T", "section": 3, "chapter": ["x"]}, "Words.") == "T. Words."
     assert indexed_text_of({}, "Words.") == "Words."

@@ -1,0 +1,105 @@
+"""Any LangChain ``VectorStore`` as a store that can be searched: without keywords, filters applied here.
+
+It is filled with its own tools: LangChain's interface cannot list what is stored, which ingest needs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, NoReturn
+
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+
+from app.providers.embeddings.memory_cache import MemoryCache
+from app.providers.embeddings.vectors import Vectors, adocument_vectors
+from app.providers.http.error_mapping import store_error
+from app.providers.stores.filters import Condition, Where, conditions
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.langchain_store import LangChainStore
+from app.providers.stores.layout import CONTENT, METADATA, Point, point_id
+from app.providers.stores.payloads import chunk_from_payload
+from graph.errors import ConfigurationError, StoreUnavailable
+
+WIDER = 20
+"""So many times more chunks are asked for where a filter is applied to them afterwards."""
+CACHE_BYTES = 16 << 20
+log = logging.getLogger("garden.store")
+
+
+class AnyVectorStore(LangChainStore):
+    """Searches *store* by vector. Chunks are embedded again to measure them, as LangChain returns no vectors."""
+
+    notes = ("no_sparse_vectors",)
+
+    def __init__(self, store: VectorStore, embedding: Embeddings) -> None:
+        super().__init__(embedding, type(store).__name__, None)
+        self._store = store
+        self._vectors: MemoryCache[Vectors] = MemoryCache(CACHE_BYTES, lambda vector: vector.nbytes)
+        log.warning("vector_store_generic", extra={"store": self.collection, "effect": "no keywords, no store filters"})
+
+    async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
+        """See ``HybridStore``; one channel. Of a filtered search only ``WIDER`` times as many chunks are looked at."""
+        wanted = conditions(where)
+        rows = []
+        for query in queries:
+            most = query.keep or limit
+            near = await self._near(query, most * (WIDER if wanted else 1))
+            rows.append([one for one in near if all(_matches(one, condition) for condition in wanted)][:most])
+        texts = list(dict.fromkeys(one.page_content for row in rows for one in row))
+        known: dict[Any, Vectors] = self._vectors.find(texts)
+        new = [text for text in texts if text not in known]
+        made: dict[Any, Vectors] = dict(zip(new, await adocument_vectors(self._embedding, new), strict=True))
+        self._vectors.keep(made)
+        known |= made
+        return HybridHits([[_candidate(one, known[one.page_content]) for one in row] for row in rows])
+
+    async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """The documents with these ids, where the store finds any by id."""
+        try:
+            return await self._store.aget_by_ids(ids)
+        except NotImplementedError:
+            return []
+        except Exception as error:
+            raise store_error(error) from error
+
+    async def aprobe(self) -> None:
+        await self.asimilarity_search("ready?", 1)
+
+    async def acount(self) -> int:
+        raise StoreUnavailable(f"{self.collection} does not count its chunks.")
+
+    async def _refuse(self, *_: object) -> NoReturn:
+        raise ConfigurationError(f"{self.collection} can only be searched: fill it with its own tools.")
+
+    async def apoints(self) -> AsyncIterator[list[Point]]:
+        yield await self._refuse()
+
+    _refused: Any = _refuse
+    aupsert = adelete_chunks = adelete_documents = adocuments = achunk_hashes = aowners = _refused
+    _fetch = _remove_all = _refused
+
+    async def aclose(self) -> None:
+        """No-op: who made the store closes it."""
+
+    async def _near(self, query: HybridQuery, k: int) -> list[Document]:
+        try:
+            return await self._store.asimilarity_search_by_vector(query.dense.tolist(), k)
+        except Exception as error:
+            raise store_error(error) from error
+
+    async def _size(self) -> None:
+        """Not known: LangChain's interface does not describe the collection."""
+
+
+def _matches(document: Document, condition: Condition) -> bool:
+    found = [document.metadata.get(name) for name in condition.fields]
+    return any(found == [None] * len(found) if one is None else one in found for one in condition.values)
+
+
+def _candidate(document: Document, vector: Vectors) -> Candidate:
+    payload = {CONTENT: document.page_content, METADATA: document.metadata}
+    chunk = chunk_from_payload(document.id or point_id(document.page_content), payload)
+    return Candidate(chunk.chunk_id, chunk, vector, payload=payload)
