@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from app.pipeline.extractive import ExtractiveSynthesizer
-from app.pipeline.grader import CosineGrader, LocalGrader
 from app.providers.rerank.reader import OnnxReader
 from app.settings import Settings
 from graph.errors import ConfigurationError
 from graph.ports import Grader, Synthesizer
 from graph.relevance.calibration import Calibration
+from graph.relevance.extractive_synthesizer import ExtractiveSynthesizer
+from graph.relevance.graders import CosineGrader, LocalGrader
 
 if TYPE_CHECKING:
     from app.pipeline.rerank_grader import RerankGrader, ScoreScale

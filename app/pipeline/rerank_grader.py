@@ -6,12 +6,11 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
 
-from app.pipeline.ordering import best_first
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import fault_of, rerank_error
 from app.providers.http.retry import Retry
@@ -19,6 +18,7 @@ from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, log_odds_of, sigmoid, valid_unicode
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Retrieved
+from graph.relevance.graders import best_first
 from graph.state import Chunk, Question, SubqueryResults
 
 _PLACE = "garden_place"
@@ -110,7 +110,7 @@ class RerankGrader:
         scores = {document.metadata[_PLACE]: float(document.metadata[SCORE]) for document in scored}
         # A reranker of someone else's may return only its best; the rest it found wanting.
         return [
-            chunk.having(relevance=self._scale.relevance(scores.get(place, 0.0)))
+            replace(chunk, relevance=self._scale.relevance(scores.get(place, 0.0)))
             for place, chunk in enumerate(reading.chunks)
         ]
 

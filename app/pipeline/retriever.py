@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,11 +60,11 @@ class HybridRetriever:
         vectors: Vectors | None = None
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
-                vectors = await aquestion_vectors(self._embeddings, question.parts)
+                vectors = await aquestion_vectors(self._embeddings, question.sub_questions)
                 await self._turns.turn()
                 queries = [
                     HybridQuery(vector, tuple([dimension(stem) for stem in question_stems(part)]), pool)
-                    for vector, part in zip(vectors, question.parts, strict=True)
+                    for vector, part in zip(vectors, question.sub_questions, strict=True)
                 ]
                 hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), where)
                 best = [_best(*one, hits.idf)[:pool] for one in zip(queries, hits.candidates, strict=True)]
@@ -75,7 +76,7 @@ class HybridRetriever:
             raise StoreUnavailable("The search for chunks did not end in time.") from error
         subquery_results = [
             SubqueryResults(part, _chunks(query, row, sentences))
-            for part, query, row in zip(question.parts, queries, best, strict=True)
+            for part, query, row in zip(question.sub_questions, queries, best, strict=True)
         ]
         return Retrieved(tuple(subquery_results))
 
@@ -128,7 +129,8 @@ def _chunks(
             cosines = [one.similarity] * len(found.spans)
         else:
             cosines = np.minimum(found.vectors @ query.dense, 1.0).tolist()
-        measured = chunk.having(
+        measured = replace(
+            chunk,
             similarity=one.similarity,
             keyword=one.keyword,
             spans=found.spans,

@@ -23,7 +23,7 @@ from app.tasks.context import (
 from app.tasks.input import one_of, task_of, text_of
 from app.tasks.models import SearchResult, found_task
 from app.tasks.reply import WITHOUT_TASKS, asked_for, reply_without_model
-from graph.bounds import share, whole
+from graph.bounds import bounded_int, unit_float
 from graph.errors import CollectionMissing, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class TaskService:
         Filters run in the store. Raises ``InvalidInput``, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
         """
         text = text_of(query, "query")
-        most, least = whole(n_results, "n_results", MOST_RESULTS), share(min_similarity, "min_similarity")
+        most, least = bounded_int(n_results, "n_results", MOST_RESULTS), unit_float(min_similarity, "min_similarity")
         where = {
             "status": one_of(filter_status, Status, "filter_status"),
             "priority": one_of(filter_priority, Priority, "filter_priority"),
@@ -107,7 +107,7 @@ class TaskService:
         max_tokens: int | None = None,
     ) -> str:
         """The nearest tasks as text for a chat model, within *max_tokens*; ``No relevant tasks found.`` without any."""
-        limit = None if max_tokens is None else whole(max_tokens, "max_tokens", MOST_TOKENS)
+        limit = None if max_tokens is None else bounded_int(max_tokens, "max_tokens", MOST_TOKENS)
         results = await self.search(query, n_results=n_results)
         return format_context(results, metadata=include_metadata, max_tokens=limit)
 
@@ -151,7 +151,7 @@ class TaskService:
         text = text_of(message, "message")
         results = await self.search(text, n_results=n_results) if n_results else []
         _log_context(results)
-        limit = whole(max_context_tokens, "max_context_tokens", MOST_TOKENS)
+        limit = bounded_int(max_context_tokens, "max_context_tokens", MOST_TOKENS)
         return chat_prompt(format_context(results, max_tokens=limit), text)
 
     async def _without_model(self, message: str, use_rag: bool, n_results: int) -> list[str]:

@@ -142,9 +142,7 @@ def _sentence_at(position: int, spans: Sequence[Span], text: str) -> int:
     return min(before + 1, len(spans) - 1) if opens_line else before
 
 
-def _below_preambles(
-    layout: Layout, gathered: dict[tuple[int, int], list[Marker]]
-) -> list[tuple[int, int, Marker]]:
+def _below_preambles(layout: Layout, gathered: dict[tuple[int, int], list[Marker]]) -> list[tuple[int, int, Marker]]:
     """Move the markers of a preamble to the bare sentences of its block; where there are none, it keeps them.
 
     Returns (sentence, position, marker) by position.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.citing.marked_text import MARK, MarkedText
+from graph.citing.marked_text import MARK, MarkedText, unclosed_bracket
 from graph.citing.markers import Marker, merged, read_marker
 from graph.citing.phrases import without_phrases
 from graph.state import Chunk
@@ -26,7 +26,8 @@ _BETWEEN = re.compile(rf"(?:{MARK}|[\s,;.&*_]|and\b)*")
 _LED = re.compile(rf"^(?P<head>[ \t>*+-]*(?:\d{{1,3}}[.)][ ])?)(?P<line>{MARK}[^\n]*)", re.MULTILINE)
 _LAST_LEADS = re.compile(rf"[.!?][\"”*)]*[ ]+{MARK}+(?=(?P<rest>[^{MARK[1:-1]}]*)\Z)")
 _LEADS = re.compile(rf"(?P<marks>{MARK}+)[ \t]*(?P<words>[^{MARK[1:-1]}]*[^{MARK[1:-1]}\s])")
-_DANGLING = re.compile(r"\s*(?:\[\[?|【)[^\[\]【】\n]{0,60}\Z")
+LONGEST_BEGUN = 64
+"""Characters at the end of a truncated text in which a bracket that is not closed may be a marker."""
 _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
 
 
@@ -55,8 +56,8 @@ def without_markers(text: str) -> str:
 
 def without_dangling(text: str) -> str:
     """Remove the marker that a truncated *text* had begun."""
-    found = _DANGLING.search(text, max(0, len(text) - 64))
-    return text[: found.start()] if found else text
+    begun = unclosed_bracket(text, len(text) - LONGEST_BEGUN)
+    return text[:begun].rstrip() if begun < len(text) else text
 
 
 def _without_leftovers(pieces: list[str | Marker]) -> list[str | Marker]:

@@ -22,6 +22,7 @@ _BRACKETS = re.compile(
     r"\\?[\[【［](?P<inside>[^\[\]【】［］]{0,300})[\]】］]"
     r"(?P<link>\((?:[^()\s]|\([^()\s]*\)){0,2000}(?:[ \t]+\"[^\"\n]{0,300}\")?[ \t]*\))?"
 )
+_BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
 _FOOTNOTE = re.compile(r"(?<=\n)[ \t>]*\[\^\s*\d+\s*\]:[^\n]*(?:\n[ \t]{2,}[^\n]*)*")
 _JOINT = re.compile(rf"(?<={MARK})[ \t]*(?:[,;&+][ \t]*)?(?:(?:and|or)[ \t]+)?(?={MARK})")
 _HELD = re.compile(
@@ -121,6 +122,20 @@ class MarkedText:
         if marker is None and not (nested and _ONLY_HOLDS.fullmatch(seen)):
             return found[0]
         return self.sign(merged([self.marker(found["inside"]), marker or Marker()]))
+
+
+def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:
+    """Find the first bracket in *start*:*end* of *text*, outside code, that is not closed; without one, the end."""
+    for begin, stop in code_spans(text):
+        text = text[:begin] + " " * (stop - begin) + text[stop:]
+    end = len(text) if end is None else end
+    opens: list[int] = []
+    for bracket in _BRACKET.finditer(text, max(0, start), end):
+        if bracket["open"]:
+            opens.append(bracket.start())
+        elif opens:
+            opens.pop()
+    return opens[0] if opens else end
 
 
 def _whitespace(found: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.citing.marked_text import MarkedText
+from graph.citing.marked_text import MarkedText, unclosed_bracket
 from graph.citing.markers import Marker, names_of
 from graph.code_spans import code_spans
 from graph.state import Chunk
@@ -16,13 +16,12 @@ from graph.state import Chunk
 PATIENCE = 60
 """Most characters held back after a bracket, or those of the longest document's name with a page."""
 
-_WINDOW, _MOST = 400, 4_000
-"""Characters that are read again with what follows: from the start of a line; and at most."""
+_WINDOW = 400
+"""Characters after which the lines, or words, that were shown are no longer read again with what follows."""
 
 _SPECIAL = re.compile(r"[\[【［`~]")
-_BRACKET = re.compile(r"(?P<open>[\[【［])|[\]】］]")
 _MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
-_WHITE = " \t"
+_WAITS = " \t\\"
 
 
 class MarkerStream:
@@ -59,27 +58,17 @@ class MarkerStream:
         text, end = self._text, len(self._text)
         if not _SPECIAL.search(text):
             return end
-        code = code_spans(text)
         if not final:
-            tick = text.find("`", max(text.rfind("\n") + 1, code[-1][1] if code else 0))
+            tick = text.find("`", max(text.rfind("\n") + 1, max((stop for _, stop in code_spans(text)), default=0)))
             link = _MAY_BE_LINK.search(text, max(0, end - 520))
             end = tick if tick >= 0 and end - tick <= 2 * PATIENCE else end
             end = min(end, link.start()) if link else end
-        outside = text
-        for start, stop in code:
-            outside = outside[:start] + " " * (stop - start) + outside[stop:]
-        opens: list[int] = []
-        for bracket in _BRACKET.finditer(outside, max(0, len(text) - self._patience - 1), end):
-            if bracket["open"]:
-                opens.append(bracket.start())
-            elif opens:
-                opens.pop()
-        return opens[0] if opens else end
+        return unclosed_bracket(text, len(text) - self._patience - 1, end)
 
     def _written(self, text: str) -> str:
-        """Write *text* as it is shown, a name as its first chunk; white space at its end waits."""
+        """Write *text* as it is shown, a name as its first chunk; white space and a backslash at its end wait."""
         if not _SPECIAL.search(text):
-            return text.rstrip(_WHITE)
+            return text.rstrip(_WAITS)
         out = ""
         numbers: dict[int, None] = {}
         for piece in MarkedText(text, self._chunks, tick="").pieces():
@@ -92,18 +81,18 @@ class MarkerStream:
             else:
                 out += f" {piece}" if numbers and out.endswith("]") and piece[0].isalnum() else piece
                 numbers = {}
-        return out.rstrip(_WHITE)
+        return out.rstrip(_WAITS)
 
     def _forget(self, end: int) -> None:
-        """Drop the lines before the last one; the opening line of a code block is kept."""
+        """Drop the lines before the last one, or the words; the opening line of a code block is kept."""
         text = self._text
         code = code_spans(text)
         start = text.rfind("\n", 0, end)
         fence = ""
         if code and code[-1][0] < start < code[-1][1]:
             fence = text[code[-1][0] : text.find("\n", code[-1][0])]
-        if start <= 0 and end > _MOST:
-            start = end - 1
+        if start <= 0:
+            start = max(text.rfind(" ", 0, end), end - _WINDOW)
         if start > len(fence):
             self._text = fence + text[start:]
             self._shown = self._written(self._text[: len(fence) + end - start])

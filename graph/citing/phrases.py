@@ -49,8 +49,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    rf"[ ]?[,;–—(]?[ ]?(?:as[ ])?\b(?:(?:{_STATED})[ ](?:in|by)|according[ ]to|(?:as[ ])?per|see(?:[ ]also)?|refer[ ]to)"
-    rf"[ ]{_N}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?(?=[ ]?[.,;!?)*\n]|\Z)",
+    rf"[ ]?[,;–—(]?[ ]?(?:as[ ])?\b(?:(?:{_STATED})[ ](?:in|by)|according[ ]to|(?:as[ ])?per|see(?:[ ]also)?"
+    rf"|refer[ ]to)[ ]{_N}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?(?=[ ]?[.,;!?)*\n]|\Z)",
     re.IGNORECASE,
 )
 _POINTS = re.compile(

@@ -87,9 +87,9 @@ def is_ordered(claim: str, quote: str) -> bool:
     wanted = frozenset(stems(plain(claim)))
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else "."
-        if token in _SPEECH and before in _SPEECH_BEFORE and stem(token) not in wanted:
-            if 2 * len(wanted & {stem(word) for word in tokens[at + 1 :]}) > len(wanted):
-                return True
+        orders = token in _SPEECH and before in _SPEECH_BEFORE and stem(token) not in wanted
+        if orders and 2 * len(wanted & {stem(word) for word in tokens[at + 1 :]}) > len(wanted):
+            return True
     return False
 
 

@@ -38,6 +38,8 @@ def streamed(text: str, step: int = 1) -> list[str]:
         ("red [[\n3]]", "red [1]"),
         ("cut off [safety_man", "cut off"),
         ("cut off [", "cut off"),
+        ("cut off \\[1", "cut off"),
+        ("cut off [[1], [2", "cut off"),
     ],
 )
 @pytest.mark.parametrize("step", [1, 3, 7, 100])

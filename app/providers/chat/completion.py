@@ -15,7 +15,7 @@ from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import chat_error, fault_of
 from app.providers.http.retry import Retry
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
-from graph.ports import TokenSink, null_sink
+from graph.ports import TokenSink
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk, BaseMessage
@@ -118,15 +118,8 @@ class ChatCompletion:
     def _pieces(
         self, messages: Sequence[BaseMessage], emit: TokenSink, told: RunnableConfig, keywords: Mapping[str, Any]
     ) -> AsyncIterator[Piece]:
-        """The reply as it comes; in one piece where nobody watches and the model can."""
-        reply = self.chat.reply
-        if reply is None or emit is not null_sink:
-            return self.chat.model.astream(list(messages), told, **keywords)
-
-        async def once() -> AsyncIterator[Piece]:
-            yield await reply(messages, **keywords)
-
-        return once()
+        """Stream the reply."""
+        return self.chat.model.astream(list(messages), told, **keywords)
 
     async def _listen(self, pieces: AsyncIterator[Piece], emit: TokenSink, heard: _Heard) -> None:
         thoughts = Thoughts()

@@ -1,6 +1,6 @@
 """Rerankers by name: one function and one table line each. What comes out is LangChain's ``BaseDocumentCompressor``.
 
-``local`` and ``none`` need none: see ``app/pipeline/grader.py``.
+``local`` and ``none`` need none: see ``graph/relevance/graders.py``.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from graph.walk import Walk
 
 from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.providers.chat.completion import LEAST_READ
@@ -14,7 +15,6 @@ from app.settings import load_settings
 from graph.errors import ModelUnavailable, SynthesisFailed
 from graph.policy import Policy
 from graph.ports import Ports, null_sink
-from graph.walk import Walk
 from tests.contract.scripted_graph import Finds, Passes
 from tests.peers import CohereAnswer, CoherePeer, Fault, OllamaPeer
 from tests.support.synthesis import NOTHING, Tokens, chunk, question
