@@ -10,7 +10,7 @@ from app.settings import Settings
 from graph.errors import ConfigurationError
 from graph.ports import Grader, Synthesizer
 from graph.relevance.calibration import Calibration
-from graph.relevance.extractive_synthesizer import ExtractiveSynthesizer
+from graph.relevance.extractive import ExtractiveSynthesizer
 from graph.relevance.graders import CosineGrader, LocalGrader
 
 if TYPE_CHECKING:

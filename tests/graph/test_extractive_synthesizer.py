@@ -10,7 +10,7 @@ import pytest
 from graph.policy import MIN_CONFIDENCE
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
-from graph.relevance.extractive_synthesizer import ExtractiveSynthesizer
+from graph.relevance.extractive import ExtractiveSynthesizer
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from tests.support.synthesis import Tokens, bare, chunk, cited, question

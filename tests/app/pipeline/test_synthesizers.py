@@ -17,7 +17,7 @@ from app.providers.http.circuit import Circuit
 from app.settings import load_settings
 from graph.ports import Synthesizer
 from graph.relevance.calibration import Calibration
-from graph.relevance.extractive_synthesizer import ExtractiveSynthesizer
+from graph.relevance.extractive import ExtractiveSynthesizer
 from tests.contract.chat_model_kit import CHUNKS, FACTS, RemoteSynthesizerKit, SynthesizerKit, draft_of
 from tests.peers import CoherePeer, HttpPeer, OllamaPeer
 
