@@ -92,7 +92,7 @@ class MarkerStream:
         if code and code[-1][0] < start < code[-1][1]:
             fence = text[code[-1][0] : text.find("\n", code[-1][0])]
         if start <= 0:
-            start = max(text.rfind(" ", 0, end), end - _WINDOW)
+            start = max(text[:end].rstrip().rfind(" "), end - _WINDOW)
         if start > len(fence):
             self._text = fence + text[start:]
             self._shown = self._written(self._text[: len(fence) + end - start])
