@@ -1,13 +1,13 @@
 """The state machine: no web, no vendor SDK, no environment.
 
-Read in the order a question travels:
-    state, errors, ports   what is carried, how it can fail, what the nodes ask of the outside world
-    build, routes          the floor plan: nodes and edges; which way a state goes next
+Read in the order of a question:
+    state, errors, ports   the state of a run, its failures, what the nodes need from outside
+    build, routes          nodes and edges; the choice of the next node
     steps, nodes/          validate -> retrieve -> grade -> synthesize -> cite, and the two ends no_answer and fail
-    relevance/             gate one and gate two: is a chunk about the question, does it answer it
+    relevance/             is a chunk about the question, does it answer it; extractive answers
     citing/                from a draft's markers to an answer whose every marker is verified
     evidence/              which stretch of a chunk carries a sentence, and how well
     outputs                the public answer
     terms, sentences       words and sentences, for all of them
-    retrieval_validation, validation_rules    door V, by the same rules
+    retrieval_validation, validation_rules    ``validate_retrieval``, by the same rules
 """

@@ -1,97 +1,78 @@
-"""The floor plan: the nodes, the edges, and nothing else.
+"""Build the graph: its nodes and edges.
 
 START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_answer`` and ``fail`` as drawn ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 
 from graph import nodes, routes
 from graph.errors import RAGError, RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy
 from graph.ports import Ports
-from graph.routes import Route
 from graph.run_settings import form_of
 from graph.state import Input, Output, State
 from graph.steps import Node, Step, Update, step
 
-LEFT_BEHIND = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings"}
-"""The keys that a run fills in."""
-
-LATE_RETRIEVE = partial(StoreUnavailable, "The search did not finish in time.")
-LATE_GRADE = partial(RerankFailed, "The reranker did not finish in time.")
-LATE_CITE = partial(SynthesisTimeout, "The answer's citations were not checked in time.")
-LATE_MODEL = partial(SynthesisTimeout, "The chat model did not finish in time.")
-
-
-@dataclass(frozen=True, slots=True)
-class NodeSpec:
-    """A node, and which way it goes from there; ``route`` None is the end."""
-
-    name: str
-    node: Node
-    route: Route | None
-
-
-def node_specs(ports: Ports, policy: Policy) -> tuple[NodeSpec, ...]:
-    """The nodes with *ports* and *policy* bound into them, the first one first."""
-
-    def at(name: str, does: Step, route: Route | None = None, late: Callable[[], RAGError] | None = None) -> NodeSpec:
-        return NodeSpec(name, step(name, does, late), route)
-
-    return (
-        at("validate", partial(nodes.validate, policy=policy), routes.after_validate),
-        at("retrieve", partial(nodes.retrieve, retriever=ports.retriever), routes.after_retrieve, LATE_RETRIEVE),
-        at("grade", partial(nodes.grade, grader=ports.grader, reader=ports.reader), routes.after_grade, LATE_GRADE),
-        at("synthesize", partial(nodes.synthesize, synthesizer=ports.synthesizer), routes.after_synthesize, LATE_MODEL),
-        at("cite", partial(nodes.cite, reader=ports.verifier, policy=policy), routes.after_cite, LATE_CITE),
-        at("no_answer", nodes.no_answer),
-        at("fail", nodes.fail),
-    )
+RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings"}
+"""The keys that a run sets."""
 
 
 def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Bind *ports* and *policy* into the state machine. *output* says which keys a run returns; ``State`` for all."""
-    plan = StateGraph(State, context_schema=form_of(policy), input_schema=Input, output_schema=output)
-    way = node_specs(ports, policy)
-    for stop in way:
-        plan.add_node(stop.name, reset_thread(stop.node) if stop is way[0] else stop.node)
-        if stop.route:
-            plan.add_conditional_edges(stop.name, coroutine(stop.route), ends_of(stop.route))
-        else:
-            plan.add_edge(stop.name, END)
-    plan.add_edge(START, way[0].name)
-    return plan.compile(name="knowledge_garden")
+    """Build the graph over *ports* and *policy*; a run returns the keys of *output* (``State`` for all)."""
+    graph = StateGraph(State, context_schema=form_of(policy), input_schema=Input, output_schema=output)
+
+    def add(name: str, node: Step, late: RAGError | None = None) -> None:
+        run = step(name, node, late)
+        graph.add_node(name, reset_thread(run) if name == "validate" else run)
+
+    add("validate", partial(nodes.validate, policy=policy))
+    add(
+        "retrieve",
+        partial(nodes.retrieve, retriever=ports.retriever),
+        StoreUnavailable("The search did not finish in time."),
+    )
+    add(
+        "grade",
+        partial(nodes.grade, grader=ports.grader, reader=ports.reader),
+        RerankFailed("The reranker did not finish in time."),
+    )
+    add(
+        "synthesize",
+        partial(nodes.synthesize, synthesizer=ports.synthesizer),
+        SynthesisTimeout("The chat model did not finish in time."),
+    )
+    add(
+        "cite",
+        partial(nodes.cite, reader=ports.verifier, policy=policy),
+        SynthesisTimeout("The answer's citations were not checked in time."),
+    )
+    add("no_answer", nodes.no_answer)
+    add("fail", nodes.fail)
+
+    graph.add_edge(START, "validate")
+    graph.add_conditional_edges("validate", routes.after_validate)
+    graph.add_conditional_edges("retrieve", routes.after_retrieve)
+    graph.add_conditional_edges("grade", routes.after_grade)
+    graph.add_conditional_edges("synthesize", routes.after_synthesize)
+    graph.add_conditional_edges("cite", routes.after_cite)
+    graph.add_edge("no_answer", END)
+    graph.add_edge("fail", END)
+    return graph.compile(name="knowledge_garden")
 
 
-def reset_thread(first: Node) -> Node:
-    """The *first* node, on a thread where a run before left its end: that goes, and the node sees the input alone."""
+def reset_thread(validate: Node) -> Node:
+    """Make *validate* clear what an earlier run left on the same thread (Studio, LangGraph SDK)."""
 
-    async def validate(state: State, runtime: Runtime[Any]) -> Update:
-        left = dict.fromkeys(key for key, value in state.items() if key in LEFT_BEHIND and value is not None)
-        given = {key: value for key, value in state.items() if key not in LEFT_BEHIND}
-        return {**left, **await first(cast(State, given), runtime)}
+    async def run(state: State) -> Update:
+        stale = {key: None for key, value in state.items() if key in RUN_KEYS and value is not None}
+        fields = {key: value for key, value in state.items() if key not in RUN_KEYS}
+        return {**stale, **await validate(cast(State, fields))}
 
-    return validate
-
-
-def ends_of(route: Route) -> list[str]:
-    """Every node that *route* may name: the values of the ``Literal`` it returns."""
-    return list(get_args(get_type_hints(route)["return"]))
-
-
-def coroutine(route: Route) -> Callable[[State], Awaitable[str]]:
-    """*route* as LangGraph runs it without a thread, which it would give to a plain function."""
-
-    async def routed(state: State) -> str:
-        return route(state)
-
-    return routed
+    run.__name__ = "validate"
+    return run

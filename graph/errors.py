@@ -1,21 +1,21 @@
-"""The error tree. Every failure the service knows by name is one of these.
+"""The error tree: every failure that the service knows by name.
 
-    GardenError
-    ├── ConfigurationError          a setting is wrong, or a part it names is not there (stops the start, exit 2)
+    RAGError
+    ├── ConfigurationError          a setting is wrong, or names something that is missing (startup stops, exit 2)
     ├── InvalidInput                the question or an option breaks a rule (names the field)
-    ├── Overloaded                  no place was free in time (says when to come back)
-    ├── RetrievalFailed             the search for chunks did not happen
+    ├── Overloaded                  no slot was free in time (says when to retry)
+    ├── RetrievalFailed             the search failed; never "nothing found"
     │   ├── StoreUnavailable        the vector store cannot be reached, or answered with an error
-    │   │   └── StoreDamaged        its files are not as they were left (names what, and the command that mends it)
+    │   │   └── StoreDamaged        its files are damaged (names the damage and the repair command)
     │   ├── CollectionMissing       the store is there, the collection is not
     │   └── EmbeddingUnavailable    the question could not be embedded
     ├── RerankFailed                the reranker did not answer
     └── SynthesisFailed             the chat model did not answer
-        ├── ModelUnavailable        it cannot be reached, or the model is not there
-        └── SynthesisTimeout        it did not finish in its time
+        ├── ModelUnavailable        it cannot be reached, or does not have the model
+        └── SynthesisTimeout        it timed out
 
-Messages are ours and safe to show: a vendor's text, headers and keys stay in ``__cause__`` and never reach a client.
-Anything outside this tree is a defect of ours and stays loud.
+Messages are safe to show: a vendor's text, headers and keys stay in ``__cause__`` and never reach a client. An error
+outside this tree is a defect of this code and is raised.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Outcome = Literal[
     "synthesis_timeout",
     "overloaded",
 ]
-"""How a question ended; the same word through every door (contract, "One graph")."""
+"""How a question ended; the same word in every interface (contract, "One graph")."""
 
 
 class RAGError(Exception):
@@ -49,7 +49,7 @@ class RAGError(Exception):
 
 
 class ConfigurationError(RAGError):
-    """A setting is wrong, or names a part that is not installed or does not fit."""
+    """A setting is wrong, or names something that is not installed or does not fit."""
 
 
 class InvalidInput(RAGError):
@@ -62,7 +62,7 @@ class InvalidInput(RAGError):
 
 
 class Overloaded(RAGError):
-    """Every place is taken; ``retry_after`` is in whole seconds."""
+    """Every slot is taken; ``retry_after`` is in whole seconds."""
 
     outcome = "overloaded"
 
@@ -72,7 +72,7 @@ class Overloaded(RAGError):
 
 
 class RetrievalFailed(RAGError):
-    """The search for chunks did not happen: an outage, never "nothing found"."""
+    """The search for chunks failed: an outage, never "nothing found"."""
 
     outcome = "retrieval_failed"
 
@@ -82,7 +82,7 @@ class StoreUnavailable(RetrievalFailed):
 
 
 class StoreDamaged(StoreUnavailable):
-    """The embedded store's files are not as they were left; the message names the damage and the command."""
+    """The embedded store's files are damaged; the message names the damage and the repair command."""
 
 
 class CollectionMissing(RetrievalFailed):
@@ -90,7 +90,7 @@ class CollectionMissing(RetrievalFailed):
 
 
 class EmbeddingUnavailable(RetrievalFailed):
-    """The embedding model cannot be reached, or did not embed the question."""
+    """The embedding model cannot be reached, or failed to embed the question."""
 
 
 class RerankFailed(RAGError):
@@ -100,13 +100,13 @@ class RerankFailed(RAGError):
 
 
 class SynthesisFailed(RAGError):
-    """The chat model did not give an answer that can be used."""
+    """The chat model gave no usable answer."""
 
     outcome: ClassVar[Outcome | None] = "synthesis_failed"
 
 
 class ModelUnavailable(SynthesisFailed):
-    """The chat model cannot be reached, or the server does not have it."""
+    """The chat model cannot be reached, or its server does not have it."""
 
 
 class SynthesisTimeout(SynthesisFailed):

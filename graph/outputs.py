@@ -1,4 +1,4 @@
-"""The public end of a run: the same ``answer``, ``citedDocuments`` and ``metadata`` as ``POST /query``."""
+"""Write the public end of a run: ``answer``, ``citedDocuments`` and ``metadata`` as in ``POST /query``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from graph.state import Chunk, Citation, Failure, State
 from graph.steps import Update
 
 NO_ANSWER = "The documents do not contain an answer to this question."
-"""What a person reads where nothing is cited (contract, Door Q: "a plain no-answer sentence")."""
+"""The answer where nothing is cited (contract, Interface Q: "a plain no-answer sentence")."""
 
 UNVERIFIED = "The model wrote an answer, but it could not be verified against the documents, so it is not shown."
-"""What a person reads where a model answered and no citation of it holds."""
+"""The answer where a model answered and none of its citations holds."""
 
 SNIPPET_CHARS = 300
 """Length of a cited document's snippet, in code points."""
 
 
 def answered(state: State, text: str, citations: Sequence[Citation]) -> Update:
-    """The end of an answered question: *text* with its markers, and one entry per cited document."""
+    """End an answered question: *text* with its markers, and one entry per cited document."""
     return {
         "answer": text,
         "citedDocuments": cited_documents(citations, state["graded"]),
@@ -31,9 +31,19 @@ def answered(state: State, text: str, citations: Sequence[Citation]) -> Update:
 
 
 def declined(state: State, outcome: Outcome) -> Update:
-    """The end of a question without an answer that may be shown: no citation stands beside it."""
+    """End a question without an answer that may be shown."""
+    draft = state["draft"].text.lower().replace("\u2019", "'").strip("*\"' \n") if outcome == "no_citations" else ""
+    refused = not draft or draft.startswith("i don't know")  # as the prompt asks the model to say
+    return {"answer": NO_ANSWER if refused else UNVERIFIED, **_nothing_cited(state, outcome)}
+
+
+def failed(state: State, failure: Failure) -> Update:
+    """End a question that could not be processed; ``failure`` in the state says why."""
+    return {"answer": None, **_nothing_cited(state, failure.outcome)}
+
+
+def _nothing_cited(state: State, outcome: Outcome) -> Update:
     return {
-        "answer": UNVERIFIED if outcome == "no_citations" and not _refuses(state) else NO_ANSWER,
         "citedDocuments": [],
         "metadata": metadata(state, synthesized=False),
         "outcome": outcome,
@@ -41,25 +51,8 @@ def declined(state: State, outcome: Outcome) -> Update:
     }
 
 
-def _refuses(state: State) -> bool:
-    """Whether the model says, as its prompt asks it to, that the chunks hold no answer."""
-    text = state["draft"].text.strip().lower().replace("\u2019", "'").strip("*\"' ")
-    return not text or text.startswith("i don't know")
-
-
-def failed(state: State, failure: Failure) -> Update:
-    """The end of a question that could not be worked on; ``failure`` in the state says why."""
-    return {
-        "answer": None,
-        "citedDocuments": [],
-        "metadata": metadata(state, synthesized=False),
-        "outcome": failure.outcome,
-        "citations": [],
-    }
-
-
 def cited_documents(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
-    """One entry per document, in the order of first citation; the snippet is from its first cited chunk."""
+    """List the cited documents in the order of first citation, each with a snippet of its first cited chunk."""
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
     documents: dict[int, dict[str, Any]] = {}
     for citation in citations:
@@ -76,19 +69,18 @@ def cited_documents(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> l
 
 
 def snippet(text: str, start: int, end: int) -> str:
-    """At most ``SNIPPET_CHARS`` of *text*, cut between words, in which the quote at *start*:*end* is in sight.
+    """Cut at most ``SNIPPET_CHARS`` from *text* between words, around the quote at *start*:*end*.
 
-    A short text is returned whole; an ellipsis stands where something was left out. Of a quote that is longer than a
-    snippet, its beginning is shown.
+    An ellipsis stands where something was left out. Of a quote longer than that, the beginning is shown.
     """
     if len(text) <= SNIPPET_CHARS:
         return text
-    room = SNIPPET_CHARS - 2
-    first = max(0, min(start - max(0, room - (end - start)) // 2, len(text) - room))
+    most = SNIPPET_CHARS - 2
+    first = max(0, min(start - max(0, most - (end - start)) // 2, len(text) - most))
     if first:
         space = text.find(" ", first, start)
         first = space + 1 if space >= 0 else start
-    last = min(len(text), first + room)
+    last = min(len(text), first + most)
     if last < len(text):
         space = text.rfind(" ", max(first + 1, end), last + 1)
         last = space if space >= 0 else last
@@ -96,7 +88,7 @@ def snippet(text: str, start: int, end: int) -> str:
 
 
 def metadata(state: State, *, synthesized: bool) -> dict[str, Any]:
-    """The three members of the document, with ``processingTimeMs`` as seen from inside the graph."""
+    """Fill the document's three members; ``processingTimeMs`` is from ``validate`` on. No other code computes them."""
     question = state.get("question")
     elapsed = time.monotonic() - question.started if question else 0.0
     return {

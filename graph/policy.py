@@ -1,4 +1,4 @@
-"""The rules of one graph that its owner may set: bounds, thresholds, time. Bound when the graph is built."""
+"""Bounds, thresholds and times of one graph, bound when it is built."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 MAX_SOURCES = 50
-"""Upper bound of ``maxSources`` (contract, Door Q)."""
+"""Upper bound of ``maxSources`` (contract, Interface Q)."""
 
 MAX_TOKENS = 4096
-"""Upper bound of ``maxTokens`` (contract, Door Q)."""
+"""Upper bound of ``maxTokens`` (contract, Interface Q)."""
 
 RELEVANCE_THRESHOLD = 0.8
-"""Gate one: least relevance of a chunk that may answer (document Q, "Retrieval Strategy")."""
+"""Least relevance of a chunk that may answer (document Q, "Retrieval Strategy")."""
 
 MIN_CONFIDENCE = 0.5
 """Least confidence of an answer that is given (document L, "Environment Variables")."""
@@ -20,7 +20,7 @@ MIN_CONFIDENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a graph is built with. Times are in seconds, thresholds in [0, 1]."""
+    """The rules of one graph. Times are in seconds, thresholds in [0, 1]."""
 
     relevance_threshold: float = RELEVANCE_THRESHOLD
     min_confidence: float = MIN_CONFIDENCE

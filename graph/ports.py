@@ -1,31 +1,30 @@
-"""What the nodes ask of the outside world: three ports, one async method each.
+"""The graph's ports: what the nodes need from outside, one async method each.
 
-``app/bootstrap/compose.py`` makes them from LangChain's own types and binds them when the graph is built. They
-raise only errors of ``graph.errors`` for what it knows, and must finish, or raise, before ``deadline``
-(``time.monotonic`` seconds).
+``app/bootstrap/compose.py`` makes them and binds them when the graph is built. They raise only errors of
+``graph.errors`` for known failures, and finish, or raise, before ``question.deadline``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from graph.state import Chunk, Draft, Question, ReadPassage, SubqueryResults
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What the search brought: one ``SubqueryResults`` per part of the question, each best first by the fused score."""
+    """The candidates found, one ``SubqueryResults`` per sub-question, each best first by the fused score."""
 
     subquery_results: tuple[SubqueryResults, ...]
 
 
 class Retriever(Protocol):
-    """Finds the chunks nearest to a question, with everything grading needs already measured on them."""
+    """Finds the chunks nearest to a question, with everything measured that grading needs."""
 
     async def retrieve(self, question: Question) -> Retrieved:
-        """Return the pool of candidates for each of ``question.parts``; no chunks when the collection is empty.
+        """Return the candidates for each of ``question.sub_questions``; no chunks when the collection is empty.
 
         Raises ``StoreUnavailable``, ``CollectionMissing`` or ``EmbeddingUnavailable``.
         """
@@ -41,14 +40,7 @@ class Grader(Protocol):
 
 
 TokenSink = Callable[[str], Awaitable[None]]
-
-
-def null_writer(_: Any) -> None:
-    """The stream writer of a run that nobody watches."""
-
-
-async def null_sink(text: str) -> None:
-    """The sink of a run that nobody watches: who writes for it may write all at once."""
+"""Takes each piece of the answer's text as it comes."""
 
 
 class Synthesizer(Protocol):
@@ -57,7 +49,7 @@ class Synthesizer(Protocol):
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
     ) -> Draft:
-        """Return the draft over ``chunks``, numbered from 1 as given; ``emit`` takes each piece of text as it comes.
+        """Return the draft over ``chunks``, numbered from 1 in this order; await ``emit`` with each piece of text.
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
@@ -65,7 +57,7 @@ class Synthesizer(Protocol):
 
 
 class Passage(NamedTuple):
-    """What is read of a chunk: its title with the section, and its sentences."""
+    """What the reader reads of a chunk: its title with the section, and its sentences."""
 
     title: str
     sentences: tuple[str, ...]
@@ -75,13 +67,13 @@ class PassageReader(Protocol):
     """Reads passages for a question, or for a statement that they may support."""
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
-        """Return what was read of each passage, in order."""
+        """Return the logits of each passage, in order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Everything the graph reaches outside itself for; frozen, bound once."""
+    """All ports of one graph."""
 
     retriever: Retriever
     grader: Grader

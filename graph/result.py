@@ -1,4 +1,4 @@
-"""What every door gets: the outcome of one question, before it takes the shape of that door's wire."""
+"""The outcome of one question, before an interface writes it in its own format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Result:
     """The end of one question.
 
     ``answer`` cites by document (``[k]`` is the k-th of ``documents``); ``pieces`` is the same answer cut at its
-    citations, for doors that write them otherwise. ``processing_ms`` is what the caller waited for.
+    citations, for interfaces that write them otherwise. ``processing_ms`` is ``metadata.processingTimeMs``.
     """
 
     outcome: Outcome

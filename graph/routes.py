@@ -1,49 +1,49 @@
-"""Which way a state goes next. Each function reads the state and names the next node; nothing else."""
+"""Choose the next node from the state. LangGraph draws the edges from the names in the return types.
+
+The functions are coroutines because LangGraph runs plain functions in a thread.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 from graph.errors import Outcome
 from graph.state import State
 
-Route = Callable[[State], str]
 
-
-def after_validate(state: State) -> Literal["retrieve", "fail"]:
-    """An invalid question goes no further."""
+async def after_validate(state: State) -> Literal["retrieve", "fail"]:
+    """End an invalid question."""
     return "fail" if state.get("failure") else "retrieve"
 
 
-def after_retrieve(state: State) -> Literal["grade", "no_answer", "fail"]:
-    """An outage is a failure; an empty collection has no answer."""
+async def after_retrieve(state: State) -> Literal["grade", "no_answer", "fail"]:
+    """Report an outage as a failure, and an empty collection as no answer."""
     if state.get("failure"):
         return "fail"
     return "grade" if state["chunks"] else "no_answer"
 
 
-def after_grade(state: State) -> Literal["synthesize", "no_answer", "fail"]:
-    """Only chunks that passed gate one are written from."""
+async def after_grade(state: State) -> Literal["synthesize", "no_answer", "fail"]:
+    """Answer only from chunks that reach the relevance threshold."""
     if state.get("failure"):
         return "fail"
     return "synthesize" if state["graded"] else "no_answer"
 
 
-def after_synthesize(state: State) -> Literal["cite", "no_answer", "fail"]:
-    """A draft without text is no answer."""
+async def after_synthesize(state: State) -> Literal["cite", "no_answer", "fail"]:
+    """Treat a draft without text as no answer."""
     if state.get("failure"):
         return "fail"
     return "cite" if state["draft"].text.strip() else "no_answer"
 
 
-def after_cite(state: State) -> Literal["no_answer", "__end__"]:
-    """An answer without one verified citation, or below the confidence asked for, is no answer."""
+async def after_cite(state: State) -> Literal["no_answer", "__end__"]:
+    """Treat an answer without a verified citation, or below the required confidence, as no answer."""
     return "__end__" if state.get("outcome") == "answered" else "no_answer"
 
 
 def why_no_answer(state: State) -> Outcome:
-    """The outcome of a question that ends in ``no_answer``, from how far it came."""
+    """Return the outcome of a question that ends in ``no_answer``, from how far it came."""
     if not state.get("graded"):
         return "no_relevant_chunks"
     draft = state["draft"]

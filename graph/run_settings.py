@@ -1,68 +1,43 @@
-"""What one run may set for itself, by LangGraph's run-time context: Studio shows it as a form, ``validate`` checks it.
+"""Settings of one run, from LangGraph's run-time context: Studio shows them as a form, ``validate`` checks them.
 
-Only who calls the graph itself can give a context (Studio, the LangGraph SDK). The service gives none, and no door over
-it passes one on, so a client can loosen no threshold.
+Only who calls the graph itself can pass a context (Studio, the LangGraph SDK). The service passes none, so that no
+client of its interfaces can lower a threshold.
 """
 
-# No "from __future__ import annotations" here: the form's defaults are values of the policy that it is made for.
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from graph.bounds import share, whole
+from graph.bounds import bounded_int, unit_float
 from graph.errors import InvalidInput
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy
 
-FIELDS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
-    "relevance_threshold": ("relevance_threshold", share),
-    "min_confidence_threshold": ("min_confidence", share),
-    "max_sources": ("default_max_sources", partial(whole, most=MAX_SOURCES)),
-    "max_tokens": ("default_max_tokens", partial(whole, most=MAX_TOKENS)),
+FIELDS: dict[str, tuple[str, int | None, str]] = {
+    "relevance_threshold": ("relevance_threshold", None, "least relevance of a chunk that may answer"),
+    "min_confidence_threshold": ("min_confidence", None, "least confidence of an answer that is given"),
+    "max_sources": ("default_max_sources", MAX_SOURCES, "most chunks to answer from, if the input has no maxSources"),
+    "max_tokens": ("default_max_tokens", MAX_TOKENS, "longest answer of a model, if the input has no maxTokens"),
 }
-"""Name of a setting -> the field of the policy it stands for, and the check of its value."""
+"""Setting -> its field of the policy, its upper bound (None: a number from 0 to 1), and its description."""
 
 
 def form_of(policy: Policy) -> type[Any]:
-    """The context's schema: every setting of a run with its bounds, and what *policy* says as its default."""
-
-    class RunSettings(TypedDict, total=False):
-        """Settings of this run alone."""
-
-        relevance_threshold: Annotated[
-            float, _share(policy.relevance_threshold, "gate one: least relevance of a chunk that may answer")
-        ]
-        min_confidence_threshold: Annotated[
-            float, _share(policy.min_confidence, "least confidence of an answer that is given")
-        ]
-        max_sources: Annotated[
-            int,
-            _whole(
-                policy.default_max_sources, MAX_SOURCES, "most chunks to answer from, if the input has no maxSources"
-            ),
-        ]
-        max_tokens: Annotated[
-            int,
-            _whole(policy.default_max_tokens, MAX_TOKENS, "longest answer of a model, if the input has no maxTokens"),
-        ]
-
-    return RunSettings
-
-
-def _share(default: float, description: str) -> Any:
-    return Field(default=default, ge=0, le=1, description=description)
-
-
-def _whole(default: int, most: int, description: str) -> Any:
-    return Field(default=default, ge=1, le=most, description=description)
+    """Make the context's schema: every setting with its bounds, and what *policy* says as its default."""
+    fields: dict[str, Any] = {}
+    for name, (field, most, description) in FIELDS.items():
+        least, kind = (0, float) if most is None else (1, int)
+        default = getattr(policy, field)
+        fields[name] = Annotated[kind, Field(default=default, ge=least, le=most or 1, description=description)]
+    form = TypedDict("RunSettings", fields, total=False)  # type: ignore[misc]
+    form.__doc__ = "Settings of this run alone."
+    return form
 
 
 def policy_of_run(policy: Policy, context: object) -> Policy:
-    """*policy* with what the run's *context* sets; None there, and names nobody knows, set nothing.
+    """Return *policy* with what the run's *context* sets. Ignores None and unknown keys.
 
     Raises ``InvalidInput`` naming the setting whose value is out of its bounds.
     """
@@ -70,5 +45,8 @@ def policy_of_run(policy: Policy, context: object) -> Policy:
         return policy
     if not isinstance(context, Mapping):
         raise InvalidInput("The context must be an object.", "context")
-    given = {name: context[name] for name in FIELDS if context.get(name) is not None}
-    return replace(policy, **{FIELDS[name][0]: FIELDS[name][1](value, name) for name, value in given.items()})
+    changes: dict[str, Any] = {}
+    for name, (field, most, _) in FIELDS.items():
+        if (value := context.get(name)) is not None:
+            changes[field] = unit_float(value, name) if most is None else bounded_int(value, name, most)
+    return replace(policy, **changes)

@@ -1,4 +1,4 @@
-"""Where the sentences of a text are: block structure first, then prose by `sentencex`."""
+"""Split a text into sentences: block structure first, then prose by `sentencex`."""
 
 import re
 from collections.abc import Iterator
@@ -22,11 +22,10 @@ _RULE = re.compile(r"[-=_*+|: \t]{3,}$")
 
 
 def sentence_spans(text: str) -> tuple[Span, ...]:
-    """Offsets of the sentences of *text*: ordered, disjoint, stripped of white space and never empty.
+    """Return the offsets of the sentences of *text*: ordered, disjoint, stripped and never empty.
 
-    A list item, a table row, a heading and a block of code each end where their line or block ends; prose inside
-    them is split like any other prose. Markers of lists and rules between rows belong to no sentence. Total: any
-    string has a result, a blank one ``()``.
+    A list item, a table row, a heading and a block of code end where their line or block ends; prose inside them is
+    split as well. List markers and rules between rows belong to no sentence.
     """
     spans: list[Span] = []
     for start, end, prose in _blocks(text):
@@ -35,7 +34,7 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Blocks of *text* as (start, end, is prose); what lies between them holds nothing to quote."""
+    """Yield the blocks of *text* as (start, end, is prose)."""
     start = end = 0  # the open paragraph or list item
     listed = False  # whether it is a list item
     code: int | None = None  # where the open fenced block's content starts
@@ -68,7 +67,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _is_table_row(line: str) -> bool:
-    """Whether *line* stands between bars, or ends in cells behind tabs: two or more, none of them empty."""
+    """Whether *line* is between bars, or ends in two or more filled cells separated by tabs."""
     inner = line.strip(" \t")
     if len(inner) > 1 and inner[0] == inner[-1] == "|":
         return True
@@ -79,9 +78,9 @@ def _is_table_row(line: str) -> bool:
 
 
 def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
-    """The marker *line* opens with, if it opens a list item.
+    """Match the marker *line* opens with, if it opens a list item.
 
-    As in CommonMark, a number other than 1 cannot interrupt a paragraph: the line may just continue "he was / 38."
+    As in CommonMark, a number other than 1 cannot interrupt a paragraph: the line may continue "he was / 38."
     """
     number = _NUMBER.match(line)
     if number and (listed or number.group(1) == "1"):
@@ -90,7 +89,7 @@ def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
 
 
 def _prose(text: str, start: int, end: int) -> Iterator[Span]:
-    """Sentences of the prose at *start*:*end*."""
+    """Yield the sentences of the prose at *start*:*end*."""
     for begin, stop in _segments(text[start:end], start):
         if stop - begin > _LONG:  # a quotation kept whole: look inside, with its quotation marks out of sight
             unquoted = text[begin:stop].translate(_WITHOUT_QUOTES)
@@ -101,11 +100,10 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _segments(prose: str, position: int) -> Iterator[Span]:
-    """What `sentencex` makes of *prose*, whose first character stands at *position*.
+    """Yield the sentences that `sentencex` finds in *prose*, which starts at *position*.
 
-    It takes the square of the length where there are quotation marks, and less than that where there are many
-    sentences. So of a very long text the marks are put out of sight, and it is read in windows, each from where the
-    last sentence of the one before it begins; a window without a sentence's end is made wider.
+    Its time grows with the square of the length where there are quotation marks. So a very long text is read without
+    them and in windows, each from the start of the previous one's last sentence; one without an end is widened.
     """
     whole = len(prose) <= _VERY_LONG
     if not whole:
@@ -126,9 +124,7 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
-    """The span without the white space at its edges, or nothing when that is all it holds."""
-    piece = text[start:end]
-    left = len(piece) - len(piece.lstrip())
-    right = len(piece.rstrip())
-    if left < right:
-        yield start + left, start + right
+    """Yield the span without the white space at its edges, or nothing when that is all it holds."""
+    if piece := text[start:end].strip():
+        left = start + len(text[start:end]) - len(text[start:end].lstrip())
+        yield left, left + len(piece)

@@ -1,7 +1,7 @@
-"""What travels through the graph: data only, and all of it plain JSON values.
+"""The state of a run: plain data that Studio can show.
 
-``Input → State → Output``. A node adds its own keys and changes no other's. Studio shows these types as they are, so
-they hold readable numbers (similarities, offsets) and never vectors.
+``Input → State → Output``. A node sets its own keys. The values hold readable numbers (similarities, offsets), never
+vectors.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that has passed every rule of door Q.
+    """A question that has passed every rule of the Query API.
 
-    ``parts`` are the questions it asks: itself, or the halves of a compound one. ``deadline`` is on the clock of
-    ``time.monotonic``, in seconds; every stage gets what is left of it. The thresholds are those of the two gates.
+    ``sub_questions`` are the questions it asks: itself, or those of a compound one. ``started`` and ``deadline`` are
+    seconds of ``time.monotonic``; every stage gets what is left.
     """
 
     text: str
-    parts: tuple[str, ...]
+    sub_questions: tuple[str, ...]
     max_sources: int
     max_tokens: int | None
     source: str | None
@@ -37,10 +37,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ReadPassage:
-    """What the reader says of one passage, as logits.
+    """The reader's logits for one passage.
 
-    ``sentences`` has one score for each sentence, ``null`` is the score of "none of them". Of the passage as a whole,
-    ``answerable`` says whether it answers a question, ``supported`` whether it carries a statement.
+    ``sentences`` has one score for each sentence, ``null`` is the score of "none of them". ``answerable`` says whether
+    the passage answers a question, ``supported`` whether it carries a statement.
     """
 
     sentences: tuple[float, ...]
@@ -49,15 +49,15 @@ class ReadPassage:
     supported: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Chunk:
-    """One retrieved segment of a document, and what retrieval measured of it for the question.
+    """One retrieved segment of a document, with what was measured of it for the question.
 
     ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
-    ``twins`` are the ids of other retrieved chunks that say nearly the same (cosine above .9). ``read`` is what the
-    reader found in the chunk; None where it was not read.
+    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``read`` is None where the reader
+    has not read the chunk.
     """
 
     chunk_id: str
@@ -83,21 +83,12 @@ class Chunk:
         """The sentences of the chunk, verbatim."""
         return [self.text[start:end] for start, end in self.spans]
 
-    def having(self, **values: Any) -> Chunk:
-        """The same chunk with these values, as ``dataclasses.replace`` makes it, for less (``bench/NOTES.md``).
-
-        A question makes two of each of its candidates. The names are taken as they are given.
-        """
-        made = object.__new__(Chunk)
-        made.__dict__.update(self.__dict__, **values)
-        return made
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubqueryResults:
-    """One question, or one part of it, and its candidates as measured against it, best first by the fused score.
+    """One sub-question and its candidates as measured against it, best first by the fused score.
 
-    Compared by identity, so that what is computed of one reading is cheaply found again.
+    Compared by identity, as the key of a cache (``graph.relevance.features.measure``).
     """
 
     question: str
@@ -106,12 +97,11 @@ class SubqueryResults:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the synthesizer wrote, before anything in it is believed.
+    """What the synthesizer wrote, not yet verified.
 
-    ``text`` cites the chunk numbers 1..n of ``State["graded"]``. ``truncated`` says the model was cut off, so that the
-    last sentence may be torn. ``confidence`` is the calibrated probability that the chunks answer the question where
-    the synthesizer knows it (the extractive one does), else None. ``dropped_chunks`` counts those that did not fit the
-    model's context.
+    ``text`` cites the chunk numbers 1..n of ``State["graded"]``. ``truncated``: the model was cut off, and the last
+    sentence may be unfinished. ``confidence`` is the calibrated probability that the chunks answer the question, None
+    where the synthesizer does not know it. ``dropped_chunks`` did not fit the model's context.
     """
 
     text: str
@@ -124,7 +114,7 @@ class Draft:
 class Citation:
     """One verified citation: a sentence of the answer, and the sentence of a stored chunk that supports it.
 
-    ``marker`` is the 1-based place of the document in the answer's list of documents. ``quote`` is exactly
+    ``marker`` is the 1-based position of the document in ``citedDocuments``. ``quote`` is exactly
     ``chunk.text[start:end]``; ``support`` in [0, 1] is how well the quote carries ``sentence``.
     """
 
@@ -145,7 +135,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure as a value: which error of ``graph.errors``, and what may be said of it."""
+    """A failure as a value: the class name of an error of ``graph.errors``, and what may be shown of it."""
 
     error_type: str
     outcome: Outcome
@@ -154,9 +144,9 @@ class Failure:
 
 
 class Input(TypedDict):
-    """What a run takes. Only ``query`` is required; the names are those of ``POST /query``.
+    """The input of a run. Only ``query`` is required; the names are those of ``POST /query``.
 
-    What is optional is forgotten once it was read: the next run on the same thread of Studio has not asked for it.
+    Optional fields are ephemeral, so that the next run on the same thread of Studio does not inherit them.
     """
 
     query: str
@@ -167,7 +157,7 @@ class Input(TypedDict):
 
 
 class Output(TypedDict):
-    """What a run leaves: the public answer, the same as the body of ``POST /query``, and how it ended."""
+    """The output of a run: the public answer, the same as the body of ``POST /query``, and its outcome."""
 
     answer: str | None
     citedDocuments: list[dict[str, Any]]
@@ -176,12 +166,12 @@ class Output(TypedDict):
 
 
 def timed(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
-    """The milliseconds of a run's nodes; its first node begins them anew."""
+    """Merge the milliseconds of a run's nodes; ``validate`` starts a new run."""
     return now if "validate" in now else before | now
 
 
 class State(Input, Output):
-    """Everything the nodes leave behind, in the order they run."""
+    """Everything the nodes set, in the order they run."""
 
     question: NotRequired[Question]
     subquery_results: NotRequired[list[SubqueryResults]]

@@ -1,13 +1,12 @@
-"""Words that carry meaning, their stems, and how much of a question a text covers."""
+"""Content words, their stems, and how much of a question a text covers."""
 
 import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
 
 import Stemmer
 
@@ -15,11 +14,8 @@ Idf = Callable[[str], float]
 """Inverse document frequency of a stem: larger for rarer stems, never negative."""
 
 LOOSE_CREDIT = 0.6
-"""What a word of the same opening counts for, against 1 for the same stem."""
-_OPENING, OPEN = 6, "~"
-
-MOST_KEYWORDS = 6
-"""A query of so many words asks, whatever its form."""
+"""Weight of a word that only starts alike (``_OPENING`` characters), against 1 for the same stem."""
+_OPENING = 6
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
 
@@ -45,18 +41,6 @@ _QUESTION_WORDS = frozenset(
 _AUXILIARIES = frozenset(
     "is are was were do does did can could may might must shall should will would has have had".split()
 )
-_REQUESTS = frozenset("define identify compare discuss summarize summarise find show state outline".split())
-
-
-def asks(question: str) -> bool:
-    """Whether *question* asks: by a question mark, a question or request word, or a verb that opens it; or in keywords.
-
-    A text of at most `MOST_KEYWORDS` words is a query in keywords. A longer one without the form of a question is
-    prose, or a title with its subtitle, that wants no answer.
-    """
-    found = words(question)
-    opens = bool(found) and found[0] in _AUXILIARIES | _REQUESTS
-    return "?" in question or opens or len(found) <= MOST_KEYWORDS or not _QUESTION_WORDS.isdisjoint(found)
 
 
 def asks_whether(question: str) -> bool:
@@ -65,7 +49,7 @@ def asks_whether(question: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Case-folded words of *text* in order; a number keeps its inner points and commas (``3.5``, ``1,200``)."""
+    """Return the case-folded words of *text*; numbers keep inner points and commas (``3.5``, ``1,200``)."""
     return _WORD.findall(text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -76,21 +60,20 @@ def is_content(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Snowball English ("Porter2") stem of one case-folded word."""
-    # A Stemmer object is not thread-safe and cheap to make; the cache makes that once per word.
+    """Return the Snowball English ("Porter2") stem of one case-folded word."""
+    # A Stemmer is not thread-safe but cheap to make, and the cache makes one per word only.
     return str(Stemmer.Stemmer("english", 0).stemWord(word))
 
 
 def stems(text: str) -> tuple[str, ...]:
-    """Stems of the content words of *text*, in order, repeats kept."""
+    """Return the stems of all but the stop words of *text*, in order, repeats kept."""
     return tuple(stem(word) for word in words(text) if word not in _STOP_WORDS)
 
 
 def question_stems(question: str) -> tuple[str, ...]:
-    """Distinct stems of what *question* is about, in order.
+    """Return the distinct stems of what *question* is about, in order.
 
-    Question words are left out; a question made of nothing else keeps them, so the result is empty only when
-    *question* has no word at all.
+    Question words are left out unless there are no others: the result is empty only where *question* has no word.
     """
     found = words(question)
     content = [w for w in found if is_content(w)]
@@ -100,31 +83,23 @@ def question_stems(question: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 12)  # grading and synthesis look at the same sentences
 def vocabulary(text: str) -> frozenset[str]:
-    """What `Wanted.coverage` looks a stem up in: the stems of *text*, and the openings of the longer ones."""
+    """Return what `QueryTerms.coverage` looks stems up in: the stems of *text*, and the openings of longer ones."""
     return frozenset().union(*map(_entries, words(text)))
 
 
 @lru_cache(maxsize=1 << 16)
 def _entries(word: str) -> tuple[str, ...]:
-    """What one word adds to a vocabulary; a stop word nothing."""
-    if word in _STOP_WORDS:
-        return ()
-    found = stem(word)
-    return (found, opening_of(found)) if len(found) >= _OPENING else (found,)
+    return () if word in _STOP_WORDS else (stem(word), _opening(stem(word)))
 
 
-def opening_of(found: str) -> str:
-    """The opening of a stem as `vocabulary` writes it; a short stem is its own."""
-    return found[:_OPENING] + OPEN if len(found) >= _OPENING else found
-
-
-IDLE_STEMS = frozenset(map(stem, _STOP_WORDS | _QUESTION_WORDS))
-"""The stems of words that a passage need not repeat."""
+def _opening(stem: str) -> str:
+    """Return the opening of a stem as `vocabulary` writes it; a short stem is its own."""
+    return stem[:_OPENING] + "~" if len(stem) >= _OPENING else stem
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """The stems of a question, the opening of each as `vocabulary` writes it, and its share of their idf.
+    """The stems of a question, each with its opening and its share of their idf.
 
     ``entries`` are all of these stems and openings: the only part of a vocabulary that `coverage` looks at.
     """
@@ -132,37 +107,27 @@ class QueryTerms:
     shares: tuple[tuple[str, str, float], ...]
     entries: frozenset[str]
 
-    @classmethod
-    def of(cls, shares: Iterable[tuple[str, float]]) -> Self:
-        """From stems and their shares."""
-        opened = tuple((one, opening_of(one), share) for one, share in shares)
-        return cls(opened, frozenset(entry for one, opening, _ in opened for entry in (one, opening)))
-
     def coverage(self, present: Collection[str]) -> float:
-        """Share in [0, 1] of the question's idf that a `vocabulary` holds.
+        """Return the share in [0, 1] of the question's idf that a `vocabulary` holds.
 
-        A stem that is missing but opens like a word that is there ("septicemia", "septicemic") counts by
-        `LOOSE_CREDIT`.
+        A missing stem that starts like a word that is there ("septicemia", "septicemic") counts by `LOOSE_CREDIT`.
         """
         total = 0.0
         for stem_, opening, share in self.shares:
-            if stem_ in present:
-                total += share
-            elif opening in present:
-                total += LOOSE_CREDIT * share
+            total += share if stem_ in present else LOOSE_CREDIT * share if opening in present else 0.0
         return total
 
 
 def wanted(question: str, idf: Idf) -> QueryTerms:
-    """What *question* looks for, weighted by *idf*."""
-    found = question_stems(question)
-    weights = [idf(s) for s in found]
-    total = sum(weights) or 1.0
-    return QueryTerms.of((s, weight / total) for s, weight in zip(found, weights, strict=True))
+    """Return what *question* looks for, weighted by *idf*."""
+    weights = {found: idf(found) for found in question_stems(question)}
+    total = sum(weights.values()) or 1.0
+    shares = tuple((found, _opening(found), weight / total) for found, weight in weights.items())
+    return QueryTerms(shares, frozenset(entry for found, opening, _ in shares for entry in (found, opening)))
 
 
 def document_idf(documents: int, frequencies: Counter[str]) -> Idf:
-    """BM25 idf from the number of *documents* and, per stem, the number of documents that hold it."""
+    """Return BM25 idf from the number of *documents* and, per stem, the number of documents that hold it."""
 
     def idf(wanted: str) -> float:
         held = frequencies[wanted]

@@ -1,4 +1,4 @@
-"""Door V's rules on what it is given, with the document's own messages; checked before anything is worked on."""
+"""Check the arguments of ``validate_retrieval`` by the document's rules, with its messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _check_chunks(chunks: Any) -> None:
 
 
 def _check_chunk(index: int, chunk: Any) -> None:
-    """One chunk. An id or a text that is absent, None or empty is missing; of another type than text, it is wrong."""
+    """Check one chunk. An absent, None or empty id or text is missing; another type than text is wrong."""
     if not isinstance(chunk, dict):
         raise TypeError(f"Chunk at index {index} must be a dict")
     chunk_id, text = chunk.get("chunk_id"), chunk.get("text")
@@ -70,5 +70,5 @@ def _check_chunk(index: int, chunk: Any) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether *value* is a real number, numpy's included; True and False are none here."""
+    """Whether *value* is a real number, numpy's included. Booleans are rejected."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from app.api.disconnect import request_var
 from app.api.json_body import require_json
-from graph.bounds import flag
+from graph.bounds import strict_bool
 from graph.errors import InvalidInput
 
 MAX_BATCH = 32
@@ -91,4 +91,4 @@ def _check_question(given: Any, field: str) -> None:
     """That it is an object, and its one member that the graph does not check."""
     if not isinstance(given, dict):
         raise InvalidInput("A question must be a JSON object.", field)
-    flag(given.get("includeEvidence"), "includeEvidence")
+    strict_bool(given.get("includeEvidence"), "includeEvidence")

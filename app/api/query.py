@@ -18,7 +18,7 @@ from app.api.json_body import require_json
 from app.api.query_schemas import STREAM_DOC, ErrorBody, QueryRequest, QueryResponse, query_input
 from app.api.schemas import answer_body, chunk_summary
 from app.query_service.service import QueryService
-from graph.bounds import flag
+from graph.bounds import strict_bool
 from graph.errors import InvalidInput
 from graph.result import Event
 from graph.steps import failure_of
@@ -96,7 +96,7 @@ async def read_fields(request: Request) -> dict[str, Any]:
         raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
     if not isinstance(fields, dict):
         raise InvalidInput("The body must be a JSON object.", "body")
-    flag(fields.get("includeEvidence"), "includeEvidence")
+    strict_bool(fields.get("includeEvidence"), "includeEvidence")
     known = {name: fields.get(name) for name in QueryRequest.model_fields}
     return {**known, "source": request.query_params.get("source")}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 
-from app.pipeline.extractive import ExtractiveSynthesizer
-from app.pipeline.grader import CosineGrader, LocalGrader
 from app.pipeline.rerank_grader import RerankGrader, ScoreScale, load_scale
 from app.providers.rerank.models import RERANK_SECONDS, make_reranker
 from app.providers.rerank.reader import OnnxReader
@@ -13,6 +11,8 @@ from app.settings import Settings
 from graph.errors import ConfigurationError
 from graph.ports import Grader, Synthesizer
 from graph.relevance.calibration import Calibration
+from graph.relevance.extractive import ExtractiveSynthesizer
+from graph.relevance.graders import CosineGrader, LocalGrader
 
 EXTRACTIVE = "extractive"
 

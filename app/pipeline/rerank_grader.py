@@ -11,7 +11,6 @@ from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
 
-from app.pipeline.ordering import best_first
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import fault_of, rerank_error
 from app.providers.http.retry import Retry
@@ -19,6 +18,7 @@ from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, log_odds_of, sigmoid, valid_unicode
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Retrieved
+from graph.relevance.graders import best_first
 from graph.state import Chunk, Question, SubqueryResults
 
 _INDEX = "candidate_index"

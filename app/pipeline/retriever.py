@@ -49,10 +49,10 @@ class HybridRetriever:
         vectors: Vectors | None = None
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
-                vectors = await aquestion_vectors(self._embeddings, question.parts)
+                vectors = await aquestion_vectors(self._embeddings, question.sub_questions)
                 queries = [
                     HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(part)), pool)
-                    for vector, part in zip(vectors, question.parts, strict=True)
+                    for vector, part in zip(vectors, question.sub_questions, strict=True)
                 ]
                 hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), where)
                 best = [_best(*one, hits.idf) for one in zip(queries, hits.candidates, strict=True)]
@@ -65,7 +65,7 @@ class HybridRetriever:
         return Retrieved(
             tuple(
                 SubqueryResults(part, _chunks(query, row, sentences))
-                for part, query, row in zip(question.parts, queries, best, strict=True)
+                for part, query, row in zip(question.sub_questions, queries, best, strict=True)
             )
         )
 

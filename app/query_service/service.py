@@ -60,7 +60,7 @@ class QueryService:
                 state = await self._graph.ainvoke(_input(fields, request_id), self._config(request_id))
         except RAGError as error:
             return self._done(_refused(error, request_id, begun), fields)
-        return self._done(_result(state, request_id, begun), fields)
+        return self._done(_result(state, request_id), fields)
 
     async def stream(self, fields: Mapping[str, Any], request_id: str | None = None) -> AsyncGenerator[Event]:
         """Answer one question as it comes: "retrieval" and "token" events, and always a "result" at the end."""
@@ -82,7 +82,7 @@ class QueryService:
         except RAGError as error:
             yield Event("result", result=self._done(_refused(error, request_id, begun), fields))
             return
-        yield Event("result", result=self._done(_result(state, request_id, begun), fields))
+        yield Event("result", result=self._done(_result(state, request_id), fields))
 
     @asynccontextmanager
     async def place(self) -> AsyncGenerator[None]:
@@ -155,14 +155,14 @@ def _refused(error: RAGError, request_id: str, begun: float) -> Result:
     return Result(failure.outcome, request_id, _elapsed(begun), failure=failure)
 
 
-def _result(state: Mapping[str, Any], request_id: str, begun: float) -> Result:
+def _result(state: Mapping[str, Any], request_id: str) -> Result:
     outcome = state["outcome"]
     answered = outcome == "answered"
     draft = state.get("draft")
     return Result(
         outcome=outcome,
         request_id=request_id,
-        processing_ms=_elapsed(begun),
+        processing_ms=state["metadata"]["processingTimeMs"],
         answer=state["answer"],
         documents=state["citedDocuments"],
         citations=state.get("citations", []) if answered else [],

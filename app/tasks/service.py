@@ -18,7 +18,7 @@ from app.tasks.chat import ChatPrompt, reply_pieces
 from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, format_context
 from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of
 from app.tasks.reply import WITHOUT_TASKS, reply_without_model, requested_filters
-from graph.bounds import share, whole
+from graph.bounds import bounded_int, unit_float
 from graph.errors import CollectionMissing, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class TaskService:
         Filters run in the store. Raises ``InvalidInput``, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
         """
         text = text_of(query, "query")
-        most, least = whole(n_results, "n_results", MOST_RESULTS), share(min_similarity, "min_similarity")
+        most, least = bounded_int(n_results, "n_results", MOST_RESULTS), unit_float(min_similarity, "min_similarity")
         filters = {
             "status": one_of(filter_status, Status, "filter_status"),
             "priority": one_of(filter_priority, Priority, "filter_priority"),
@@ -104,7 +104,7 @@ class TaskService:
         max_tokens: int | None = None,
     ) -> str:
         """Format the nearest tasks for a chat model, within *max_tokens*."""
-        limit = None if max_tokens is None else whole(max_tokens, "max_tokens", MOST_TOKENS)
+        limit = None if max_tokens is None else bounded_int(max_tokens, "max_tokens", MOST_TOKENS)
         results = await self.search(query, n_results=n_results)
         return format_context(results, metadata=include_metadata, max_tokens=limit)
 

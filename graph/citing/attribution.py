@@ -1,11 +1,11 @@
-"""From a draft's pieces to an answer whose every marker is verified."""
+"""Turn a draft's pieces into an answer whose every marker is verified."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.citing.anchors import Layout, Spot, guess, lay_out, states, unmarked
+from graph.citing.anchors import CitationAnchor, Layout, guess, lay_out, states
 from graph.citing.markers import Marker
 from graph.citing.verification import Backed, Verdict, verify
 from graph.ports import PassageReader
@@ -15,10 +15,10 @@ from graph.terms import question_stems
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """The answer in pieces: text, or the backed citations that stand there.
+    """The answer in pieces: text, or the verified citations at that position.
 
-    ``supports`` holds, for each sentence that states something, the support it has: of its citations, or, where it
-    carries none, of the chunk that comes nearest to it. ``unsupported`` are the claims whose markers went.
+    ``supports`` holds the support of each sentence that states something: of its citations, or, without one, of the
+    nearest chunk. ``unsupported`` are the claims whose markers were removed.
     """
 
     pieces: list[str | tuple[Backed, ...]]
@@ -32,70 +32,61 @@ async def place_markers(
     *,
     reader: PassageReader | None,
     question: str = "",
-    torn: bool = False,
+    truncated: bool = False,
     attribute: bool = False,
     seconds: float | None = None,
 ) -> Cited:
     """Verify every marker of *pieces* and keep those whose claim is supported by a chunk they name.
 
-    What *question* says need not be said again by a claim. With *torn*, the last sentence goes unless it is finished.
-    With *attribute*, a sentence left without a marker that a chunk clearly supports gets one. The *reader* has so many
-    *seconds*; without its answer wording decides.
+    A claim need not repeat what *question* says. With *truncated*, an unfinished last sentence is removed. With
+    *attribute*, a sentence without a marker gets one where a chunk clearly supports it. The *reader* has *seconds*;
+    without its answer the lexical overlap decides.
     """
-    layout = lay_out(pieces, torn=torn)
+    layout = lay_out(pieces, truncated=truncated)
     given = frozenset(question_stems(question))
-    everywhere = tuple(range(len(chunks)))
-    spots = layout.spots + unmarked(layout, everywhere)
-    verdicts = await verify(spots, layout.text, chunks, reader, given, seconds)
+
+    async def verified(anchors: list[CitationAnchor]) -> list[tuple[CitationAnchor, Verdict]]:
+        verdicts = await verify(anchors, layout.text, chunks, reader, given, seconds)
+        return list(zip(anchors, verdicts, strict=True))
+
+    def guesses(sentences: set[int]) -> list[CitationAnchor]:
+        return [guess(layout, i, len(chunks)) for i in sorted(sentences) if states(layout, i)]
+
+    marked = {anchor.sentence for anchor in layout.anchors}
+    found = await verified(layout.anchors + guesses(set(range(len(layout.sentences))) - marked))
     if attribute:
-        again = [guess(layout, i, everywhere) for i in _left_bare(layout, spots, verdicts)]
-        spots = spots + again
-        verdicts = verdicts + await verify(again, layout.text, chunks, reader, given, seconds)
-    found = sorted(zip(spots, verdicts, strict=True), key=lambda pair: (pair[0].place, pair[0].guessed))
+        found += await verified(guesses(marked - {anchor.sentence for anchor, verdict in found if verdict.backed}))
+    found.sort(key=lambda pair: (pair[0].position, pair[0].guessed))
+    supports: dict[int, float] = {}
+    for anchor, verdict in found:
+        supports[anchor.sentence] = max(supports.get(anchor.sentence, 0.0), verdict.support)
     shown = [pair for pair in found if attribute or not pair[0].guessed]
-    return Cited(_cut(layout.text, shown), _supports(found), _unsupported(layout, shown))
+    return Cited(_cut(layout.text, shown), [supports[i] for i in sorted(supports)], _unsupported(layout, shown))
 
 
-def _left_bare(layout: Layout, spots: Sequence[Spot], verdicts: Sequence[Verdict]) -> list[int]:
-    """Sentences whose every marker went."""
-    backed = {spot.sentence for spot, verdict in zip(spots, verdicts, strict=True) if verdict.backed}
-    failed = {spot.sentence for spot in spots if not spot.guessed} - backed
-    return sorted(i for i in failed if states(layout, i))
-
-
-def _cut(text: str, found: Sequence[tuple[Spot, Verdict]]) -> list[str | tuple[Backed, ...]]:
-    """*text* cut at its citations; one that a sentence already carries is not repeated."""
+def _cut(text: str, found: Sequence[tuple[CitationAnchor, Verdict]]) -> list[str | tuple[Backed, ...]]:
+    """Cut *text* at its citations, each once in a sentence."""
     out: list[str | tuple[Backed, ...]] = []
     carried: set[tuple[int, str, int, str]] = set()
     done = 0
-    for spot, verdict in found:
-        out.append(text[done : spot.place])
-        done = max(done, spot.place)
-        fresh: list[Backed] = []
+    for anchor, verdict in found:
+        out.append(text[done : anchor.position])
+        done = max(done, anchor.position)
+        fresh: dict[tuple[int, str, int, str], Backed] = {}
         for stretch, quote in verdict.backed:
-            key = (spot.sentence, quote.chunk_id, quote.start, stretch)
-            if key not in carried:
-                carried.add(key)
-                fresh.append((stretch, quote))
-        out.append(tuple(fresh))
+            fresh.setdefault((anchor.sentence, quote.chunk_id, quote.start, stretch), (stretch, quote))
+        out.append(tuple(backed for key, backed in fresh.items() if key not in carried))
+        carried |= fresh.keys()
     out.append(text[done:])
     return [piece for piece in out if piece]
 
 
-def _supports(found: Sequence[tuple[Spot, Verdict]]) -> list[float]:
-    """The best support of each sentence that states something, in order."""
-    by_sentence: dict[int, float] = {}
-    for spot, verdict in found:
-        by_sentence[spot.sentence] = max(by_sentence.get(spot.sentence, 0.0), verdict.support)
-    return [by_sentence[sentence] for sentence in sorted(by_sentence)]
-
-
-def _unsupported(layout: Layout, found: Sequence[tuple[Spot, Verdict]]) -> list[str]:
-    """The claims the model cited for which nothing holds, each once, in order."""
-    backed = {spot.sentence for spot, verdict in found if verdict.backed and spot.guessed}
+def _unsupported(layout: Layout, found: Sequence[tuple[CitationAnchor, Verdict]]) -> list[str]:
+    """List the claims the model cited for which nothing holds, each once, in order."""
+    repaired = {anchor.sentence for anchor, verdict in found if verdict.backed and anchor.guessed}
     claims = (
-        layout.text[slice(*spot.claim)]
-        for spot, verdict in found
-        if not verdict.backed and not spot.guessed and spot.sentence not in backed
+        layout.text[slice(*anchor.claim)]
+        for anchor, verdict in found
+        if not verdict.backed and not anchor.guessed and anchor.sentence not in repaired
     )
     return list(dict.fromkeys(claims))

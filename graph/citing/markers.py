@@ -1,4 +1,4 @@
-"""What stands inside one pair of brackets: the numbers of chunks, the name of a document, or ordinary words."""
+"""Read what is inside one pair of brackets: chunk numbers, the name of a document, or ordinary words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBERS = re.compile(
     r"|[#^,;&/|+()]|and\b|or\b)",
     re.IGNORECASE,
 )
-_LABEL_FIRST = re.compile(rf"{_LABEL}\s*", re.IGNORECASE)
+_LABEL_FIRST = re.compile(rf"\A{_LABEL}\s*", re.IGNORECASE)
 _PLACE = re.compile(
     r"(?:(?P<number>\d+)\s*[,:–—-]\s*)?(?P<name>.*?)"
     rf"(?:(?:^|(?(number)|(?!))|\s*,|[ :(#]{{1,2}}(?=p))\s*(?P<page_word>(?:pages?|pp?|pg)\b\.?)?\s*(?P<page>\d{{1,6}})"
@@ -35,22 +35,22 @@ _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """One marker of a draft. Each of ``groups`` is what one citation names: 0-based places of chunks.
+    """One marker of a draft. Each of ``groups`` is what one citation names, as 0-based positions of chunks.
 
     A number names one chunk. A document or a page may be several; one of them that supports the sentence is enough,
-    and only that one is cited. Without groups the marker names nothing that was given, and only goes.
+    and only that one is cited. A marker without groups names nothing that was given, and is removed.
     """
 
     groups: tuple[tuple[int, ...], ...] = ()
 
 
 def merged(markers: Sequence[Marker]) -> Marker:
-    """All that *markers* name, each once."""
+    """Join all that *markers* name, each group once."""
     return Marker(tuple(dict.fromkeys(group for marker in markers for group in marker.groups)))
 
 
 def visible(inside: str) -> str:
-    """*inside* as a reader sees it: compatibility forms folded; zero-width characters, tags and emphasis left out."""
+    """Return *inside* as a reader sees it: no zero-width characters, tags or emphasis; compatibility forms folded."""
     if not inside.isascii():
         inside = unicodedata.normalize("NFKC", inside)
         inside = "".join(c for c in inside if c == "\n" or unicodedata.category(c) not in _INVISIBLE)
@@ -58,7 +58,7 @@ def visible(inside: str) -> str:
 
 
 def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
-    """The marker that brackets around *inside* make, or None when they hold ordinary words.
+    """Read the marker that brackets around *inside* make; None when they hold ordinary words.
 
     Numbers count *chunks* from 1; ranges may be reversed or reach beyond; what is out of range is left out.
     """
@@ -74,8 +74,8 @@ def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
 
 
 def read_numbers(seen: str, count: int) -> Marker | None:
-    """The marker of a list of numbers and ranges within 1..*count*, or None when *seen* is no such list."""
-    places: dict[tuple[int, ...], None] = {}
+    """Read a list of numbers and ranges within 1..*count*; None when *seen* is no such list."""
+    groups: dict[tuple[int, ...], None] = {}
     position = 0
     any_number = False
     while position < len(seen):
@@ -85,17 +85,16 @@ def read_numbers(seen: str, count: int) -> Marker | None:
         position = found.end()
         if found["first"] or found["one"]:
             any_number = True
-            ends = sorted((int(found["first"] or found["one"]), int(found["last"] or found["one"])))
-            places.update(((k - 1,), None) for k in range(max(1, ends[0]), min(ends[1], count) + 1))
-    return Marker(tuple(places)) if any_number else None
+            first, last = sorted((int(found["first"] or found["one"]), int(found["last"] or found["one"])))
+            groups.update(((k - 1,), None) for k in range(max(1, first), min(last, count) + 1))
+    return Marker(tuple(groups)) if any_number else None
 
 
 def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
-    """Chunks of "doc", "doc, page 5", "page 5", "2, page 5"; () when none fits, None when *part* is no citation."""
-    bare = _LABEL_FIRST.sub("", part, count=1) if _LABEL_FIRST.match(part) else part
-    for name in (part, bare):
-        if whole := _named(name, chunks):
-            return whole
+    """Find the chunks of "doc", "doc, page 5", "page 5", "2, page 5"; () for none, None for no citation."""
+    bare = _LABEL_FIRST.sub("", part)
+    if named := _named(part, chunks) or _named(bare, chunks):
+        return named
     found = _PLACE.fullmatch(bare)
     if found is None:
         return None
@@ -107,8 +106,8 @@ def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
     if found["number"]:
         k = int(found["number"])
         return (k - 1,) if 1 <= k <= len(chunks) else ()
-    ends = sorted((int(found["page"] or 0), int(found["last"] or found["page"] or 0)))
-    pages = range(ends[0], ends[1] + 1) if found["page"] else None
+    first, last = sorted((int(found["page"] or 0), int(found["last"] or found["page"] or 0)))
+    pages = range(first, last + 1) if found["page"] else None
     fitting = tuple(i for i in named if _fits(chunks[i], pages, section))
     if not fitting and pages and not found["page_word"]:
         fitting = tuple(i for i in named if i + 1 in pages)  # "Garden Guide, 3": chunk 3, if it is the document's
@@ -123,16 +122,14 @@ def _named(name: str, chunks: Sequence[Chunk]) -> tuple[int, ...]:
 def _fits(chunk: Chunk, pages: range | None, section: str | None) -> bool:
     if pages is not None and (chunk.page is None or chunk.page not in pages):
         return False
-    if section is None:
-        return True
-    wanted = _fold(section)
+    wanted = _fold(section or "")
     titles = [_fold(title) for title in (chunk.section, chunk.chapter) if title]
     begins = (f"{wanted} ", f"{wanted}.", f"{wanted}:")  # "section 5.2" of "5.2 Safety valves"
-    return any(title == wanted or title.startswith(begins) or title.endswith(f" {wanted}") for title in titles)
+    return section is None or any(t == wanted or t.startswith(begins) or t.endswith(f" {wanted}") for t in titles)
 
 
 def names_of(chunk: Chunk) -> frozenset[str]:
-    """Every folded name a model may call the chunk's document by: path, file name with and without suffix, title."""
+    """List the folded names of the chunk's document: path, file name with and without suffix, title."""
     return _names(chunk.source or "", chunk.document_id, chunk.title)
 
 
@@ -145,5 +142,5 @@ def _names(*given: str) -> frozenset[str]:
 
 
 def _fold(text: str) -> str:
-    """*text* for comparing names: case, width, white space and quotation marks do not count."""
+    """Fold case, width, white space and quotation marks of *text*, to compare names."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip("\"'“”.")

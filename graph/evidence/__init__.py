@@ -1,8 +1,5 @@
-"""Evidence: which stretch of a chunk carries a sentence of the answer, and how probable it is that it does.
+"""Evidence: which sentences of a chunk carry a sentence of the answer, and with what probability.
 
-support              the best quote, and its support
-verbatim, wording    the same words; many of the same words
-amounts              numbers and units that the quote does not state
-edits                near copies with one word turned
-confidence           the support of all sentences together
+``support`` finds the best quote and scores it; ``lexical_overlap`` counts shared words; ``amounts`` compares numbers
+and units; ``edits`` finds what a near copy changed.
 """

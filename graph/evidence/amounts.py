@@ -1,4 +1,4 @@
-"""The amounts a text states, in base units, so that "half an hour" is "30 minutes" and "1,000" is "one thousand"."""
+"""Amounts of a text in base units: "half an hour" equals "30 minutes", "1,000" equals "one thousand"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VALUES: Mapping[str, float] = {word: value for value, word in enumerate(_ONES.s
     word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
 DIGITS = {word: f"{value:.0f}" for word, value in _VALUES.items()}
-"""Words for numbers up to ninety, and their digits."""
+"""Words for numbers up to ninety -> their digits."""
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
 _MONTHS = {
@@ -55,24 +55,23 @@ _UNITS: dict[str, tuple[str, float]] = {
     for factor, names in ((float(unit.split()[0]), unit.split()[1:]) for unit in units.split("|"))
     for name in names
 }
-"""Unit names -> what they measure, and how much of its base unit they are."""
+"""Unit name -> its dimension, and its factor to the base unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """``value`` in the base of ``unit`` ("time", "month of a year"; "" where none is named), and as ``written``.
+    """``value`` in the base of ``unit`` ("" where none is named), and the number as ``written``.
 
-    The value of a version or a time of day is its text.
+    The value of a version or a time of day is its text. ``counts`` marks a number in words without a unit.
     """
 
     value: float | str
     unit: str = ""
     written: float | None = None
     counts: bool = False
-    """Whether it is a bare number in words."""
 
     def matches(self, other: Amount) -> bool:
-        """Whether *other* states the same; where one of the two names no unit, the numbers as written must agree."""
+        """Whether *other* states the same; where one names no unit, the numbers as written must agree."""
         if self.unit == other.unit:
             return _same(self.value, other.value)
         return not (self.unit and other.unit) and _same(
@@ -87,81 +86,74 @@ def _same(one: float | str, other: float | str) -> bool:
     return math.isclose(one, other, rel_tol=1e-6)
 
 
+def unmatched(claim: str, evidence: Iterable[str]) -> bool:
+    """Whether *claim* states an amount that none of the texts *evidence* states.
+
+    A count in words ("two charts") is not compared where these texts count nothing.
+    """
+    wanted = amounts_of(claim)
+    stated = [one for text in evidence for readings in amounts_of(text) for one in readings] if wanted else []
+    counts = any(not one.unit for one in stated)
+    return any(
+        not any(mine.matches(other) for mine in readings for other in stated)
+        for readings in wanted
+        if counts or not readings[0].counts
+    )
+
+
 @lru_cache(maxsize=4096)
 def amounts_of(text: str) -> tuple[tuple[Amount, ...], ...]:
-    """The amounts of *text*, in order; each as the readings it allows.
+    """Find the amounts of *text* in order, each as the readings it allows.
 
-    The word "one" counts only with a unit. Words for an order ("first") are not amounts.
+    The word "one" counts only with a unit. Ordinals ("first") are not amounts.
     """
     tokens = [(found.lastgroup or "", found[0].lower()) for found in _TOKEN.finditer(text)]
     found: list[tuple[Amount, ...]] = []
     at = 0
     while at < len(tokens):
-        used, subquery_results = _read(tokens, at)
-        if subquery_results:
-            found.append(subquery_results)
+        used, readings = _read(tokens, at)
+        found += [readings] if readings else []
         at += used
     return tuple(found)
 
 
-def unmatched(claim: str, evidence: Iterable[str]) -> bool:
-    """Whether *claim* states an amount that none of the texts *evidence* states.
-
-    A count in words ("two charts") may be the reader's own where these texts count nothing.
-    """
-    wanted = amounts_of(claim)
-    if not wanted:
-        return False
-    there = [one for text in evidence for subquery_results in amounts_of(text) for one in subquery_results]
-    counts = any(not other.unit for other in there)
-    return any(
-        not any(mine.matches(other) for mine in subquery_results for other in there)
-        for subquery_results in wanted
-        if counts or not subquery_results[0].counts
-    )
-
-
 def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount, ...]]:
-    """How many tokens the amount at *at* takes, and its readings; one token and none where there is no amount."""
+    """Count the tokens of the amount at *at* and list its readings; (1, ()) where there is none."""
     kind, word = tokens[at]
     if kind == "date":
         year, month, day = word.split("-")
         return 1, (Amount(float(year)), Amount(float(month), "month of a year"), Amount(float(day)))
-    if word in _MONTHS and (word not in ("may", "march") or _beside_number(tokens, at)):
+    beside = tokens[max(0, at - 1) : at + 2]
+    if word in _MONTHS and (word not in ("may", "march") or any(one == "number" for one, _ in beside)):
         return 1, (Amount(float(_MONTHS[word]), "month of a year"),)
     if word in _PARTS:
         after = [w for _, w in tokens[at + 1 : at + 4] if w not in ("a", "an", "of", "the")][:1]
         unit = _UNITS.get(after[0]) if after else None
         share = Amount(100 * _PARTS[word], "share"), Amount(_PARTS[word])
         return 1, (Amount(_PARTS[word] * unit[1], unit[0], _PARTS[word]), *share) if unit else share
-    used, value = (1, _number(word)) if kind == "number" else _spelled(tokens, at)
+    used, value = _digits(word) if kind == "number" else _spelled(tokens, at)
     if value is None:
         return 1, ()
     if isinstance(value, str):
         return used, (Amount(value),)
     while at + used < len(tokens) and tokens[at + used][1] in _SCALES:
         value, used = value * _SCALES[tokens[at + used][1]], used + 1
-    before = tokens[at - 1][1] if at else ""
-    unit = _UNITS.get(tokens[at + used][1] if at + used < len(tokens) else "")
-    if unit is None and tokens[at - 1][0] == "sign" and at:
-        unit = _UNITS.get(before)
+    unit = _UNITS.get(tokens[at + used][1]) if at + used < len(tokens) else None
+    if unit is None and at and tokens[at - 1][0] == "sign":
+        unit = _UNITS.get(tokens[at - 1][1])
     if unit is None:
         return used, () if kind == "word" and value == 1 else (Amount(value, counts=kind == "word"),)
     return used, (Amount(value * unit[1], unit[0], value),)
 
 
-def _beside_number(tokens: Sequence[tuple[str, str]], at: int) -> bool:
-    return any(kind == "number" for kind, _ in tokens[max(0, at - 1) : at + 2])
-
-
-def _number(word: str) -> float | str:
-    """A plain number, or the text of a version or a time of day."""
+def _digits(word: str) -> tuple[int, float | str]:
+    """Read one token: a plain number, or the text of a version or a time of day."""
     plain = word.replace(",", "")
-    return float(plain) if re.fullmatch(r"\d*\.?\d+", plain) else plain
+    return 1, float(plain) if re.fullmatch(r"\d*\.?\d+", plain) else plain
 
 
 def _spelled(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | None]:
-    """A number in words from *at* on: how many tokens, and its value."""
+    """Read a number in words from *at* on: how many tokens, and its value."""
     total, part, used = 0.0, None, 0
     for _, word in tokens[at:]:
         if word in _VALUES:

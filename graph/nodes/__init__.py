@@ -1,4 +1,4 @@
-"""The steps, one file each, in the order they run. File, function, node and log event share a name.
+"""The nodes, one file each, in the order they run. File, function, node and log event share a name.
 
 validate -> retrieve -> grade -> synthesize -> cite, and the two ends: no_answer, fail.
 """

@@ -1,4 +1,4 @@
-"""Every marker of the draft, checked: it stays only where a sentence of the chunk it names supports it."""
+"""Check every marker of the draft: it stays only where a sentence of the chunk it names supports it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from graph.citing.attribution import Cited, place_markers
 from graph.citing.citations import parse, without_dangling
 from graph.citing.render import numbered
-from graph.evidence.confidence import confidence_of
 from graph.outputs import answered
 from graph.policy import Policy
 from graph.ports import PassageReader
@@ -15,32 +14,31 @@ from graph.state import Chunk, Citation, State
 from graph.steps import Update
 
 SHARE_OF_TIME = 0.5
-"""Of the time that is left, the share the reader may take; past it, wording alone decides."""
+"""Share of the remaining time that the reader may take; past it, the lexical overlap decides."""
 
 
 async def cite(state: State, *, reader: PassageReader | None, policy: Policy) -> Update:
-    """Fill ``pieces``, ``citations``, ``unsupported``; finish the answer, or say by ``outcome`` why there is none."""
+    """Fill ``pieces``, ``citations``, ``unsupported``; finish the answer, or say by ``outcome`` why there is none.
+
+    ``confidence`` is the synthesizer's own, or the mean support of the answer's sentences; a sentence without a
+    citation counts with the support it would have. Without a valid citation it is 0.
+    """
     draft, chunks, question = state["draft"], state["graded"], state["question"]
-    text = without_dangling(draft.text) if draft.truncated else draft.text
     cited = await place_markers(
-        parse(text, chunks),
+        parse(without_dangling(draft.text) if draft.truncated else draft.text, chunks),
         chunks,
         reader=reader,
         question=question.text,
-        torn=draft.truncated,
+        truncated=draft.truncated,
         attribute=policy.attribution == "verified",
         seconds=max(0.0, question.deadline - time.monotonic()) * SHARE_OF_TIME,
     )
     citations, pieces = number_by_document(cited, chunks)
-    confidence = draft.confidence if draft.confidence is not None else confidence_of(cited.supports)
-    update: Update = {
-        "pieces": pieces,
-        "citations": citations,
-        "unsupported": cited.unsupported,
-        "confidence": round(confidence, 4),
-    }
+    update: Update = {"pieces": pieces, "citations": citations, "unsupported": cited.unsupported, "confidence": 0.0}
     if not citations:
         return {**update, "outcome": "no_citations"}
+    confidence = sum(cited.supports) / len(cited.supports) if draft.confidence is None else draft.confidence
+    update["confidence"] = round(confidence, 4)
     if confidence < question.min_confidence:
         return {**update, "outcome": "low_confidence"}
     return {**update, **answered(state, numbered(pieces, citations), citations)}
@@ -49,7 +47,7 @@ async def cite(state: State, *, reader: PassageReader | None, policy: Policy) ->
 def number_by_document(cited: Cited, chunks: list[Chunk]) -> tuple[list[Citation], list[str | int]]:
     """Number the kept quotes by document, in order of first citation (contract, "Markers").
 
-    Returns the citations, and the answer's pieces: text, or the 0-based place of a citation.
+    Returns the citations, and the answer's pieces: text, or the 0-based position of a citation.
     """
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
     numbers: dict[str, int] = {}

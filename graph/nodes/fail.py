@@ -1,4 +1,4 @@
-"""The end for a question that could not be worked on: the input is invalid, or a part failed."""
+"""End a question that could not be processed: its input is invalid, or a component failed."""
 
 from __future__ import annotations
 

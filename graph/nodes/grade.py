@@ -1,10 +1,8 @@
-"""Which of the retrieved chunks are about what is asked, and what the reader finds in the best of them."""
+"""Choose the retrieved chunks that are about what is asked."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from langgraph.runtime import Runtime
+from langgraph.config import get_stream_writer
 
 from graph.ports import Grader, PassageReader, Retrieved
 from graph.relevance.reading import read_best
@@ -12,17 +10,16 @@ from graph.state import State
 from graph.steps import Update
 
 
-async def grade(state: State, runtime: Runtime[Any], *, grader: Grader, reader: PassageReader | None = None) -> Update:
-    """Fill ``graded`` with the chunks at or above the relevance threshold, best first; announce what was found.
+async def grade(state: State, *, grader: Grader, reader: PassageReader | None = None) -> Update:
+    """Fill ``graded`` with the chunks at or above the relevance threshold, best first; stream all that was graded.
 
-    At most ``max_sources`` of them go on: a chunk that retrieval ranked lower may pass when it grades higher. The
-    reader, where there is one, reads the best of them first; ``readings`` then say what it found.
+    At most ``max_sources`` of them: a chunk that retrieval ranked lower may pass when it grades higher. The *reader*,
+    if any, reads the best first; ``subquery_results`` then hold what it found.
     """
-    question = state["question"]
-    retrieved = Retrieved(tuple(state["subquery_results"]))
+    question, results = state["question"], tuple(state["subquery_results"])
     if reader:
-        retrieved = Retrieved(await read_best(reader, retrieved.subquery_results))
-    chunks = (await grader.grade(question, retrieved))[: question.max_sources]
-    runtime.stream_writer({"retrieval": chunks})
+        results = await read_best(reader, results)
+    chunks = (await grader.grade(question, Retrieved(results)))[: question.max_sources]
+    get_stream_writer()({"retrieval": chunks})
     passed = [chunk for chunk in chunks if (chunk.relevance or 0.0) >= question.relevance_threshold]
-    return {"chunks": chunks, "graded": passed, "subquery_results": list(retrieved.subquery_results)}
+    return {"chunks": chunks, "graded": passed, "subquery_results": list(results)}

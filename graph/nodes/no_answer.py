@@ -1,4 +1,4 @@
-"""The end for a question the documents do not answer. Nothing is broken here."""
+"""End a question that the documents do not answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graph.steps import Update
 
 
 async def no_answer(state: State) -> Update:
-    """Say plainly that there is no answer, and by ``outcome`` why."""
-    if failure := state.get("failure"):  # of ``cite``, which has no edge to ``fail`` (contract, Door G)
+    """Say that there is no answer, and by ``outcome`` why."""
+    if failure := state.get("failure"):  # of ``cite``, which has no edge to ``fail`` (contract, Interface G)
         return failed(state, failure)
     return declined(state, why_no_answer(state))

@@ -1,6 +1,8 @@
-"""The nearest chunks for each part of the question."""
+"""Retrieve the nearest chunks for each sub-question."""
 
 from __future__ import annotations
+
+from itertools import zip_longest
 
 from graph.ports import Retriever
 from graph.state import Chunk, State
@@ -8,18 +10,14 @@ from graph.steps import Update
 
 
 async def retrieve(state: State, *, retriever: Retriever) -> Update:
-    """Fill ``readings``, and ``chunks``: what was retrieved, at most ``max_sources``, best first.
+    """Fill ``subquery_results``, and ``chunks``: what was retrieved, at most ``max_sources``, best first.
 
-    ``readings`` hold the whole pool: grading weighs a chunk against its rivals, so it sees more than it may pass on.
+    ``subquery_results`` hold all candidates: grading sees more of them than it may pass on.
     """
-    question = state["question"]
-    found = await retriever.retrieve(question)
+    found = await retriever.retrieve(state["question"])
     best: dict[str, Chunk] = {}
-    for rank in range(max((len(reading.chunks) for reading in found.subquery_results), default=0)):
-        for reading in found.subquery_results:
-            if rank < len(reading.chunks):
-                best.setdefault(reading.chunks[rank].chunk_id, reading.chunks[rank])
-    return {
-        "subquery_results": list(found.subquery_results),
-        "chunks": list(best.values())[: question.max_sources],
-    }
+    for rank in zip_longest(*(results.chunks for results in found.subquery_results)):
+        for chunk in filter(None, rank):
+            best.setdefault(chunk.chunk_id, chunk)
+    chunks = list(best.values())[: state["question"].max_sources]
+    return {"subquery_results": list(found.subquery_results), "chunks": chunks}

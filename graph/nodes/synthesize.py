@@ -1,30 +1,26 @@
-"""The answer, written from the chunks that passed and from nothing else."""
+"""Write the answer from the chunks that passed, and from nothing else."""
 
 from __future__ import annotations
 
-from typing import Any
+from langgraph.config import get_stream_writer
 
-from langgraph.runtime import Runtime
-
-from graph.citing.marker_stream import LiveMarkers
-from graph.ports import Retrieved, Synthesizer, null_sink, null_writer
+from graph.citing.marker_stream import MarkerStream
+from graph.ports import Retrieved, Synthesizer
 from graph.state import State
 from graph.steps import Update
 
 
-async def synthesize(state: State, runtime: Runtime[Any], *, synthesizer: Synthesizer) -> Update:
-    """Fill ``draft``; the text is streamed as it comes, its markers held back until they are whole."""
-    retrieved = Retrieved(tuple(state["subquery_results"]))
-    write = runtime.stream_writer
-    if write is null_writer:
-        return {"draft": await synthesizer.synthesize(state["question"], state["graded"], retrieved, null_sink)}
-    live = LiveMarkers(state["graded"])
+async def synthesize(state: State, *, synthesizer: Synthesizer) -> Update:
+    """Fill ``draft``; stream its text as it comes, with markers held back until they are complete."""
+    write = get_stream_writer()
+    markers = MarkerStream(state["graded"])
 
     async def emit(text: str) -> None:
-        if shown := live.feed(text):
+        if shown := markers.feed(text):
             write({"token": shown})
 
+    retrieved = Retrieved(tuple(state["subquery_results"]))
     draft = await synthesizer.synthesize(state["question"], state["graded"], retrieved, emit)
-    if rest := live.close():
+    if rest := markers.close():
         write({"token": rest})
     return {"draft": draft}

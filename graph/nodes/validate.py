@@ -1,4 +1,4 @@
-"""The question and its options, checked against the rules of door Q, whichever door they came through."""
+"""Check the question and its options by the rules of the Query API, whichever interface they came through."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from langgraph.runtime import Runtime
+from langgraph.runtime import get_runtime
 
-from graph.bounds import whole
+from graph.bounds import bounded_int
 from graph.errors import InvalidInput
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy
 from graph.relevance.compound import question_parts
@@ -17,15 +17,15 @@ from graph.state import Question, State
 from graph.steps import Update
 
 
-async def validate(state: State, runtime: Runtime[Any], *, policy: Policy) -> Update:
+async def validate(state: State, *, policy: Policy) -> Update:
     """Turn the input, and the run's own settings, into a ``Question``. Raises ``InvalidInput``, naming the field."""
-    return {"question": question_of(state, policy_of_run(policy, runtime.context))}
+    return {"question": question_of(state, policy_of_run(policy, get_runtime().context))}
 
 
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     """Check *raw* (``query``, ``maxSources``, ``maxTokens``, ``source``) and return the ``Question``.
 
-    ``None`` counts as absent. Lengths are Unicode code points after trimming (contract, Door Q).
+    ``None`` counts as absent. Lengths are Unicode code points after trimming (contract, Interface Q).
     """
     text = query_text(raw.get("query"), policy.max_query_chars)
     source = raw.get("source")
@@ -34,9 +34,9 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     now = time.monotonic()
     return Question(
         text=text,
-        parts=question_parts(text),
-        max_sources=_given(raw, "maxSources", MAX_SOURCES) or policy.default_max_sources,
-        max_tokens=_given(raw, "maxTokens", MAX_TOKENS) or policy.default_max_tokens,
+        sub_questions=question_parts(text),
+        max_sources=_optional(raw, "maxSources", MAX_SOURCES) or policy.default_max_sources,
+        max_tokens=_optional(raw, "maxTokens", MAX_TOKENS) or policy.default_max_tokens,
         source=source,
         started=now,
         deadline=now + policy.request_timeout,
@@ -46,7 +46,7 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
 
 
 def query_text(value: object, most: int, field: str = "query") -> str:
-    """*value* trimmed, when it is a string of 1 to *most* code points; else raises ``InvalidInput`` for *field*."""
+    """Trim *value*, a string of 1 to *most* code points. Raises ``InvalidInput`` for *field*."""
     message = f"Query must be non-blank and at most {most} characters."
     if not isinstance(value, str):
         raise InvalidInput(message if value is None else "Query must be a string.", field)
@@ -58,6 +58,6 @@ def query_text(value: object, most: int, field: str = "query") -> str:
     return text
 
 
-def _given(raw: Mapping[str, Any], field: str, most: int) -> int | None:
+def _optional(raw: Mapping[str, Any], field: str, most: int) -> int | None:
     value = raw.get(field)
-    return None if value is None else whole(value, field, most)
+    return None if value is None else bounded_int(value, field, most)

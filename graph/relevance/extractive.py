@@ -1,20 +1,28 @@
-"""Extractive answers: the one to three sentences that answer, verbatim, and how probable it is that they do."""
+"""Answer with the chunks' own sentences, without a model (``CHAT_MODEL=extractive``)."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
+from graph.citing.citations import without_markers
 from graph.code_spans import code_spans
+from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
+from graph.relevance.english import english_idf
 from graph.relevance.thresholds import Assessment, assess
-from graph.sentences import Span
-from graph.state import SubqueryResults
-from graph.terms import Idf, asks_whether, stems
+from graph.sentences import Span, sentence_spans
+from graph.state import Chunk, Draft, Question, SubqueryResults
+from graph.terms import asks_whether, stems
+
+UNANSWERED = "The documents do not answer: {}"
+"""Names a sub-question that got no answer, where another one did."""
 
 MOST_SENTENCES = 3
-"""An answer has at most so many sentences."""
+"""Most sentences of an answer."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
-"""A further sentence must score at least this share of the best one's score, and the more the longer it is."""
+"""Least share of the best score for a further sentence, and what each of its words adds to that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +39,13 @@ class Sentence:
     score: float
     plain: float
 
+    @property
+    def least(self) -> float:
+        """Least share of the best score at which this sentence is added: a short one costs little to read."""
+        return WITHIN + WITHIN_PER_WORD * len(self.text.split())
 
-@dataclass(frozen=True, slots=True)
-class Extract:
+
+class Extract(NamedTuple):
     """The sentences that answer one question, in reading order, and the probability in [0, 1] that they do."""
 
     question: str
@@ -41,52 +53,101 @@ class Extract:
     probability: float
 
 
-def extract(
-    subquery_results: Sequence[SubqueryResults], idf: Idf, calibration: Calibration, threshold: float = 0.8
-) -> tuple[Extract, ...]:
-    """The best sentences for each of *readings*, from chunks whose relevance reaches *threshold*.
+class ExtractiveSynthesizer:
+    """Answers each sub-question with one to three sentences of one chunk that probably answers it."""
 
-    A reading without such a chunk has no sentences and probability 0. Gate two is the caller's: keep what reaches
-    ``MIN_CONFIDENCE``.
+    def __init__(self, calibration: Calibration, *, each_part: bool = False) -> None:
+        """With *each_part*, a chunk must pass the relevance threshold for the very sub-question it answers."""
+        self._calibration = calibration
+        self._each_part = each_part
+
+    async def synthesize(
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+    ) -> Draft:
+        """Return the draft over *chunks*; ``text`` is empty when no sub-question reaches ``min_confidence``.
+
+        ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
+        """
+        least = question.relevance_threshold if self._each_part else 0.0
+        extracts = [self._extract(results, chunks, least) for results in retrieved.subquery_results]
+        answered = [one for one in extracts if one.sentences and one.probability >= question.min_confidence]
+        if not answered:
+            return Draft(text="", confidence=max((one.probability for one in extracts), default=0.0))
+        written = list(_written([sentence for one in answered for sentence in one.sentences], chunks))
+        if written:
+            written += [f"\n\n{UNANSWERED.format(one.question)}" for one in extracts if one not in answered]
+        for piece in written:
+            await emit(piece)
+        return Draft("".join(written), confidence=min(one.probability for one in answered) if written else 0.0)
+
+    def _extract(self, results: SubqueryResults, chunks: Sequence[Chunk], least: float) -> Extract:
+        """Answer one sub-question from the chunk that most probably holds it; where some were read, from these.
+
+        Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is chance.
+        """
+        passed = {chunk.chunk_id for chunk in chunks}
+        candidates = [
+            assessed
+            for assessed in assess(results, english_idf, self._calibration)
+            if assessed.chunk.chunk_id in passed and assessed.matches and assessed.relevance >= least
+        ]
+        candidates = [one for one in candidates if one.chunk.read] or candidates
+        if not candidates:
+            return Extract(results.question, (), 0.0)
+        best = fullest = max(candidates, key=lambda assessed: assessed.answers)
+        sentences = answering_sentences(best, results.question)
+        for other in candidates:
+            is_copy = other.chunk.chunk_id in best.chunk.near_duplicates
+            if is_copy and all(s.text in other.chunk.text for s in sentences):
+                fullest = max(fullest, other, key=lambda assessed: len(assessed.chunk.text))
+        if fullest is not best:
+            sentences = answering_sentences(fullest, results.question)
+        return Extract(results.question, sentences, best.answers)
+
+
+def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[str]:
+    """Write the chosen sentences in order, each once, with their markers; white space in them is one space.
+
+    What looks like a marker in a document is not repeated, since readers would take it for a citation.
     """
-    return tuple(_answer(reading, assess(reading, idf, calibration), threshold) for reading in subquery_results)
+    number = {chunk.chunk_id: k for k, chunk in enumerate(chunks, start=1)}
+    cited: dict[tuple[str, int], None] = {}
+    for sentence in sentences:
+        text = " ".join(without_markers(sentence.text).split())
+        for start, end in sentence_spans(text):
+            cited[text[start:end], number[sentence.chunk_id]] = None
+    before = ""
+    for text, k in cited:
+        words = text.rstrip(".!?…") or text  # the marker is put where the verified answer will have it
+        apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
+        gap = "" if not before else " " if apart else "\n\n"  # so that the two stay two sentences
+        yield f"{gap}{words} [{k}]{text[len(words) :]}"
+        before = text
 
 
-def _answer(reading: SubqueryResults, assessed: Iterable[Assessment], threshold: float) -> Extract:
-    passed = [a for a in assessed if a.relevance >= threshold and a.matches]
-    if not passed:
-        return Extract(reading.question, (), 0.0)
-    return extract_from(max(passed, key=lambda a: a.answers), reading.question)
+def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:
+    """Choose the sentences of one chunk that answer best, in reading order, a table row with its header."""
+    best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
+    top = max([best.plain, *(other.plain for other in others)])
+    near = sorted((other for other in others if other.plain >= other.least * top), key=lambda s: -s.plain)
+    kept = [best, *near[: MOST_SENTENCES - 1]]
+    headers = [header for sentence in kept if (header := _table_header(assessed, sentence))]
+    found = {sentence.start: sentence for sentence in (*headers, *kept)}
+    return tuple(found[start] for start in sorted(found))
 
 
-def extract_from(assessed: Assessment, question: str) -> Extract:
-    """The best sentences of one chunk that has any, in reading order; the probability is the chunk's."""
-    best, *others = sorted(_sentences(assessed, question), key=lambda s: -s.score)
-    near = [s for s in others if s.plain >= _least(s) * max(best.plain, *(o.plain for o in others))] if others else []
-    kept = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
-    heads = {head.start: head for head in map(partial(_table_head, assessed), kept) if head}
-    found = heads | {sentence.start: sentence for sentence in kept}
-    return Extract(question, tuple(found[start] for start in sorted(found)), assessed.answers)
-
-
-def _table_head(assessed: Assessment, row: Sentence) -> Sentence | None:
-    """The first row of the table that *row* is in, without which its cells have no names; None of other sentences."""
+def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:
+    """Find the first row of the table that *row* is in; None for the header itself and for other sentences."""
     chunk = assessed.chunk
-    at = next(n for n, (start, _) in enumerate(chunk.spans) if start == row.start)
-    first = at
+    at = first = [start for start, _ in chunk.spans].index(row.start)
     while first and all(chunk.text.startswith("|", chunk.spans[n][0]) for n in (first - 1, at)):
         first -= 1
     start, end = chunk.spans[first]
     return None if first == at else Sentence(chunk.chunk_id, start, end, chunk.text[start:end], 0.0, 0.0)
 
 
-def _least(sentence: Sentence) -> float:
-    """The share of the best score that a further *sentence* must reach: a short one costs the reader little."""
-    return WITHIN + WITHIN_PER_WORD * len(sentence.text.split())
-
-
-def _sentences(assessed: Assessment, question: str) -> list[Sentence]:
-    """The sentences of a chunk that can answer *question*; all of them when none can."""
+def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
+    """List the sentences of a chunk that can answer *question*; all of them when none can."""
     chunk = assessed.chunk
     found = [
         Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain)
@@ -99,9 +160,9 @@ def _sentences(assessed: Assessment, question: str) -> list[Sentence]:
 
 
 def _can_answer(sentence: Sentence, asked: frozenset[str], whether: bool, code: Sequence[Span]) -> bool:
-    """Whether *sentence* is no heading, question or line of code, and says more than the stems *asked* do.
+    """Whether *sentence* is no heading, question or code, and says more than the stems *asked* do.
 
-    Where all that is asked is *whether* something is so, a sentence in the question's own words answers.
+    To a question *whether* something is so, a sentence in the question's own words is an answer.
     """
     own = stems(sentence.text)
     return not (

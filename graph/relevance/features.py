@@ -1,19 +1,18 @@
-"""What is measured of a question and a chunk: how its sentences match, and the features of their pair."""
+"""Measure a question and a chunk: how its sentences match, and the features of the pair."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from graph.relevance.reading import nearness, sentence_chances
 from graph.state import Chunk, SubqueryResults
-from graph.terms import Idf, QueryTerms, vocabulary, wanted
+from graph.terms import Idf, vocabulary, wanted
 
 HEADING_CREDIT = 0.5
-"""What a word counts for that stands in a heading and not in the text below it, against 1 for a word of the text."""
+"""Weight of a word that stands in a heading and not in the text below it."""
 LARGEST_LOGIT = 12.0
-"""The reader's logits are cut here: beyond it a probability does not change."""
+"""Limit of the reader's logits: beyond it a probability does not change."""
 
 
 class Match(NamedTuple):
@@ -31,17 +30,17 @@ class Match(NamedTuple):
 
     @property
     def plain(self) -> float:
-        """A plain sum of nearness and words, in [0, 1]."""
+        """Weighted sum of similarity and coverages, in [0, 1]."""
         return 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
 
     @property
     def score(self) -> float:
-        """What orders the sentences of an answer: the reader's word and the plain sum, half each."""
+        """Score by which sentences are ranked: the mean of ``plain`` and the reader's probability."""
         return self.plain if self.chance is None else 0.5 * self.plain + 0.5 * self.chance
 
 
 class Features(NamedTuple):
-    """What the calibrated models see of one (question, chunk) pair; no other candidate counts."""
+    """The features of one (question, chunk) pair; no other candidate counts."""
 
     chunk_similarity: float  # cosine of question and chunk
     sentence_similarity: float  # best cosine of question and sentence
@@ -54,43 +53,40 @@ class Features(NamedTuple):
 FEATURE_NAMES = Features._fields
 
 
-@lru_cache(maxsize=64)  # grading and synthesis look at the same readings
-def measure(reading: SubqueryResults, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
-    """Features and sentence matches of every candidate of *reading*, in its order."""
-    question = wanted(reading.question, idf)
-    coverage = cache(question.coverage)  # most sentences hold none of the question's words, or the same ones
-    return tuple((chunk, *_match(question, coverage, chunk)) for chunk in reading.chunks)
-
-
-def _match(
-    question: QueryTerms, coverage: Callable[[frozenset[str]], float], chunk: Chunk
-) -> tuple[tuple[Match, ...], Features]:
-    """The matches of the sentences of *chunk*, and the features of the pair."""
-    title = question.entries & vocabulary(chunk.title)
-    everything, before = title, frozenset[str]()
-    chances = sentence_chances(chunk.read) if chunk.read else (None,) * len(chunk.spans)
-    matches = []
-    for sentence, similarity, chance in zip(chunk.sentences, chunk.span_similarities, chances, strict=True):
-        own = question.entries & vocabulary(sentence)
-        everything |= own
-        matches.append(Match(similarity, coverage(own | title), coverage(own | title | before), chance))
-        before = own
-    covered = coverage(everything)
-    if headings := [question.entries & vocabulary(one) for one in (chunk.chapter, chunk.section) if one]:
+@lru_cache(maxsize=64)  # grading and synthesis look at the same results
+def measure(results: SubqueryResults, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
+    """Measure every candidate of *results*, in its order: its sentence matches and its features."""
+    question = wanted(results.question, idf)
+    coverage = cache(question.coverage)  # most sentences have none of the question's words, or the same ones
+    measured = []
+    for chunk in results.chunks:
+        title = question.entries & vocabulary(chunk.title)
+        everything, before = title, frozenset[str]()
+        chances = sentence_chances(chunk.read) if chunk.read else (None,) * len(chunk.spans)
+        matches = []
+        for sentence, similarity, chance in zip(chunk.sentences, chunk.span_similarities, chances, strict=True):
+            own = question.entries & vocabulary(sentence)
+            everything |= own
+            matches.append(Match(similarity, coverage(own | title), coverage(own | title | before), chance))
+            before = own
+        covered = coverage(everything)
+        headings = [question.entries & vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
         covered += HEADING_CREDIT * (coverage(everything.union(*headings)) - covered)
-    margin, answerable = _logits(chunk)
-    return tuple(matches), Features(
-        chunk_similarity=nearness(chunk),
-        sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
-        keyword=chunk.keyword,
-        coverage=covered,
-        margin=margin,
-        answerable=answerable,
-    )
+        margin, answerable = _logits(chunk)
+        features = Features(
+            chunk_similarity=nearness(chunk),
+            sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
+            keyword=chunk.keyword,
+            coverage=covered,
+            margin=margin,
+            answerable=answerable,
+        )
+        measured.append((chunk, tuple(matches), features))
+    return tuple(measured)
 
 
 def _logits(chunk: Chunk) -> tuple[float, float]:
-    """The reader's two logits for a chunk, within ``LARGEST_LOGIT`` of 0."""
+    """Return the reader's two logits for a chunk, within ``LARGEST_LOGIT`` of 0."""
     if chunk.read is None or not chunk.read.sentences:
         return -LARGEST_LOGIT, -LARGEST_LOGIT
     found = max(chunk.read.sentences) - chunk.read.null, chunk.read.answerable

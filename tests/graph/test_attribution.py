@@ -28,8 +28,8 @@ CHUNKS = [
 PUMP, VALVE, TANK = (c.sentences[0] for c in CHUNKS)
 
 
-async def cite(text: str, *, torn: bool = False, attribute: bool = False) -> Cited:
-    return await place_markers(parse(text, CHUNKS), CHUNKS, reader=None, torn=torn, attribute=attribute)
+async def cite(text: str, *, truncated: bool = False, attribute: bool = False) -> Cited:
+    return await place_markers(parse(text, CHUNKS), CHUNKS, reader=None, truncated=truncated, attribute=attribute)
 
 
 def shown(cited: Cited) -> str:
@@ -142,7 +142,7 @@ async def test_unsupported_claims_are_reported() -> None:
 )
 async def test_a_torn_sentence_goes(text: str, expected: str) -> None:
     """Of an answer that was cut off, whole cited sentences stay and the torn one goes."""
-    assert shown(await cite(text, torn=True)) == expected
+    assert shown(await cite(text, truncated=True)) == expected
 
 
 async def test_a_bare_sentence_gets_its_marker_where_asked() -> None:
@@ -180,9 +180,9 @@ PARTS = [
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=12), st.booleans(), st.booleans())
-async def test_what_is_cited_is_true_of_the_answer(parts: list[str], torn: bool, attribute: bool) -> None:
+async def test_what_is_cited_is_true_of_the_answer(parts: list[str], truncated: bool, attribute: bool) -> None:
     """Every number counts a cited document, every quote is its chunk's text, every claim a stretch of the answer."""
-    cited = await cite("".join(parts), torn=torn, attribute=attribute)
+    cited = await cite("".join(parts), truncated=truncated, attribute=attribute)
     citations, pieces = number_by_document(cited, CHUNKS)
     answer = numbered(pieces, citations)
     outside = re.sub(r"`[^`\n]*`", "", answer)

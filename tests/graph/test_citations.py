@@ -286,7 +286,17 @@ def test_a_document_repeats_no_marker(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["It is red [", "It is red [1", "It is red [[1", "It is red 【1", "It is red [safety_man"]
+    "text",
+    [
+        "It is red [",
+        "It is red [1",
+        "It is red [[1",
+        "It is red [[1], [2",
+        "It is red \\[1",
+        "It is red ［1",
+        "It is red 【1",
+        "It is red [safety_man",
+    ],
 )
 def test_a_marker_that_was_begun_goes(text: str) -> None:
     """A text that was cut off inside a marker loses what it had begun."""

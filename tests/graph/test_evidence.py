@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from app.providers.rerank.reader import OnnxReader
 from graph.evidence.amounts import unmatched
-from graph.evidence.confidence import confidence_of
 from graph.evidence.edits import edit_of
+from graph.evidence.lexical_overlap import verbatim_spans
 from graph.evidence.support import CONTRADICTED, SUPPORT_BAR, quotes, supported
-from graph.evidence.verbatim import verbatim_spans
 from graph.sentences import sentence_spans
 from graph.state import Chunk, ReadPassage
 
@@ -95,7 +94,7 @@ async def test_the_reader_tells_what_words_do_not(reader: OnnxReader) -> None:
 async def test_nothing_read_saves_a_contradiction(reader: OnnxReader) -> None:
     """Whatever the reader says, a changed amount stays below the bar."""
     (quote,) = quotes("The Alpha pump holds 50 litres.", chunk())
-    assert quote.against == "amount"
+    assert quote.contradiction == "amount"
     assert await read_support(reader, "The Alpha pump holds 50 litres.") <= CONTRADICTED
 
 
@@ -174,7 +173,7 @@ def test_two_neighbours_may_carry_one_sentence() -> None:
     """A sentence that joins two neighbours of the chunk is quoted with both."""
     (best, *_) = quotes("The Alpha pump, which holds 40 litres, was built in Leeds.", chunk())
     assert best.text == "The Alpha pump holds 40 litres. It was built in Leeds in 1998."
-    assert best.against is None
+    assert best.contradiction is None
 
 
 def test_nothing_supports_nothing() -> None:
@@ -189,8 +188,3 @@ def test_every_quote_stands_in_its_chunk(sentence: str, text: str) -> None:
         assert quote.text == text[quote.start : quote.end]
         assert 0.0 <= supported(quote, None) <= 1.0
         assert 0.0 <= supported(quote, ReadPassage((), 0.0, 0.0, 3.0)) <= 1.0
-
-
-def test_an_answer_that_states_nothing_has_no_confidence() -> None:
-    """Without a sentence that states something there is nothing to be sure of."""
-    assert confidence_of([]) == 0.0

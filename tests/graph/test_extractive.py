@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from graph.policy import MIN_CONFIDENCE
 from graph.relevance.calibration import load_calibrations
-from graph.relevance.extractive import MOST_SENTENCES, extract
+from graph.relevance.extractive import MOST_SENTENCES, Sentence, answering_sentences
+from graph.relevance.thresholds import Assessment, assess
 from graph.sentences import sentence_spans
 from graph.state import Chunk, SubqueryResults
 
@@ -42,49 +43,41 @@ ROSE = chunk("rose", "Roses need pruning. They smell.", 0.2, 0.1, title="Roses")
 ASKED = SubqueryResults("When is kale sown?", (ROSE, KALE))
 
 
+def best(results: SubqueryResults) -> Assessment:
+    """The candidate that most probably answers."""
+    return max(assess(results, alike, MODEL), key=lambda one: one.answers)
+
+
+def extract(results: SubqueryResults) -> tuple[Sentence, ...]:
+    """The sentences of that candidate."""
+    return answering_sentences(best(results), results.question)
+
+
 def test_the_sentence_that_answers_is_quoted() -> None:
     """The answer holds the sentence that answers, verbatim at its offsets, and leaves out those that do not."""
-    (found,) = extract([ASKED], alike, MODEL)
-    assert "Kale is sown in April." in [sentence.text for sentence in found.sentences]
-    assert "Slugs eat all." not in [sentence.text for sentence in found.sentences]
-    assert all(KALE.text[s.start : s.end] == s.text and s.chunk_id == "kale" for s in found.sentences)
+    found = extract(ASKED)
+    assert "Kale is sown in April." in [sentence.text for sentence in found]
+    assert "Slugs eat all." not in [sentence.text for sentence in found]
+    assert all(KALE.text[s.start : s.end] == s.text and s.chunk_id == "kale" for s in found)
 
 
 def test_a_table_row_comes_with_its_header() -> None:
     """Of a table the row that answers is quoted together with the row that names its cells."""
     text = "Seeds of the garden.\n\n| plant | sown in |\n|---|---|\n| rose | May |\n| kale | April |\n"
     table = chunk("table", text, 0.3, 0.3, 0.2, 0.9, title="Seeds")
-    (found,) = extract([SubqueryResults("When is kale sown?", (table,))], alike, MODEL, threshold=0.0)
-    assert [sentence.text for sentence in found.sentences] == ["| plant | sown in |", "| kale | April |"]
+    found = extract(SubqueryResults("When is kale sown?", (table,)))
+    assert [sentence.text for sentence in found] == ["| plant | sown in |", "| kale | April |"]
 
 
 def test_a_clear_answer_clears_gate_two_and_a_poor_one_does_not() -> None:
     """Where a sentence plainly answers, the probability reaches gate two's bar; where none does, it stays below."""
-    (good,) = extract([ASKED], alike, MODEL)
     far = replace(KALE, similarity=0.2, keyword=0.0, span_similarities=(0.1, 0.2, 0.1, 0.1))
-    (poor,) = extract([SubqueryResults("Who sells tractors?", (ROSE, far))], alike, MODEL, threshold=0.0)
-    assert good.probability >= MIN_CONFIDENCE > poor.probability
-
-
-def test_nothing_relevant_means_no_sentence() -> None:
-    """Without a chunk that passes gate one there is no sentence, and no probability of one."""
-    for reading in (SubqueryResults("Who sells tractors?", (ROSE,)), SubqueryResults("Who sells tractors?", ())):
-        (found,) = extract([reading], alike, MODEL)
-        assert (found.sentences, found.probability) == ((), 0.0)
-
-
-def test_each_part_has_its_own_answer() -> None:
-    """Each part of a compound question is answered from its own chunk, in the order asked."""
-    rose = replace(ROSE, similarity=0.8, keyword=0.8, span_similarities=(0.8, 0.2))
-    second = SubqueryResults("What do roses need?", (rose, replace(KALE, similarity=0.1, span_similarities=(0.1,) * 4)))
-    found = extract([ASKED, second], alike, MODEL)
-    assert [one.question for one in found] == [ASKED.question, second.question]
-    assert [{s.chunk_id for s in one.sentences} for one in found] == [{"kale"}, {"rose"}]
+    poor = SubqueryResults("Who sells tractors?", (ROSE, far))
+    assert best(ASKED).answers >= MIN_CONFIDENCE > best(poor).answers
 
 
 def answer(question: str, found: Chunk) -> list[str]:
-    (one,) = extract([SubqueryResults(question, (found,))], alike, MODEL, threshold=0.0)
-    return [sentence.text for sentence in one.sentences]
+    return [sentence.text for sentence in extract(SubqueryResults(question, (found,)))]
 
 
 def test_what_cannot_answer_is_not_quoted() -> None:
@@ -114,8 +107,8 @@ def test_a_further_sentence_must_be_worth_its_length() -> None:
 def test_an_answer_is_short_and_reads_in_order(cosines: list[float]) -> None:
     """Whatever the similarities, an answer is one to three sentences of one chunk, in the order they stand there."""
     reading = SubqueryResults(ASKED.question, (replace(KALE, span_similarities=tuple(cosines)),))
-    (found,) = extract([reading], alike, MODEL, threshold=0.0)
-    starts = [sentence.start for sentence in found.sentences]
+    found = extract(reading)
+    starts = [sentence.start for sentence in found]
     assert 1 <= len(starts) <= MOST_SENTENCES
     assert starts == sorted(starts)
-    assert len({sentence.chunk_id for sentence in found.sentences}) == 1
+    assert len({sentence.chunk_id for sentence in found}) == 1

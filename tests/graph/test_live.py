@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.citing.marker_stream import PATIENCE, LiveMarkers
+from graph.citing.marker_stream import PATIENCE, MarkerStream
 from graph.state import Chunk
 
 CHUNKS = [
@@ -19,7 +19,7 @@ CHUNKS = [
 
 
 def streamed(text: str, step: int = 1) -> list[str]:
-    live = LiveMarkers(CHUNKS)
+    live = MarkerStream(CHUNKS)
     return [*(live.feed(text[i : i + step]) for i in range(0, len(text), step)), live.close()]
 
 
@@ -38,6 +38,8 @@ def streamed(text: str, step: int = 1) -> list[str]:
         ("red [[\n3]]", "red [1]"),
         ("cut off [safety_man", "cut off"),
         ("cut off [", "cut off"),
+        ("cut off \\[1", "cut off"),
+        ("cut off [[1], [2", "cut off"),
     ],
 )
 @pytest.mark.parametrize("step", [1, 3, 7, 100])
@@ -60,7 +62,7 @@ def test_no_piece_ends_inside_a_marker(text: str, step: int) -> None:
 @pytest.mark.parametrize("opening", ["[", "a lone [ ", "[safety_manual.pdf or so "])
 def test_ordinary_text_is_not_held_for_long(opening: str) -> None:
     """After a lone bracket at most a few words wait, then all of them are shown."""
-    live = LiveMarkers(CHUNKS)
+    live = MarkerStream(CHUNKS)
     fed = shown = ""
     for letter in opening + "ordinary words go on here and " * 10:
         fed += letter

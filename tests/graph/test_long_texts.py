@@ -12,7 +12,7 @@ import pytest
 
 from graph.citing.attribution import Cited, place_markers
 from graph.citing.citations import parse
-from graph.citing.marker_stream import LiveMarkers
+from graph.citing.marker_stream import MarkerStream
 from graph.citing.verification import MOST_CLAIM
 from graph.sentences import sentence_spans
 from graph.state import Chunk
@@ -92,7 +92,7 @@ def test_a_long_paragraph_keeps_its_quotations_and_its_words() -> None:
 async def test_a_draft_cut_off_behind_a_stub_is_cited(stub: str) -> None:
     """Where the last sentence is torn, the sign of a list before it goes too, and what is left keeps its citation."""
     cited = await place_markers(
-        parse(f"{PUMP[:-1]} [1].\n{stub}\n\nThe valve is", [chunk(PUMP)]), [chunk(PUMP)], reader=None, torn=True
+        parse(f"{PUMP[:-1]} [1].\n{stub}\n\nThe valve is", [chunk(PUMP)]), [chunk(PUMP)], reader=None, truncated=True
     )
     assert [quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece] == [PUMP]
     assert "valve" not in "".join(piece for piece in cited.pieces if isinstance(piece, str))
@@ -139,7 +139,7 @@ async def test_a_deadline_ends_the_checking_of_a_long_answer() -> None:
 @pytest.mark.parametrize("unit", ["[", "【", "[[", "[1", "~", "`", "[1, ", "x"])
 def test_a_stream_of_brackets_goes_on(unit: str) -> None:
     """60,000 characters that never close a bracket come out as they came, but for what waits at the end."""
-    live = LiveMarkers([chunk(PUMP)])
+    live = MarkerStream([chunk(PUMP)])
     text = filled(unit)
     shown = "".join([*(live.feed(text[at : at + 7]) for at in range(0, LENGTH, 7)), live.close()])
     assert text.startswith(shown[:-1])

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,17 +54,6 @@ QUESTION = "When is kale sown?"
 
 def features(question: str, *chunks: Chunk) -> dict[str, Features]:
     return {c.chunk_id: found for c, _, found in measure(SubqueryResults(question, chunks), alike)}
-
-
-def test_a_chunk_with_other_values_is_what_replace_makes() -> None:
-    """``having`` leaves the chunk as it was, and makes one that is equal to, and hashed as, that of ``replace``."""
-    before = replace(RIGHT)
-    made = RIGHT.having(relevance=0.5, near_duplicates=("a",))
-    assert made == replace(RIGHT, relevance=0.5, near_duplicates=("a",))
-    assert hash(made) == hash(replace(RIGHT, relevance=0.5, near_duplicates=("a",)))
-    assert before == RIGHT != made
-    with pytest.raises(FrozenInstanceError):
-        made.relevance = 0.1  # type: ignore[misc]
 
 
 def test_the_chunk_that_answers_passes_and_the_other_does_not() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.terms import LOOSE_CREDIT, asks, document_idf, question_stems, stems, vocabulary, wanted, words
+from graph.terms import LOOSE_CREDIT, document_idf, question_stems, stems, vocabulary, wanted, words
 
 
 def alike(_: str) -> float:
@@ -66,27 +66,3 @@ def test_rare_stems_weigh_more() -> None:
     idf = document_idf(3, Counter({"rose": 3, "water": 1}))
     assert idf("water") > idf("rose") > 0.0
     assert idf("water") == pytest.approx(math.log(1 + (3 - 1 + 0.5) / 1.5))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Where do roses grow",
-        "Roses?",
-        "List the roses that grow in the shade of trees",
-        "refund policy",
-        "OLLAMA_TIMEOUT_SECONDS default",
-        "do the roses have to be cut in autumn",
-    ],
-)
-def test_questions_requests_and_keywords_ask(text: str) -> None:
-    """A question mark, a question word, a request or an opening verb asks, and so does a query of a few keywords."""
-    assert asks(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["roses and other flowers of the old north", "The roses of the garden need pruning every spring."]
-)
-def test_prose_and_long_titles_ask_nothing(text: str) -> None:
-    """A longer text that has not the form of a question asks nothing."""
-    assert not asks(text)

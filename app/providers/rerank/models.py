@@ -1,6 +1,6 @@
 """Make a reranker by its name: one function and one table line each, a LangChain ``BaseDocumentCompressor``.
 
-``local`` and ``none`` need none: see ``app/pipeline/grader.py``.
+``local`` and ``none`` need none: see ``graph/relevance/graders.py``.
 """
 
 from __future__ import annotations

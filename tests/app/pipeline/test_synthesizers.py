@@ -10,13 +10,14 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from app.pipeline.chat_synthesizer import ChatSynthesizer
-from app.pipeline.extractive import ExtractiveSynthesizer
+from graph.relevance.extractive import ExtractiveSynthesizer
 from app.providers.chat.completion import ChatCompletion, ChatModel
 from app.providers.chat.models import RETRY_ONCE, make_completion
 from app.providers.http.circuit import Circuit
 from app.settings import load_settings
 from graph.ports import Synthesizer
 from graph.relevance.calibration import Calibration
+from graph.relevance.extractive import ExtractiveSynthesizer
 from tests.contract.chat_model_kit import CHUNKS, FACTS, RemoteSynthesizerKit, SynthesizerKit, draft_of
 from tests.peers import CoherePeer, HttpPeer, OllamaPeer
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from langchain_core.documents import Document
 
 from app.pipeline.factories import make_grader
-from app.pipeline.grader import LocalGrader
 from app.providers.rerank.models import make_reranker, reranker_label
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
 from app.providers.rerank.scores import SCORE, sigmoid
 from app.settings import load_settings
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Grader
+from graph.relevance.graders import LocalGrader
 from graph.state import Question
 from tests.contract.cross_encoder import logit, write_cross_encoder
 from tests.contract.reranker_kit import ASKED, POOL, pool
@@ -48,7 +49,7 @@ async def test_every_candidate_once_best_first(grader: Grader) -> None:
     assert [one.chunk_id for one in graded] == ["c2", "c3", "c1"]
     assert graded[0].relevance is not None
     assert graded[0].relevance > 0.8 > 0.5 > (graded[-1].relevance or 0.0)
-    assert {one.having(relevance=0.0) for one in graded} == set(POOL)
+    assert {replace(one, relevance=0.0) for one in graded} == set(POOL)
 
 
 async def test_parts_count_by_the_best(grader: Grader) -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.pipeline.extractive import ExtractiveSynthesizer
 from graph.policy import MIN_CONFIDENCE
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
+from graph.relevance.extractive import ExtractiveSynthesizer
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from tests.support.synthesis import Tokens, bare, chunk, cited, question
@@ -85,7 +85,7 @@ async def test_only_chunks_that_passed_may_answer(calibration: Calibration) -> N
 async def test_a_compound_question_is_one_answer(calibration: Calibration) -> None:
     """Each part that is answered adds its sentences, in order; the confidence is that of the weakest."""
     parts = ("When was the Eiffel Tower finished?", "When does the museum open?")
-    asked = replace(question(" ".join(parts)), parts=parts)
+    asked = replace(question(" ".join(parts)), sub_questions=parts)
     subquery_results = (seen(parts[0], TOWER, MUSEUM, NOISE), seen(parts[1], MUSEUM, TOWER, NOISE))
     draft, _ = await answer(calibration, asked, [TOWER, MUSEUM], *subquery_results)
     assert re.search(r"1889 \[1\]\..*nine in the morning \[2\]\.", draft.text, re.DOTALL)
@@ -98,7 +98,7 @@ async def test_a_compound_question_is_one_answer(calibration: Calibration) -> No
 async def test_half_an_answer_is_given(calibration: Calibration) -> None:
     """A part that is not answered takes nothing away from the other, and is named as not answered."""
     parts = ("When was the Eiffel Tower finished?", "Who invented the steam engine?")
-    asked = replace(question(" ".join(parts)), parts=parts)
+    asked = replace(question(" ".join(parts)), sub_questions=parts)
     draft, _ = await answer(
         calibration, asked, [TOWER], seen(parts[0], TOWER, NOISE), SubqueryResults(parts[1], (MUSEUM, NOISE))
     )

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from app.pipeline.subquery_results import best_first
 
-from app.pipeline.grader import CosineGrader, LocalGrader
 from graph.ports import Grader, Retrieved
 from graph.relevance.calibration import Calibration, cosine_relevance
 from graph.relevance.english import english_idf
+from graph.relevance.graders import CosineGrader, LocalGrader, best_first
 from graph.relevance.thresholds import grade
 from graph.state import SubqueryResults
 from tests.support.synthesis import calibration, chunk, question

@@ -1,4 +1,4 @@
-"""The claim of a sentence without what only wraps it: labels, "Note that", "According to the handbook,", markup."""
+"""Reduce a sentence to its claim: no label, "Note that", "According to the handbook," or markup; and its clauses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graph.sentences import Span
 from graph.terms import stems
 
 LEAST_WORDS = 3
-"""Content words a clause needs to be checked by itself; a shorter one stays with the clause before it."""
+"""Content words a clause needs to be checked by itself; a shorter one is joined to the clause before it."""
 
 _BOUNDARY = re.compile(
     r"[;:][ \n]+|[ ](?:[—–]|--)[ ]|,[ \n]+|[ \n](?=(?:and|but|while|whereas|although|though|because|which)[ \n])"
@@ -21,9 +21,8 @@ _DOCUMENT = (
     r"|sections?|pages?|spec(?:ification)?s?|rfc|faq|readme|information)\b(?:\s+\d+)?(?:\s+(?:provided|given|above|"
     r"(?:of|in|on)\s+[^,:.\n]{1,40}))?"
 )
-_SAID = (
-    "stated|described|explained|shown|noted|mentioned|outlined|specified|indicated|defined|listed|given|said|written"
-)
+STATED = "stated|described|explained|shown|noted|mentioned|outlined|specified|indicated|defined|listed|given|written"
+_SAID = f"{STATED}|said"
 _SOURCE = rf"(?:according\s+to|based\s+on|as\s+(?:{_SAID})\s+(?:in|by)|(?:as\s+)?per)\s+{_DOCUMENT}"
 _PROMPT = r"(?:in|from)\s+(?:the\s+)?(?:provided\s+|given\s+|above\s+)?(?:chunk|passage|context|excerpt)s?(?:\s+\d+)?"
 _LEAD = re.compile(
@@ -57,14 +56,13 @@ _TAGS = re.compile(r"\*\*|`|</?(?:b|i|em|strong|u|sup|sub|mark|span|p|br)\b[^<>]
 _EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_])(?=\S)(?P<inside>[^*_\n]{1,500})(?<=\S)(?P=sign)(?!\w)")
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 _ONE_WORD = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
-_MOST = 8
-"""How many wrappers are taken off one claim."""
+_MOST_WRAPPERS = 8
 
 
 def bare_claim(text: str) -> str:
-    """The assertion of *text* as plain words on one line: no markup, label, discourse word or mention of the source.
+    """Reduce *text* to its assertion, as plain words on one line; "" where it asserts nothing.
 
-    A table row becomes its cells, "first: second, third". A text that is nothing but a wrapper has the claim "".
+    A table row becomes its cells, "first: second, third".
     """
     if is_preamble(text):
         return ""
@@ -72,19 +70,23 @@ def bare_claim(text: str) -> str:
     if len(row) > 1 and row[0] == row[-1] == "|":
         first, *others = [cell.strip() for cell in re.split(r"(?<!\\)\|", row[1:-1]) if cell.strip()] or [""]
         text = f"{first}: {', '.join(others)}" if others else first
-    lead = claim_start(text, 0, len(text))
-    said = _EMPHASIS.sub(lambda found: found["inside"], _TAGS.sub("", text[lead:]))
-    said = " ".join(said.split()).strip("* ")
-    said = _TAIL.sub(lambda found: found["stop"], said)
-    if whole := _QUOTED.fullmatch(said):
-        said = whole[1]
-    said = said.strip()
-    return said[:1].upper() + said[1:] if lead and re.match(r"[a-z]+\b(?![.(_/@])", said) else said
+    lead = _claim_start(text, 0, len(text))
+    claim = _EMPHASIS.sub(lambda found: found["inside"], _TAGS.sub("", text[lead:]))
+    claim = _TAIL.sub(lambda found: found["stop"], " ".join(claim.split()).strip("* "))
+    if quoted := _QUOTED.fullmatch(claim):
+        claim = quoted[1]
+    claim = claim.strip()
+    return capitalised(claim) if lead else claim
 
 
-def claim_start(text: str, start: int, end: int) -> int:
-    """Where the claim at *start*:*end* of *text* begins, behind its wrappers; *end* where it is nothing else."""
-    for _ in range(_MOST):
+def capitalised(text: str) -> str:
+    """Return *text* with a capital first letter, unless its first word is code ("typer.run")."""
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]+\b(?![.(_/@])", text) else text
+
+
+def _claim_start(text: str, start: int, end: int) -> int:
+    """Find where the claim at *start*:*end* of *text* begins, behind its wrappers."""
+    for _ in range(_MOST_WRAPPERS):
         lead = _LEAD.match(text, start, end)
         if lead is None:
             break
@@ -93,7 +95,7 @@ def claim_start(text: str, start: int, end: int) -> int:
 
 
 def is_preamble(text: str) -> bool:
-    """Whether *text* asserts nothing and needs no support: a heading, a label, "Here is what the documents say:"."""
+    """Whether *text* asserts nothing: a heading, a label, "Here is what the documents say:"."""
     bare = text.strip("*_ \t\n")
     return not bare or bare.startswith("#") or bare.endswith(":") or _META.match(bare) is not None
 
@@ -104,16 +106,14 @@ def is_yes_or_no(text: str) -> bool:
 
 
 def claim_span(text: str, start: int, end: int) -> Span:
-    """*start*:*end* of *text* without what opens or ends a clause; the whole where it is nothing else."""
-    begin = claim_start(text, start, end)
+    """Trim what opens or ends a clause from *start*:*end*; all of it stays where nothing else is there."""
+    begin = _claim_start(text, start, end)
     start = begin if begin < end else start
-    while end > start and text[end - 1] in " ,;:\n\t—–":
-        end -= 1
-    return start, end
+    return start, start + len(text[start:end].rstrip(" ,;:\n\t—–"))
 
 
 def clauses(text: str, start: int, end: int) -> list[Span]:
-    """The clauses of the sentence at *start*:*end* of *text*; one when it has no second that could stand by itself."""
+    """Split the sentence at *start*:*end* into clauses that could each stand by itself."""
     edges = [start, *(found.end() for found in _BOUNDARY.finditer(text, start, end)), end]
     found: list[Span] = []
     for begin, stop in pairwise(edges):

@@ -1,14 +1,16 @@
-"""Markers that are words of their sentence: "According to [1], X.", "Chunk 2 states that X.", "X, as shown in [3]."
+"""Remove phrases that only hold a marker: "According to [1], X.", "Chunk 2 states that X.", "X, as shown in [3]."
 
-The phrase goes, and its markers stand at the end of the sentence; what cannot go reads "the document".
+Their markers move to the end of the sentence; a phrase that cannot go reads "the document".
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
-from graph.citing.brackets import MARK, Sealed
+from graph.citing.claims import STATED, capitalised
+from graph.citing.marked_text import MARK, MarkedText
 from graph.citing.markers import read_numbers
 from graph.sentences import sentence_spans
 from graph.state import Chunk
@@ -29,9 +31,7 @@ _AFTERWARDS = re.compile(
     re.IGNORECASE,
 )
 _N = rf"(?:(?:the[ ])?(?:{_PLACE}[ ])?|{_NOUN})(?P<marks>{MARK}+)"
-_SAID = (
-    "stated|described|explained|shown|seen|noted|mentioned|outlined|specified|indicated|defined|listed|given|written"
-)
+_STATED = f"{STATED}|seen"
 _VERB = (
     "states?|says?|notes?|explains?|describes?|mentions?|indicates?|specif(?:y|ies)|shows?|defines?|lists?|confirms?|adds?"
     "|clarif(?:y|ies)|reports?|recommends?|requires?|gives?|provides?|suggests?|outlines?|tells?"
@@ -43,14 +43,14 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    rf"{_START}(?P<by>(?:according[ ]to|based[ ]on|(?:as[ ])?(?:{_SAID})[ ](?:in|by)|(?:as[ ])?per|in|from)[ ]"
+    rf"{_START}(?P<by>(?:according[ ]to|based[ ]on|(?:as[ ])?(?:{_STATED})[ ](?:in|by)|(?:as[ ])?per|in|from)[ ]"
     rf"|as[ ](?=[^,\n]{{1,80}}[ys],))?{_N}(?:[ ](?:{_VERB})(?=,))?"
-    rf"(?(by)[ ]?[,:]|:)[ ]?(?:it[ ]is[ ](?:{_SAID})[ ]that[ ])?",
+    rf"(?(by)[ ]?[,:]|:)[ ]?(?:it[ ]is[ ](?:{_STATED})[ ]that[ ])?",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    rf"[ ]?[,;–—(]?[ ]?(?:as[ ])?\b(?:(?:{_SAID})[ ](?:in|by)|according[ ]to|(?:as[ ])?per|see(?:[ ]also)?|refer[ ]to)"
-    rf"[ ]{_N}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?(?=[ ]?[.,;!?)*\n]|\Z)",
+    rf"[ ]?[,;–—(]?[ ]?(?:as[ ])?\b(?:(?:{_STATED})[ ](?:in|by)|according[ ]to|(?:as[ ])?per|see(?:[ ]also)?"
+    rf"|refer[ ]to)[ ]{_N}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?(?=[ ]?[.,;!?)*\n]|\Z)",
     re.IGNORECASE,
 )
 _POINTS = re.compile(
@@ -62,55 +62,50 @@ _OBJECT = re.compile(rf"\b(?:in|of|from|by|under|per)[ ](?={MARK}+[ ](?!and\b|or
 _MARKS = re.compile(f"{MARK}+")
 
 
-def without_nouns(sealed: Sealed, chunks: Sequence[Chunk]) -> str:
-    """The text of *sealed* with every marker that is a noun taken out of its phrase."""
-    if not re.search(MARK, sealed.text) and not _NUMBERED.search(sealed.text):
-        return sealed.text
-    said = frozenset(found[0].casefold() for chunk in chunks for found in _NUMBERED.finditer(chunk.text))
+def without_phrases(marked: MarkedText, chunks: Sequence[Chunk]) -> str:
+    """Return the text of *marked* with every marker that is a word of its sentence taken out of its phrase."""
+    if not re.search(MARK, marked.text) and not _NUMBERED.search(marked.text):
+        return marked.text
+    of_documents = frozenset(found[0].casefold() for chunk in chunks for found in _NUMBERED.finditer(chunk.text))
 
     def numbered(found: re.Match[str]) -> str:
-        marker = read_numbers(re.sub(r"(?i)\b(?:the|provided|passages?|excerpts?)\b", "", found[0]), len(chunks))
-        meant = marker is not None and (marker.groups or "chunk" in found[0].casefold())
-        return _NOUN + sealed.mark(marker) if marker and meant and found[0].casefold() not in said else found[0]
+        phrase = found[0].casefold()
+        marker = read_numbers(re.sub(r"\b(?:the|provided|passages?|excerpts?)\b", "", phrase), len(chunks))
+        meant = marker is not None and (marker.groups or "chunk" in phrase) and phrase not in of_documents
+        return _NOUN + marked.sign(marker) if marker and meant else found[0]
 
-    text = _NUMBERED.sub(numbered, sealed.text)
+    text = _NUMBERED.sub(numbered, marked.text)
     text = re.sub(rf"({MARK})(?:,?[ ]and[ ]|[,;][ ])?{_NOUN}(?={MARK})", r"\1", text)
     text = re.sub(rf"\*\*({_NOUN}{MARK}+:)\*\*", r"\1", text)
     text = _AFTERWARDS.sub(lambda found: found["held"] or found["last"], text)
-    text = _POINTS.sub("", text)
-    text = _SAYS.sub(_according, text)
-    text = _TAIL.sub(lambda found: found["marks"], _moved(text))
+    text = _SAYS.sub(_according, _POINTS.sub("", text))
+    text = _TAIL.sub(lambda found: found["marks"], _with_trailing_markers(text))
     text = _OBJECT.sub(r"\g<0>the document", text)
     return re.sub(_NOUN, "the document", re.sub(_START + _NOUN, "The document", text))
 
 
 def _according(found: re.Match[str]) -> str:
-    """ "[1] states that X" as "According to [1], X"; without "that" the document stays the subject."""
+    """Rewrite "[1] states that X" as "According to [1], X"; without "that" the document stays the subject."""
     marks = re.sub(rf"[^{MARK[1:-1]}]", "", found["marks"])
     if found["that"]:
         return f"According to {marks}, "
     return f"According to {marks}, the document{'s' if len(marks) > 1 else ''} {found['verb']} "
 
 
-def _moved(text: str) -> str:
-    """*text* with the phrases that open a sentence taken out, their markers set at its end."""
-    leads = list(_LEAD.finditer(text))
-    if not leads:
-        return text
-    ends = [end for _, end in sentence_spans(re.sub(MARK, " ", text))]
+def _with_trailing_markers(text: str) -> str:
+    """Remove the phrases that open a sentence of *text*, and set their markers at its end."""
+    ends = [end for _, end in sentence_spans(re.sub(MARK, " ", text))] if _LEAD.search(text) else []
     out: list[str] = []
-    done = at = 0
-    for lead in leads:
+    done = 0
+    for lead in _LEAD.finditer(text):
         if lead.start() < done:
             continue
-        while at < len(ends) - 1 and ends[at] < lead.end():
-            at += 1
+        at = min(bisect_left(ends, lead.end()), len(ends) - 1)
         end = max(ends[at], lead.end()) if ends else lead.end()
         rest = text[lead.end() : end]
         last = next((i for i in range(len(rest), 0, -1) if rest[i - 1].isalnum()), 0)
         own = _MARKS.search(rest, last)
-        place = own.start() if own else len(rest)
-        first = rest[:1].upper() if re.match(r"[a-z]+\b(?![.(_/@])", rest) else rest[:1]
-        out += [text[done : lead.start()], first, rest[1:place], lead["marks"], rest[place:]]
+        position = own.start() if own else len(rest)
+        out += [text[done : lead.start()], capitalised(rest[:position]), lead["marks"], rest[position:]]
         done = end
     return "".join([*out, text[done:]])

@@ -1,28 +1,28 @@
-"""The brackets of a text: one private-use character stands for each marker, and for code and links, which stay."""
+"""A draft in which one private-use character stands for each marker, and for code and links, which stay."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Self
 
 from graph.citing.markers import Marker, merged, read_marker, read_numbers, visible
 from graph.code_spans import code_spans
 from graph.state import Chunk
 
 MARK = "[\U00100000-\U0010fffd]"
-"""Pattern of the character that stands for a marker in ``Sealed.text``."""
+"""Pattern of the characters that stand for markers in ``MarkedText.text``."""
 
 _KEPT = re.compile("[\U000f0000-\U000ffffc]")
 _MOST = 0xFFFC
 _PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
-_ROUNDS = 6
-"""How deep brackets are read in brackets, as in ``[[1], [2]]``."""
+_MOST_DEPTH = 6
+"""Depth to which brackets are read in brackets, as in ``[[1], [2]]``."""
 
 _BRACKETS = re.compile(
     r"\\?[\[【［](?P<inside>[^\[\]【】［］]{0,300})[\]】］]"
     r"(?P<link>\((?:[^()\s]|\([^()\s]*\)){0,2000}(?:[ \t]+\"[^\"\n]{0,300}\")?[ \t]*\))?"
 )
+_BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
 _FOOTNOTE = re.compile(r"(?<=\n)[ \t>]*\[\^\s*\d+\s*\]:[^\n]*(?:\n[ \t]{2,}[^\n]*)*")
 _JOINT = re.compile(rf"(?<={MARK})[ \t]*(?:[,;&+][ \t]*)?(?:(?:and|or)[ \t]+)?(?={MARK})")
 _HELD = re.compile(
@@ -42,51 +42,49 @@ _INDEXED_NAMES = frozenset(
 )
 
 
-class Sealed:
+class MarkedText:
     """A text whose markers are one character each; ``text`` may be edited, then cut into pieces.
 
-    An array index outside code is set between two of *tick*. Time is linear in the length of the text.
+    An array index outside code is put between two *tick* characters. Time is linear in the length of the text.
     """
 
     def __init__(self, text: str, chunks: Sequence[Chunk], *, tick: str = "`") -> None:
         self._chunks = chunks
         self._tick = tick
         self._kept: list[str] = []
-        self._marks: dict[Marker, str] = {}
+        self._signs: dict[Marker, str] = {}
         self._markers: dict[str, Marker] = {}
         text = _FOOTNOTE.sub("", self._without_code(_PRIVATE.sub("", text)))
         if "`" not in text:
             text = _INDEXED.sub(self._index, text)
-        for _ in range(_ROUNDS):
+        for _ in range(_MOST_DEPTH):
             before, text = text, _BRACKETS.sub(self._read, text)
             if text == before:
                 break
         self.text = text
 
-    def joined(self) -> Self:
-        """Take out what only holds markers together: "[1], [2] and [3]", "(see [1])", "Source: [1]", "p.m. [1]."."""
-        text = _JOINT.sub("", self.text)
-        text = _HELD.sub(lambda found: "".join(filter(None, found.groups())), text)
+    def drop_holders(self) -> None:
+        """Remove what only holds markers: "[1], [2] and [3]", "(see [1])", "Source: [1]", "p.m. [1]."."""
+        text = _HELD.sub(lambda found: "".join(filter(None, found.groups())), _JOINT.sub("", self.text))
         self.text = _DOUBLED_STOP.sub(r"\1", text)
-        return self
 
-    def mark(self, marker: Marker) -> str:
-        """The character for *marker*."""
-        sign = self._marks.setdefault(marker, chr(0x100000 + min(len(self._marks), _MOST)))
+    def sign(self, marker: Marker) -> str:
+        """Return the character that stands for *marker*."""
+        sign = self._signs.setdefault(marker, chr(0x100000 + min(len(self._signs), _MOST)))
         self._markers[sign] = marker
         return sign
 
     def marker(self, text: str) -> Marker:
-        """All that the markers in *text* name."""
+        """Merge all markers of *text* into one."""
         return merged([self._markers[sign] for sign in re.findall(MARK, text)])
 
     def plain(self, text: str) -> str:
-        """*text* with its code and links as they were."""
+        """Return *text* with its code and links as they were."""
         return _KEPT.sub(lambda found: self._kept[ord(found[0]) - 0xF0000], text)
 
     def pieces(self) -> list[str | Marker]:
-        """The text cut at its markers, white space around them mended, empty strings left out."""
-        signs = re.split(f"({MARK})", _AROUND.sub(_mended, self.text))
+        """Cut the text at its markers, white space around them repaired, empty strings left out."""
+        signs = re.split(f"({MARK})", _AROUND.sub(_whitespace, self.text))
         return [self._markers[sign] if i % 2 else self.plain(sign) for i, sign in enumerate(signs) if sign]
 
     def _keep(self, text: str) -> str:
@@ -105,29 +103,43 @@ class Sealed:
         return "".join([*out, text[done:]])
 
     def _index(self, found: re.Match[str]) -> str:
-        """An array index outside code is set as code; a word of prose may carry a citation without a space."""
+        """Set an array index as code; a word of prose may carry a citation without a space."""
         last = found["name"].rpartition(".")[2]
         letter = len(last) == 1 and last.islower() and last not in "ai"
-        looks_like_code = letter or last.lower() in _INDEXED_NAMES or ("_" in last and not last.isupper())
-        return self._keep(f"{self._tick}{found[0]}{self._tick}") if looks_like_code else found[0]
+        is_code = letter or last.lower() in _INDEXED_NAMES or ("_" in last and not last.isupper())
+        return self._keep(f"{self._tick}{found[0]}{self._tick}") if is_code else found[0]
 
     def _read(self, found: re.Match[str]) -> str:
-        """The character for one pair of brackets, or the brackets themselves where they hold ordinary words."""
+        """Replace one pair of brackets by its character; brackets around ordinary words stay."""
         inside = re.sub(MARK, "", found["inside"])
-        inner = inside != found["inside"]
+        nested = inside != found["inside"]
         seen = visible(inside)
         if found["link"]:  # a link is content, unless all that is seen of it is a number
-            if read_numbers(seen, 0) is not None or (inner and not seen):
-                return self.mark(Marker())
-            return found[0] if inner else self._keep(found[0])
+            if read_numbers(seen, 0) is not None or (nested and not seen):
+                return self.sign(Marker())
+            return found[0] if nested else self._keep(found[0])
         marker = read_marker(inside, self._chunks)
-        if marker is None and inner and _ONLY_HOLDS.fullmatch(seen):
-            marker = Marker()
-        return found[0] if marker is None else self.mark(merged([self.marker(found["inside"]), marker]))
+        if marker is None and not (nested and _ONLY_HOLDS.fullmatch(seen)):
+            return found[0]
+        return self.sign(merged([self.marker(found["inside"]), marker or Marker()]))
 
 
-def _mended(found: re.Match[str]) -> str:
-    """Markers with the white space that is left when they go: none doubled, none before punctuation, none lost."""
+def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:
+    """Find the first bracket in *start*:*end* of *text*, outside code, that is not closed; without one, the end."""
+    for begin, stop in code_spans(text):
+        text = text[:begin] + " " * (stop - begin) + text[stop:]
+    end = len(text) if end is None else end
+    opens: list[int] = []
+    for bracket in _BRACKET.finditer(text, max(0, start), end):
+        if bracket["open"]:
+            opens.append(bracket.start())
+        elif opens:
+            opens.pop()
+    return opens[0] if opens else end
+
+
+def _whitespace(found: re.Match[str]) -> str:
+    """Repair the white space around markers that go: none doubled, none before punctuation, none lost."""
     left, right = found.string[max(0, found.start() - 1) : found.start()], found.string[found.end() : found.end() + 1]
     marks = re.sub(r"[ \t]", "", found["marks"])
     if left in ("", "\n") or not right or right in _CLOSING:
