@@ -16,13 +16,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from app.api.errors import failure_body
-from app.api.schemas import answer_body, chunk_summary
+from app.api.schemas import wire_event
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.advice import EMPTY, HEALTH
 from app.query_service.search import clamped, search
 from app.settings import load_settings
-from graph.errors import CollectionMissing, InvalidInput, RAGError, RetrievalFailed, SynthesisFailed
+from graph.errors import CollectionMissing, InvalidInput, Overloaded, RAGError, RetrievalFailed, SynthesisFailed
 
 OK, FAILED = 0, 1
 CLOSEST_CHARS = 300
@@ -48,7 +47,6 @@ def run_health(*, as_json: bool) -> int:
 async def _opened() -> AsyncGenerator[AppContainer]:
     """What the settings describe, closed again at the end."""
     container = build_container(load_settings())
-    await container.start()
     try:
         yield container
     finally:
@@ -58,14 +56,7 @@ async def _opened() -> AsyncGenerator[AppContainer]:
 async def events_of(container: AppContainer, fields: dict[str, Any]) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
     """The events of ``POST /query/stream``, name and data; always ends with "answer" or "error"."""
     async for event in container.service.stream(fields):
-        if event.kind == "retrieval":
-            yield "retrieval", {"chunks": [chunk_summary(chunk) for chunk in event.chunks]}
-        elif event.kind == "token":
-            yield "token", {"text": event.text}
-        elif event.result is not None and event.result.failure:
-            yield "error", failure_body(event.result.failure)
-        elif event.result is not None:
-            yield "answer", answer_body(event.result, evidence=True)
+        yield wire_event(event, evidence=True)
 
 
 def _error_of(body: dict[str, Any]) -> RAGError:
@@ -75,6 +66,8 @@ def _error_of(body: dict[str, Any]) -> RAGError:
         return InvalidInput(message, str(body.get("details", {}).get("field", "query")))
     if body.get("error") == "SYNTHESIS_FAILED":
         return SynthesisFailed(message)
+    if body.get("error") == "OVERLOADED":
+        return Overloaded(message)
     return RetrievalFailed(message)
 
 

@@ -80,7 +80,7 @@ def serve(
         gc.collect()
     api_keys = ApiKeys(settings.keys)
     server = DrainingServer(
-        server_config(create_app(container, api_keys), settings),
+        server_config(create_app(container, api_keys)),
         container,
         seconds=settings.drain_timeout_seconds,
         reload=lambda: reload_keys(api_keys, lambda: load_settings(**given).keys),

@@ -45,7 +45,6 @@ class RAGService:
         self._settings = settings or load_settings(**_chosen(ollama_host, vector_store_url, embedding_model))
         self._garden = container or build_container(self._settings)
         self._loop = LoopThread()
-        self._loop.run(self._garden.start())
 
     def query(self, question: str, filters: dict[str, Any] | None = None, *, raise_on_error: bool = False) -> Answer:
         """Answer *question*. A failure is in the ``Answer``; *raise_on_error* raises it as its ``error_type``."""

@@ -45,6 +45,11 @@ class LangChainStore(VectorStore, ABC):
         self._embedding = embedding
         self._given_size = size
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the collection lacks (``app.ops.health.NOTES``)."""
+        return ()
+
     @abstractmethod
     async def _near(self, vector: NDArray[Any], k: int, where: Where) -> list[Near]:
         """The ``k`` chunks nearest to a unit vector, highest cosine first."""

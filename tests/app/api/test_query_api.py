@@ -1,4 +1,4 @@
-"""Door Q: ``POST /query``, clause by clause of the contract, over a real socket."""
+"""Query API: ``POST /query``, clause by clause of the contract, over a real socket."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: Embeddi
 
 
 def test_keys_guard_every_door_but_health(planted_copy: Path, embedding: EmbeddingModel) -> None:
-    """With API_KEYS set, a door wants one of them as Bearer or X-API-Key, and a wrong one is 401."""
+    """With API_KEYS set, an interface wants one of them as Bearer or X-API-Key, and a wrong one is 401."""
     settings = load_settings(data_dir=planted_copy, api_keys="alpha, beta")
     with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as client:
         body = {"query": CHEMICALS}
