@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from contextvars import Context, ContextVar, copy_context
 from pathlib import Path
@@ -119,12 +119,6 @@ class RagRunnable(RunnableGenerator[Any, Any]):
             return [answer.result() for answer in answers]
 
         return await (batch() if request is None else unless_gone(request, batch()))
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        raise NotImplementedError("The service is asynchronous: use ainvoke, or RAGService from plain code.")
-
-    def transform(self, input: Iterator[Any], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        raise NotImplementedError("The service is asynchronous: use astream, or RAGService from plain code.")
 
 
 def rag_routes(service: QueryService, seconds: float) -> APIRouter:

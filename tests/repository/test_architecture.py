@@ -105,7 +105,7 @@ def test_the_command_line_is_light() -> None:
 
 @pytest.mark.parametrize("name", ["app.bootstrap.compose", "app.api.server", *(module.stem for module in TOP_MODULES)])
 def test_vendors_are_loaded_when_used(name: str) -> None:
-    """Importing an interface or the composition root loads no vendor's package: what is not configured is never paid for."""
+    """Importing an interface or the composition root loads no vendor's package."""
     vendors = HEAVY - {
         "docutils",
         "fastapi",

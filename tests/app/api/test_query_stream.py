@@ -161,7 +161,7 @@ def test_a_client_that_leaves_ends_the_search(embedding: EmbeddingModel, http: h
 
 
 def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """When every slot is taken, any interface answers 503 OVERLOADED with Retry-After, soon; a freed slot serves again."""
+    """When every slot is taken, a request is 503 OVERLOADED with Retry-After, soon; a freed slot serves again."""
     patient = Patient()
     with (
         served(embedding, http, patient, max_concurrent_requests=1) as (container, address),

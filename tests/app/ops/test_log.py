@@ -62,7 +62,7 @@ def the_line(caplog: pytest.LogCaptureFixture) -> dict[str, Any]:
 def test_one_line_a_request(
     client: httpx.Client, caplog: pytest.LogCaptureFixture, method: str, path: str, given: Any, said: dict[str, Any]
 ) -> None:
-    """Each request leaves one line with interface, status, duration and outcome; no word of a question is in any line."""
+    """Each request leaves one line: interface, status, duration, outcome; no word of a question is in any line."""
     with caplog.at_level(logging.INFO, "garden"):
         client.request(method, path, **given)
         fields = the_line(caplog)
