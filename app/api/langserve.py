@@ -206,4 +206,4 @@ def _untraced() -> Context:
 def _fields(value: Any) -> dict[str, Any]:
     """Return the question's fields; a bare string is a question too."""
     question = value if isinstance(value, Question | dict) else {"query": value}
-    return Question.model_validate(question).model_dump(by_alias=True)
+    return Question.model_validate(question).model_dump()

@@ -24,7 +24,7 @@ class WireModel(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
 
 
-class Question(WireModel):
+class Question(BaseModel):
     """One question. Unknown members are ignored, ``null`` means absent, integers and booleans are strict."""
 
     query: Any = Field(
@@ -33,19 +33,19 @@ class Question(WireModel):
         examples=["What is Knowledge Garden?"],
         json_schema_extra={"type": "string"},
     )
-    max_sources: Any = Field(
+    maxSources: Any = Field(
         None,
         description="most chunks to answer from; default 10",
         examples=[5],
         json_schema_extra={"type": ["integer", "null"], "minimum": 1, "maximum": MAX_SOURCES},
     )
-    max_tokens: Any = Field(
+    maxTokens: Any = Field(
         None,
         description="longest answer of a chat model",
         examples=[500],
         json_schema_extra={"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS},
     )
-    include_evidence: Any = Field(
+    includeEvidence: Any = Field(
         None,
         description="add the verified quotes and more metadata",
         examples=[True],
