@@ -133,6 +133,28 @@ def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: h
         wait_until(lambda: container.service.in_flight == 0)
 
 
+class Flood:
+    """A synthesizer that writes more than the sockets' buffers hold, and then until it is stopped."""
+
+    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
+        for _ in range(32):
+            await emit("word " * (1 << 18))
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def test_a_client_that_reads_nothing_is_disconnected(embedding: EmbeddingModel, http: httpx.Client) -> None:
+    """A stream that nobody reads ends with the time of a request, and its slot is free again."""
+    body = orjson.dumps({"query": CHEMICALS})
+    head = "POST /query/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with served(embedding, http, Flood(), max_concurrent_requests=1, request_timeout_seconds=2) as (container, address):
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            wait_until(lambda: container.service.in_flight == 1)
+            wait_until(lambda: container.service.in_flight == 0)
+
+
 class Slow(PlantedStore):
     """A store that searches until it is stopped, and says so."""
 
