@@ -111,7 +111,7 @@ async def on_validation_error(_: Request, error: Exception) -> Response:
     return error_response(400, f"{field}: {message}.", field=field)
 
 
-async def on_rag_error(_: Request, error: Exception) -> Response:
+async def on_rag_error(request: Request, error: Exception) -> Response:
     """Answer an error of the tree; one without an outcome, such as a wrong setting, is ours and so 500."""
     assert isinstance(error, RAGError)
     if isinstance(error, AnswerFailed):
@@ -119,7 +119,10 @@ async def on_rag_error(_: Request, error: Exception) -> Response:
     if error.outcome is None:
         log.error("defect", exc_info=error)
         return error_response(500, INTERNAL)
-    return failure_response(failure_of(error))
+    failure = failure_of(error)
+    fields = {"request_id": request.state.request_id, "outcome": failure.outcome, "error_type": failure.error_type}
+    log.info("refused", extra=fields)
+    return failure_response(failure)
 
 
 async def on_client_gone(_: Request, __: Exception) -> Response:
