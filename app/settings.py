@@ -1,4 +1,4 @@
-"""The settings: the only reader of the environment and of ``.env``.
+"""Read the settings; the only reader of the environment and of ``.env``.
 
 Frozen; secrets are ``SecretStr`` and never show in ``repr``. A wrong value is a ``ConfigurationError`` of one line that
 names the setting, the value and what is allowed (contract, Settings).
@@ -10,7 +10,7 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -20,13 +20,15 @@ from graph.errors import ConfigurationError
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 OLLAMA_DEFAULT = "llama3.2:1b"
-"""Ollama's model where only Ollama is named (document Q, "LLM and Prompt Expectations")."""
+"""Ollama's model where only Ollama is named (document Q)."""
 
 OLLAMA_PORT = 11434
-"""Ollama's own, where its address names none."""
+"""Ollama's default port."""
 
-PLACES_PER_CORE = 32
-"""Requests at once per core: most of them wait for a model, not for this machine."""
+SLOTS_PER_CORE = 32
+"""Concurrent requests per core: most of them wait for a model, not for this machine."""
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Settings(BaseSettings):
@@ -51,9 +53,7 @@ class Settings(BaseSettings):
 
     ollama_host: str = Field("http://localhost:11434", description="address of Ollama")
     ollama_model: str = Field("", description="alone it means `CHAT_MODEL=ollama:$OLLAMA_MODEL`")
-    ollama_timeout_seconds: float = Field(
-        10.0, allow_inf_nan=False, gt=0, le=600, description="total time of one model call"
-    )
+    ollama_timeout_seconds: Seconds = Field(10.0, le=600, description="total time of one model call")
     ollama_context_tokens: int = Field(4096, ge=512, le=1_048_576, description="the chat model's context window")
     ollama_temperature: float = Field(0.1, ge=0, le=2, description="the chat model's sampling temperature")
     ollama_max_tokens: int = Field(500, ge=1, le=4096, description="longest answer where the question does not say")
@@ -62,29 +62,25 @@ class Settings(BaseSettings):
 
     vector_store_url: str = Field("http://chromadb:8001", description="address of Chroma")
     vector_store_collection: str = Field("corporate_documents", min_length=1, description="the documents' collection")
-    vector_store_timeout_seconds: float = Field(
-        5.0, allow_inf_nan=False, gt=0, le=120, description="time of one store call"
-    )
-    tasks_collection: str = Field("tasks", min_length=1, description="the tasks' own collection (Tasks API)")
+    vector_store_timeout_seconds: Seconds = Field(5.0, le=120, description="time of one store call")
+    tasks_collection: str = Field("tasks", min_length=1, description="collection of the Tasks API")
     qdrant_url: str = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")
 
     relevance_threshold: float = Field(RELEVANCE_THRESHOLD, ge=0, le=1, description="least relevance of a chunk")
     min_confidence_threshold: float = Field(MIN_CONFIDENCE, ge=0, le=1, description="least confidence of an answer")
-    max_retrieval_results: int = Field(5, ge=1, le=50, description="default `max_results` of the library")
+    max_retrieval_results: int = Field(5, ge=1, le=50, description="default `max_results` of the RAG library")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
     attribution: Literal["model", "verified"] = Field(
         "model", description="whose citations count: the model's, or verified ones added"
     )
     question_precision: Literal["fp32", "int8"] = Field("int8", description="arithmetic of question embeddings")
 
-    request_timeout_seconds: float = Field(
-        30.0, allow_inf_nan=False, gt=0, le=3600, description="deadline of a whole request"
-    )
+    request_timeout_seconds: Seconds = Field(30.0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")
     workers: int = Field(1, ge=1, le=256, description="processes of `garden serve`; they share every store")
     api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
-    api_keys_file: Path | None = Field(None, description="more keys, one a line; SIGHUP reads it anew")
+    api_keys_file: Path | None = Field(None, description="more keys, one a line; SIGHUP reloads it")
     allow_anonymous: bool = Field(False, description="serve beyond this machine without a key")
     trusted_hosts: str = Field("", description="comma-separated host names callers may use; `*`: any")
     cors_origins: str = Field("", description="comma-separated origins whose pages may call; empty: none")
@@ -94,18 +90,9 @@ class Settings(BaseSettings):
     log_format: Literal["auto", "json", "text"] = Field("auto", description="`auto`: `text` on a terminal, else `json`")
     log_questions: bool = Field(False, description="put questions and answers into the log")
     drain_timeout_seconds: float = Field(
-        20.0, allow_inf_nan=False, ge=0, le=3600, description="time to finish what is in flight at the end"
+        20.0, allow_inf_nan=False, ge=0, le=3600, description="time to finish requests in flight at shutdown"
     )
-    read_timeout_seconds: float = Field(
-        20.0,
-        allow_inf_nan=False,
-        gt=0,
-        le=3600,
-        description="time a client has to send a request, or to take more of an answer",
-    )
-    otel_exporter_otlp_endpoint: str = Field(
-        "", description="OpenTelemetry collector (OTLP over HTTP); empty: no spans"
-    )
+    otel_exporter_otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP/HTTP); empty: no spans")
     otel_exporter_otlp_traces_endpoint: str = Field("", description="the same, for traces alone")
     otel_service_name: str = Field("knowledge-garden", min_length=1, description="what spans call this service")
     otel_sdk_disabled: bool = Field(False, description="no spans, whatever else is set")
@@ -117,7 +104,7 @@ class Settings(BaseSettings):
 
     @field_validator("ollama_host", mode="before")
     @classmethod
-    def _as_ollama_writes_it(cls, value: Any) -> Any:
+    def _ollama_host(cls, value: Any) -> Any:
         return ollama_address(value) if isinstance(value, str) else value
 
     @field_validator("ollama_host", "vector_store_url", "qdrant_url", "cohere_base_url", "otel_exporter_otlp_endpoint")
@@ -150,13 +137,13 @@ class Settings(BaseSettings):
         return self.reranker or "local"
 
     @property
-    def places(self) -> int:
-        """How many requests may run at once in each worker."""
-        return math.ceil((self.max_concurrent_requests or PLACES_PER_CORE * (os.cpu_count() or 1)) / self.workers)
+    def slots(self) -> int:
+        """Concurrent requests of one worker."""
+        return math.ceil((self.max_concurrent_requests or SLOTS_PER_CORE * (os.cpu_count() or 1)) / self.workers)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The API keys, in order: those of ``API_KEYS``, then those of ``API_KEYS_FILE``."""
+        """The keys of ``API_KEYS``, then those of ``API_KEYS_FILE``."""
         return _listed(self.api_keys.get_secret_value())
 
     @property
@@ -166,12 +153,12 @@ class Settings(BaseSettings):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The names of ``TRUSTED_HOSTS``, in small letters."""
+        """The names of ``TRUSTED_HOSTS``, in lower case."""
         return _listed(self.trusted_hosts.lower())
 
 
 def is_address(value: str) -> bool:
-    """Whether *value* is an HTTP address with a host, and a port that is one, if any."""
+    """Tell whether *value* is an HTTP address with a host and, if any, a valid port."""
     if any(letter.isspace() or not letter.isprintable() for letter in value):
         return False
     try:
@@ -182,7 +169,7 @@ def is_address(value: str) -> bool:
 
 
 def ollama_address(value: str) -> str:
-    """*value*, completed where it is written as for Ollama itself, ``HOST`` or ``HOST:PORT``; else as it is."""
+    """Complete ``HOST`` or ``HOST:PORT``, which Ollama itself accepts, to an address; leave the rest."""
     address = f"http://{value}"
     if "://" in value or not is_address(address):
         return value
@@ -205,7 +192,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _keys_in(path: Path) -> list[str]:
-    """The keys of a file, one a line; empty lines and lines that begin with ``#`` are none."""
+    """Read the keys of a file, one a line; ignores empty lines and lines that begin with ``#``."""
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError):
@@ -217,11 +204,12 @@ def _keys_in(path: Path) -> list[str]:
 
 
 def _listed(value: str) -> tuple[str, ...]:
-    """The parts of a comma-separated value."""
+    """Split a comma-separated value."""
     return tuple(part for part in (part.strip() for part in value.split(",")) if part)
 
 
 def _one_line(error: ValidationError) -> str:
+    """Name the first wrong setting, its value and what is allowed."""
     first = error.errors(include_url=False)[0]
     name = str(first["loc"][0]) if first["loc"] else "setting"
     field = Settings.model_fields.get(name)

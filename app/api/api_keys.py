@@ -1,4 +1,4 @@
-"""The API keys a service accepts, which may be exchanged while it runs."""
+"""Hold the API keys a service accepts; they can be replaced while it runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ class ApiKeys:
     """Holds digests of the keys. Every key is compared, each in constant time, whatever its length."""
 
     def __init__(self, keys: Sequence[str] = ()) -> None:
-        self._digests: list[bytes] = []
         self.replace(keys)
 
     def __len__(self) -> int:
@@ -26,26 +25,25 @@ class ApiKeys:
         """Accept *keys*, and no other, from the next request on."""
         self._digests = [_digest(key) for key in dict.fromkeys(keys)]
 
-    def accepts(self, given: str) -> bool:
-        """Whether *given* is one of the keys; the time it takes tells nothing about any of them."""
-        digest = _digest(given)
-        matches = [hmac.compare_digest(digest, key) for key in self._digests]
-        return any(matches)
+    def accepts(self, key: str) -> bool:
+        """Tell whether *key* is one of the keys; the time it takes reveals nothing about them."""
+        digest = _digest(key)
+        return sum(hmac.compare_digest(digest, known) for known in self._digests) > 0
 
 
 def reload_keys(api_keys: ApiKeys, read: Callable[[], Sequence[str]]) -> None:
-    """Fill *keyring* with what *read* gives. What cannot be read, or would open a closed service, changes nothing."""
+    """Replace the keys by what *read* returns; unreadable or missing keys change nothing."""
     try:
         keys = read()
     except ConfigurationError as error:
-        log.error("keys_kept", extra={"reason": error.message, "do": "mend the setting and send SIGHUP again"})
+        log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
         return
     if api_keys and not keys:
-        reason = "there is no key in API_KEYS or API_KEYS_FILE any more"
+        reason = "API_KEYS and API_KEYS_FILE hold no key any more"
         log.error("keys_kept", extra={"reason": reason, "do": "to open the service, restart it without keys"})
         return
     if keys and not api_keys:
-        log.info("keys_wanted_now", extra={"keys": len(keys)})
+        log.info("keys_required_now", extra={"keys": len(keys)})
     api_keys.replace(keys)
     log.info("keys_reloaded", extra={"keys": len(api_keys)})
 

@@ -1,33 +1,27 @@
-"""One stored chunk by its id, so that whoever shows a citation can show the quote where it stands."""
+"""Serve one stored chunk by its id, to show a quote where it stands."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api.errors import JSON, error_response
-from app.api.query_schemas import ErrorBody
+from app.api.schemas import WireModel
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
 
 MAX_ID_CHARS = 1_020
 """Longest chunk id that ingest takes (``app.ingest.documents.ChunkId``)."""
 
-ERRORS: dict[int | str, dict[str, Any]] = {
-    401: {"model": ErrorBody, "description": "`UNAUTHORIZED`: a key is needed"},
-    404: {"model": ErrorBody, "description": "`NOT_FOUND`: no chunk has this id (any more)"},
-    503: {"model": ErrorBody, "description": "`RETRIEVAL_FAILED`: the store did not answer"},
-}
 
-
-class StoredChunk(BaseModel):
+class StoredChunk(WireModel):
     """A chunk as it is stored. ``start`` and ``end`` of an evidence row count code points of ``text``."""
 
-    chunkId: str = Field(examples=["safety_manual.pdf#3"])
-    documentId: str = Field(examples=["safety_manual.pdf"])
+    chunk_id: str = Field(examples=["safety_manual.pdf#3"])
+    document_id: str = Field(examples=["safety_manual.pdf"])
     title: str = Field(examples=["Safety Manual"])
     text: str
     url: str | None
@@ -37,31 +31,27 @@ class StoredChunk(BaseModel):
 
 
 def chunk_routes(store: ChunkStore) -> APIRouter:
-    """``GET /api/v1/chunks/{chunkId}`` over *store*."""
+    """Return ``GET /api/v1/chunks/{chunkId}``."""
     router = APIRouter(prefix="/api/v1/chunks", tags=["chunks"])
 
-    @router.get("/{chunkId:path}", response_model=StoredChunk, responses=ERRORS)
+    @router.get("/{chunkId:path}", response_model=StoredChunk)
     async def chunk(
-        chunkId: Annotated[  # noqa: N803  # the name of the wire
+        chunk_id: Annotated[
             str,
-            Path(max_length=MAX_ID_CHARS, description="percent-encoded", examples=["safety_manual.pdf#3"]),
+            Path(
+                alias="chunkId",
+                max_length=MAX_ID_CHARS,
+                description="percent-encoded",
+                examples=["what-is-knowledge-garden.md#0"],
+            ),
         ],
     ) -> Response:
-        """The text, title and place of a chunk that an evidence row names."""
-        found = await store.aget_by_ids([chunkId])
+        """Return the text, title and position of a chunk that an evidence row names."""
+        found = await store.aget_by_ids([chunk_id])
         if not found:
             return error_response(404, "No chunk has this id.")
-        one = chunk_from_payload(chunkId, {"page_content": found[0].page_content, "metadata": found[0].metadata})
-        stored = StoredChunk(
-            chunkId=chunkId,
-            documentId=one.document_id,
-            title=one.title,
-            text=one.text,
-            url=one.url,
-            chapter=one.chapter,
-            section=one.section,
-            page=one.page,
-        )
-        return JSON(stored.model_dump())
+        payload = {"page_content": found[0].page_content, "metadata": found[0].metadata}
+        stored = StoredChunk.model_validate(chunk_from_payload(chunk_id, payload))
+        return JSON(stored.model_dump(by_alias=True))
 
     return router

@@ -1,10 +1,8 @@
-"""Errors on the wire: one table, one body, on every path of the service.
-
-The body is ``{"error", "message", "details"}`` (contract, Door Q); ``details`` is always an object.
-"""
+"""Map every error to its HTTP status and to the one body ``{"error", "message", "details"}`` (contract, Query API)."""
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import orjson
@@ -13,8 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.errors import Outcome, RAGError
+from graph.errors import InvalidInput, Outcome, RAGError
 from graph.state import Failure
+from graph.steps import failure_of
+
+log = logging.getLogger("garden.http")
 
 BY_OUTCOME: dict[Outcome, tuple[int, str]] = {
     "invalid_input": (400, "VALIDATION_ERROR"),
@@ -32,18 +33,18 @@ BY_STATUS = {
     403: "FORBIDDEN",
     404: "NOT_FOUND",
     405: "METHOD_NOT_ALLOWED",
-    408: "REQUEST_TIMEOUT",
     413: "PAYLOAD_TOO_LARGE",
-    422: "VALIDATION_ERROR",
-    431: "HEADERS_TOO_LARGE",
     499: "CLIENT_GONE",
     500: "INTERNAL_ERROR",
     503: "OVERLOADED",
 }
+"""Code of every status that is not the end of a question: a wrong path, method, key or size."""
+
+INTERNAL = "An internal error occurred. The log names it by the request id."
 
 
 class JSON(Response):
-    """A JSON response, serialised once."""
+    """A JSON response serialised by orjson."""
 
     media_type = "application/json"
 
@@ -51,67 +52,79 @@ class JSON(Response):
         return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def body(error: str, message: str, details: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The one error body."""
-    return {"error": error, "message": message, "details": details or {}}
+class AnswerFailed(RAGError):
+    """Carries a failure out of a LangChain Runnable."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message, **failure.details)
+        self.failure = failure
+
+
+class ClientGone(Exception):
+    """The client closed the connection before its answer was ready."""
 
 
 def failure_body(failure: Failure) -> dict[str, Any]:
-    """The error body of a failure in the state."""
-    return body(BY_OUTCOME[failure.outcome][1], failure.message, failure.details)
+    """Return the error body of a failure in the state."""
+    return {"error": BY_OUTCOME[failure.outcome][1], "message": failure.message, "details": failure.details}
 
 
 def failure_response(failure: Failure) -> Response:
-    """The response of a failure in the state, ``Retry-After`` included where it says when to come back."""
+    """Return the response of a failure in the state, with ``Retry-After`` where it has one."""
     retry_after = failure.details.get("retryAfterSeconds")
     headers = {"Retry-After": str(retry_after)} if retry_after else None
     return JSON(failure_body(failure), BY_OUTCOME[failure.outcome][0], headers)
 
 
 def error_response(status: int, message: str, headers: dict[str, str] | None = None, **details: Any) -> Response:
-    """The response of an error that no question caused: a wrong path, method, key or size."""
-    return JSON(body(BY_STATUS.get(status, "INTERNAL_ERROR"), message, details), status, headers)
+    """Return the response of an error that no question caused."""
+    code = BY_STATUS.get(status, "INTERNAL_ERROR")
+    return JSON({"error": code, "message": message, "details": details}, status, headers)
+
+
+def require_json(request: Request) -> None:
+    """Raise ``InvalidInput`` unless the content type is JSON.
+
+    A page of another origin may send forms and plain text without a preflight request, but not JSON.
+    """
+    media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise InvalidInput("Content-Type must be application/json.", "Content-Type")
 
 
 async def on_http_exception(_: Request, error: Exception) -> Response:
-    """Starlette's own refusals (404, 405, 400), in our body."""
+    """Answer Starlette's own errors (404, 405, 400)."""
     assert isinstance(error, HTTPException)
-    words = {404: "There is nothing at this address.", 405: "This method is not allowed here."}
-    message = words.get(error.status_code) or str(error.detail)
-    status = 400 if error.status_code == 422 else error.status_code
-    return error_response(status, message, dict(error.headers or {}))
+    messages = {404: "Nothing was found at this address.", 405: "This method is not allowed here."}
+    message = messages.get(error.status_code) or str(error.detail)
+    return error_response(error.status_code, message, dict(error.headers or {}))
 
 
 async def on_validation_error(_: Request, error: Exception) -> Response:
-    """FastAPI's request validation, as 400 in our body and never 422."""
+    """Answer FastAPI's request validation with 400, never 422."""
     assert isinstance(error, RequestValidationError)
     first: dict[str, Any] = next(iter(error.errors()), {})
     if first.get("type") == "json_invalid":
         return error_response(400, "The body must be valid JSON in UTF-8.", field="body")
-    place = [str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")]
-    field = ".".join(place) or "body"
+    field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")) or "body"
     message = str(first.get("msg", "invalid")).removeprefix("Value error, ")
     return error_response(400, f"{field}: {message}.", field=field)
 
 
-async def on_rag_error(_: Request, error: Exception) -> Response:
-    """An error of the tree raised outside the graph (search, tasks, ingest)."""
+async def on_rag_error(request: Request, error: Exception) -> Response:
+    """Answer an error of the tree; one without an outcome, such as a wrong setting, is ours and so 500."""
     assert isinstance(error, RAGError)
+    if isinstance(error, AnswerFailed):
+        return failure_response(error.failure)
     if error.outcome is None:
-        return JSON(body("VALIDATION_ERROR", error.message, dict(error.details)), 400)
-    return failure_response(Failure(type(error).__name__, error.outcome, error.message, dict(error.details)))
-
-
-async def on_answer_failed(_: Request, error: Exception) -> Response:
-    """A failure that a Runnable carried out of the graph (LangServe)."""
-    return failure_response(error.failure)  # type: ignore[attr-defined]  # only AnswerFailed is registered for this
+        log.error("defect", exc_info=error)
+        return error_response(500, INTERNAL)
+    failure = failure_of(error)
+    fields = {"request_id": request.state.request_id, "outcome": failure.outcome, "error_type": failure.error_type}
+    log.info("refused", extra=fields)
+    return failure_response(failure)
 
 
 async def on_client_gone(_: Request, __: Exception) -> Response:
-    """Nobody is there to read this; the status is nginx's for a closed request, for the log's sake."""
+    """Answer nobody; 499 is nginx's status for a closed request, for the log."""
     return error_response(499, "The client closed the connection.")
-
-
-def defect_response() -> Response:
-    """What a client is told of a defect of ours: nothing of it."""
-    return error_response(500, "Something went wrong on our side. The request id names it in the log.")

@@ -1,187 +1,209 @@
-"""Door G: LangServe at ``/rag``, the one file that knows it (it is deprecated upstream).
+"""Serve LangServe at ``/rag``; the one module that knows it (it is deprecated upstream).
 
-What is served is not the graph but a Runnable over the service: its input and output are the public question and
-answer, so chunks and nodes never leak, and its stream yields tokens and then the answer.
+What is served is a Runnable over the service: its input and output are the public question and answer, so chunks and
+nodes do not leak. ``stream`` is ours, since LangServe reports every failure of a stream as "Internal Server Error".
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextvars import Context, copy_context
-from typing import Any
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from contextvars import Context, ContextVar, copy_context
+from pathlib import Path
+from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI
+import langserve
+import orjson
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 from langchain_core.runnables import RunnableConfig, RunnableGenerator
 from langchain_core.runnables.config import get_config_list, var_child_runnable_config
 from langchain_core.runnables.utils import AddableDict
-from langserve import add_routes
-from pydantic import BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse
+from starlette.exceptions import HTTPException
 
-from app.api.disconnect import apart, request_var, unless_gone
-from app.api.errors import failure_body
-from app.api.langserve_checks import checked
-from app.api.query_schemas import QueryResponse
-from app.api.schemas import answer_body
-from app.query_service.service import WAIT_FOR_PLACE, QueryService
-from graph.errors import RAGError, SynthesisTimeout
-from graph.result import Result
-from graph.state import Failure
+from app.api.disconnect import in_own_task, unless_gone
+from app.api.errors import BY_OUTCOME, AnswerFailed, require_json
+from app.api.query import sse
+from app.api.schemas import QueryResponse, Question, answer_body, wire_event
+from app.query_service.service import SLOT_TIMEOUT, QueryService
+from graph.bounds import strict_bool
+from graph.errors import InvalidInput, SynthesisTimeout
 from graph.steps import failure_of
 
+MAX_BATCH = 32
+"""Most questions in one batch (contract, LangServe)."""
 
-class RagInput(BaseModel):
-    """A question, as in ``POST /query``. Types are left open here: the ``validate`` node is where they are checked."""
+PLAYGROUND = Path(langserve.__file__).parent / "playground" / "dist"
+FILES = frozenset(path.relative_to(PLAYGROUND).as_posix() for path in PLAYGROUND.rglob("*") if path.is_file())
 
-    model_config = ConfigDict(extra="ignore", title="Question")
+request_var: ContextVar[Request | None] = ContextVar("request", default=None)
+"""The current request: LangServe does not notice that a client left while it invokes."""
 
-    query: Any = Field(None, title="query", description="the question", json_schema_extra={"type": "string"})
-    maxSources: Any = Field(None, title="maxSources", json_schema_extra={"type": ["integer", "null"]})
-    maxTokens: Any = Field(None, title="maxTokens", json_schema_extra={"type": ["integer", "null"]})
-    includeEvidence: Any = Field(None, title="includeEvidence", json_schema_extra={"type": ["boolean", "null"]})
+
+QUESTION = {"type": "object", "required": ["input"], "properties": {"input": Question.model_json_schema()}}
+BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": QUESTION}}}}
+STREAM: dict[str, Any] = {
+    "description": "Server-sent events: `data` with tokens, then the answer; `end`. Or `error` with the error body.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
 
 
 class _Piece(AddableDict):
-    """A part of a stream. Tokens add up; an answer, or an error, cannot be added to them.
-
-    What cannot be added takes the place of what was there, so that what LangChain makes of a whole stream, as the
-    ``final_output`` of ``stream_log``, is the public answer alone.
-    """
+    """A part of a stream. Tokens add up; an answer replaces them, as LangChain does with what cannot be added."""
 
     def __add__(self, other: AddableDict) -> AddableDict:
         if "token" not in other:
-            raise TypeError("An answer is no further token.")
+            raise TypeError("An answer is not a token.")
         return _Piece(super().__add__(other))
 
 
-class AnswerFailed(RAGError):
-    """A failure on its way out of a Runnable, which has no other means to report one."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message, **failure.details)
-        self.failure = failure
-
-
 class RagRunnable(RunnableGenerator[Any, Any]):
-    """The service as a Runnable: ``ainvoke`` gives the answer's body, ``astream`` tokens and then that body."""
+    """The service as a Runnable: ``ainvoke`` returns the answer's body, ``astream`` tokens and then that body."""
 
     def __init__(self, service: QueryService, seconds: float) -> None:
-        """*seconds* are a request's, and so a batch's: with a moment more, for each of its questions ends by itself."""
+        """*seconds* is the deadline of a request, and so of a batch."""
 
-        async def tokens(inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async def pieces(inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
             fields: dict[str, Any] = {}
-            async for given in inputs:
-                fields |= _fields(given)
-            events = apart(service.stream(fields), _untraced())
-            try:
+            async for value in inputs:
+                fields |= _fields(value)
+            async with aclosing(in_own_task(service.stream(fields), _untraced())) as events:
                 async for event in events:
-                    if event.kind == "token":
-                        yield _Piece({"token": event.text})
-                    elif event.result is not None:
-                        yield _Piece(_body(event.result, fields, raising=False))
-            finally:
-                await events.aclose()
+                    name, data = wire_event(event, evidence=fields.get("includeEvidence") is True)
+                    if name != "retrieval":
+                        yield _Piece({"token": data["text"]} if name == "token" else data)
 
-        super().__init__(tokens, name="knowledge_garden")
+        super().__init__(pieces, name="knowledge_garden")
         self._service = service
-        self._seconds = seconds + WAIT_FOR_PLACE
+        self._seconds = seconds + SLOT_TIMEOUT  # each question of a batch ends by itself before
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        async def answer(given: Any) -> dict[str, Any]:
-            fields = _fields(given)
+        async def answer(value: Any) -> dict[str, Any]:
+            fields = _fields(value)
             asked = _untraced().run(asyncio.create_task, self._service.ask(fields))
             request = request_var.get()
             result = await (asked if request is None else unless_gone(request, asked))
-            return _body(result, fields, raising=True)
+            if result.failure:
+                raise AnswerFailed(result.failure)
+            return answer_body(result, evidence=fields.get("includeEvidence") is True)
 
         return await self._acall_with_config(answer, input, config)
 
     async def abatch(
-        self,
-        inputs: list[Any],
-        config: RunnableConfig | list[RunnableConfig] | None = None,
-        *,
-        return_exceptions: bool = False,
-        **kwargs: Any,
+        self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
     ) -> list[Any]:
-        """Answer each of *inputs*, half as many at once as the service has places, so that no batch turns itself away.
+        """Answer *inputs*, half as many at once as there are slots, so that no batch exhausts them.
 
-        After a failure no further one is begun, and it is told when those under way have ended; the client's leaving
-        ends them.
+        The first failure cancels the rest and is raised; so does the client's disconnect.
         """
         request = request_var.get()
-        request_var.set(None)  # one watch over the client is enough
-        few = asyncio.Semaphore(max(1, self._service.places // 2))
-        failures: list[Exception] = []
+        request_var.set(None)  # the batch is watched as a whole
+        slots = asyncio.Semaphore(max(1, self._service.slots // 2))
 
-        async def one(given: Any, own: RunnableConfig) -> Any:
-            async with few:
-                if failures and not return_exceptions:
-                    return None  # nobody will see it
-                try:
-                    return await self.ainvoke(given, own)
-                except Exception as error:  # noqa: BLE001 - told below, when the others have ended
-                    failures.append(error)
-                    return error
+        async def one(value: Any, own: RunnableConfig) -> Any:
+            async with slots:
+                return await self.ainvoke(value, own)
 
-        async def every() -> list[Any]:
+        async def batch() -> list[Any]:
+            pairs = zip(inputs, get_config_list(config, len(inputs)), strict=True)
             try:
-                async with asyncio.timeout(self._seconds):
-                    answers = await asyncio.gather(*(one(*pair) for pair in zip(inputs, configs, strict=True)))
+                async with asyncio.timeout(self._seconds), asyncio.TaskGroup() as group:
+                    answers = [group.create_task(one(*pair)) for pair in pairs]
             except TimeoutError:
                 raise AnswerFailed(failure_of(SynthesisTimeout("The batch did not finish in time."))) from None
-            if failures and not return_exceptions:
-                raise failures[0]
-            return answers
+            except ExceptionGroup as failed:
+                raise failed.exceptions[0] from None
+            return [answer.result() for answer in answers]
 
-        configs = get_config_list(config, len(inputs))
-        return await (every() if request is None else unless_gone(request, every()))
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        raise NotImplementedError("The service is asynchronous: use ainvoke, or RAGService from plain code.")
-
-    def transform(self, input: Iterator[Any], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        raise NotImplementedError("The service is asynchronous: use astream, or RAGService from plain code.")
+        return await (batch() if request is None else unless_gone(request, batch()))
 
 
-def add_rag_routes(app: FastAPI, service: QueryService, *, seconds: float) -> None:
-    """Serve ``/rag/invoke``, ``batch``, ``stream``, ``stream_events``, ``playground`` and the schemas."""
+def rag_routes(service: QueryService, seconds: float) -> APIRouter:
+    """Return ``/rag/invoke``, ``batch``, ``stream``, ``stream_events``, ``playground`` and the schemas."""
+    router = APIRouter(tags=["langserve"])
 
-    @app.get("/rag/playground", include_in_schema=False)
+    @router.get("/rag/playground", include_in_schema=False)
     async def playground() -> RedirectResponse:
         return RedirectResponse("playground/")
 
-    add_routes(
-        app,
-        RagRunnable(service, seconds).with_types(input_type=RagInput, output_type=QueryResponse),
+    @router.post("/rag/stream", responses={200: STREAM}, response_class=EventSourceResponse, openapi_extra=BODY)
+    async def stream(body: Annotated[dict[str, Any], Depends(checked)]) -> EventSourceResponse:
+        """Stream tokens, then the answer."""
+        return EventSourceResponse(_events(service, _fields(body["input"])), sep="\n", send_timeout=seconds)
+
+    langserve.add_routes(
+        router,
+        RagRunnable(service, seconds).with_types(input_type=Question, output_type=QueryResponse),
         path="/rag",
         enabled_endpoints=[
-            "invoke", "batch", "stream", "stream_log", "stream_events", "playground",
+            "invoke", "batch", "stream_log", "stream_events", "playground",
             "input_schema", "output_schema", "config_schema",
         ],
         playground_type="default",
         dependencies=[Depends(checked)],
     )  # fmt: skip
+    return router
+
+
+async def checked(request: Request) -> dict[str, Any]:
+    """Return the body of a POST, checked before LangServe reads it: what it cannot read it calls a defect.
+
+    Raises ``InvalidInput``, naming the field, or ``HTTPException`` 404 for a file that the playground does not have.
+    """
+    if request.method != "POST":
+        if request.path_params.get("file_path") not in (None, "", *FILES):
+            raise HTTPException(404)
+        return {}
+    require_json(request)
+    endpoint = request.url.path.rpartition("/")[2]
+    if endpoint in ("invoke", "batch"):
+        request_var.set(request)
+    content = await request.body()
+    try:
+        body = orjson.loads(content)
+        orjson.dumps(json.loads(content))  # LangServe reads with the one and writes its events with the other
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput("The body must be valid JSON in UTF-8, with integers of at most 64 bits.", "body") from None
+    if not isinstance(body, dict):
+        raise InvalidInput("The body must be a JSON object.", "body")
+    inputs, field = (body.get("inputs"), "inputs") if endpoint == "batch" else ([body.get("input")], "input")
+    if not isinstance(inputs, list) or len(inputs) > MAX_BATCH:
+        raise InvalidInput(f"inputs must be a list of at most {MAX_BATCH} questions.", "inputs")
+    for question in inputs:
+        if not isinstance(question, dict):
+            raise InvalidInput("A question must be a JSON object.", field)
+        strict_bool(question.get("includeEvidence"), "includeEvidence")
+    configs = body.get("config", {})
+    for config in configs if endpoint == "batch" and isinstance(configs, list) else [configs]:
+        if not isinstance(config, dict):
+            raise InvalidInput("config must be a JSON object.", "config")
+    return body
+
+
+async def _events(service: QueryService, fields: dict[str, Any]) -> AsyncGenerator[bytes]:
+    """Yield the events of LangServe's protocol; ``status_code`` is what its client raises an error by."""
+    async with aclosing(in_own_task(service.stream(fields))) as events:
+        async for event in events:
+            name, data = wire_event(event, evidence=bool(fields.get("includeEvidence")))
+            if event.result and event.result.failure:
+                yield sse("error", {**data, "status_code": BY_OUTCOME[event.result.failure.outcome][0]})
+                return
+            if name != "retrieval":
+                yield sse("data", {"token": data["text"]} if name == "token" else data)
+    yield b"event: end\n\n"
 
 
 def _untraced() -> Context:
-    """This context, request id included, without the run LangChain is tracing: the nodes' work is not its child."""
+    """Copy this context without the run LangChain is tracing, so that the graph's nodes are not its children."""
     context = copy_context()
     context.run(var_child_runnable_config.set, None)
     return context
 
 
-def _fields(given: Any) -> dict[str, Any]:
-    """The question's fields; a bare string is a question too."""
-    if isinstance(given, BaseModel):
-        return given.model_dump()
-    return dict(given) if isinstance(given, dict) else {"query": given}
-
-
-def _body(result: Result, fields: dict[str, Any], *, raising: bool) -> dict[str, Any]:
-    if result.failure is None:
-        return answer_body(result, evidence=fields.get("includeEvidence") is True)
-    if raising:
-        raise AnswerFailed(result.failure)
-    return failure_body(result.failure)
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the question's fields; a bare string is a question too."""
+    question = value if isinstance(value, Question | dict) else {"query": value}
+    return Question.model_validate(question).model_dump()

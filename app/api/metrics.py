@@ -1,97 +1,157 @@
-"""``GET /metrics``: the service's figures, those that are counted and those that are read when asked for."""
+"""Serve the Prometheus metrics at ``GET /metrics``.
+
+One registry per service, so that two in one process do not mix. Labels have few values, all of them our own words or
+route templates: never a path, a question or a client's text.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Iterator
+import platform
+from collections.abc import Iterator, Mapping
 
 from fastapi import APIRouter
 from fastapi.responses import Response
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
 from app.bootstrap.container import AppContainer
-from app.ops.metrics import Metrics, circuit_states, gauge, model_tokens
+from app.ops.traffic import FinishedRequest
+from app.providers.http.circuit import Circuit
 from app.providers.rerank.models import reranker_label
 from app.providers.stores.hybrid import ChunkStore
 from graph.errors import RAGError
+from graph.result import Result
 
-FRESH_SECONDS = 5.0
-"""How long a look at the stores counts: anybody may ask for the figures, and as often as they like."""
-
-LIMIT = 2.0
-"""Longest time one count may take."""
-
-
-def metrics_of(container: AppContainer) -> Metrics:
-    """Figures of everything *garden* is made of, counted from now on."""
-    settings = container.settings
-    info = {
-        "version": container.version,
-        "store": settings.vector_store,
-        "embedding": container.embedding.name,
-        "chat": settings.chat,
-        "reranker": reranker_label(settings),
-    }
-    metrics = Metrics(info=info, places=settings.places)
-    container.service.observers.append(metrics.question)
-    container.traffic.observers.append(metrics.request)
-
-    def read() -> Iterator[Metric]:
-        yield gauge("garden_http_requests_in_flight", "Requests under way.", container.traffic.in_flight)
-        yield gauge("garden_questions_in_flight", "Questions that have a place.", container.service.in_flight)
-        yield gauge("garden_tasks", "Tasks on the event loop.", _tasks())
-        yield gauge("garden_draining", "1 while the service goes down.", container.health.draining)
-        yield circuit_states(container.circuits)
-        yield model_tokens(container.tokens_spent)
-
-    metrics.watch(read)
-    return metrics
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+CIRCUIT_STATES = ("closed", "half_open", "open")
+COUNT_TIMEOUT = 2.0
 
 
-def metrics_routes(container: AppContainer, metrics: Metrics) -> APIRouter:
-    """The route, over *metrics* of *garden*."""
+class Metrics(Collector):
+    """Counts requests and questions, and reads the rest of *container* at each scrape."""
+
+    def __init__(self, container: AppContainer) -> None:
+        settings = container.settings
+        self.registry = registry = CollectorRegistry()
+        self.chunks: dict[str, int] = {}
+        self._container = container
+        self._ready = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        labels = ["interface", "route", "method", "status"]
+        self._requests = Counter("garden_http_requests", "Finished requests.", labels, registry=registry)
+        self._request_seconds = Histogram(
+            "garden_http_request_seconds", "Time of a request.", ["interface"], buckets=SECONDS, registry=registry
+        )
+        self._questions = Counter("garden_questions", "Questions by outcome.", ["outcome"], registry=registry)
+        self._question_seconds = Histogram(
+            "garden_question_seconds", "Time of a question, from its start.", buckets=SECONDS, registry=registry
+        )
+        self._stage_seconds = Histogram(
+            "garden_stage_seconds", "Time of one stage.", ["stage"], buckets=STAGE_SECONDS, registry=registry
+        )
+        self._overloads = Counter("garden_overloads", "Questions refused for want of a slot.", registry=registry)
+        Gauge("garden_slots", "Questions that may run at once.", registry=registry).set(settings.slots)
+        info = {
+            "version": container.version,
+            "store": settings.vector_store,
+            "embedding": container.embedding.name,
+            "chat": settings.chat,
+            "reranker": reranker_label(settings),
+            "python": platform.python_version(),
+        }
+        Gauge("garden_build_info", "What runs here; always 1.", list(info), registry=registry).labels(**info).set(1)
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=registry)
+        registry.register(self)
+        container.service.observers.append(self.question)
+        container.traffic.observers.append(self.request)
+
+    def request(self, finished: FinishedRequest) -> None:
+        """Count a finished request."""
+        self._requests.labels(finished.interface, finished.route or "none", finished.method, finished.status).inc()
+        self._request_seconds.labels(finished.interface).observe(finished.ms / 1000)
+
+    def question(self, result: Result) -> None:
+        """Count a finished question."""
+        self._questions.labels(result.outcome).inc()
+        self._question_seconds.observe(result.processing_ms / 1000)
+        if result.outcome == "overloaded":
+            self._overloads.inc()
+        for stage, milliseconds in result.timings.items():
+            self._stage_seconds.labels(stage).observe(milliseconds / 1000)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield what is read at the scrape."""
+        container = self._container
+        gauges: dict[str, tuple[str, float]] = {
+            "garden_http_requests_in_flight": ("Requests under way.", container.traffic.in_flight),
+            "garden_questions_in_flight": ("Questions that have a slot.", container.service.in_flight),
+            "garden_tasks": ("Tasks on the event loop.", len(asyncio.all_tasks(self._loop)) if self._loop else 0),
+            "garden_draining": ("1 while the service shuts down.", container.health.draining),
+            "garden_ready": ("1 when readiness is 200, else 0.", self._ready),
+        }
+        for name, (text, value) in gauges.items():
+            yield GaugeMetricFamily(name, text, value=value)
+        chunks = GaugeMetricFamily("garden_chunks", "Chunks stored.", labels=["collection"])
+        tokens = CounterMetricFamily("garden_model_tokens", "Tokens reported by the chat model.", labels=["kind"])
+        for family, counts in ((chunks, self.chunks), (tokens, container.tokens_spent)):
+            for label, count in counts.items():
+                family.add_metric([label], count)
+        yield from (circuit_states(container.circuits), chunks, tokens)
+
+    async def refresh(self) -> None:
+        """Count the stored chunks and ask for readiness."""
+        self._loop = asyncio.get_running_loop()
+        container, settings = self._container, self._container.settings
+        stores: dict[str, ChunkStore] = {
+            settings.vector_store_collection: container.store,
+            settings.tasks_collection: container.tasks.store,
+        }
+        counts = await asyncio.gather(*map(_count, stores.values()))
+        self.chunks = {name: count for name, count in zip(stores, counts, strict=True) if count is not None}
+        self._ready = await container.health.not_ready() is None
+
+
+def metrics_routes(metrics: Metrics) -> APIRouter:
+    """Return the route."""
     router = APIRouter(tags=["health"])
-    looked_at = float("-inf")
-    looking = asyncio.Lock()
-
-    async def look() -> None:
-        nonlocal looked_at
-        async with looking:
-            if time.monotonic() - looked_at < FRESH_SECONDS:
-                return
-            stores = {
-                container.settings.vector_store_collection: container.store,
-                container.settings.tasks_collection: container.tasks.store,
-            }
-            counts = await asyncio.gather(*(_count(store) for store in stores.values()))
-            for collection, count in zip(stores, counts, strict=True):
-                metrics.stored(collection, count)
-            metrics.ready(await container.health.not_ready() is None)
-            looked_at = time.monotonic()
 
     @router.get("/metrics", response_class=Response, include_in_schema=False)
-    async def figures() -> Response:
-        """The service's figures for Prometheus."""
-        await look()
-        return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    async def scrape() -> Response:
+        """Return the metrics in Prometheus' text format."""
+        await metrics.refresh()
+        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return router
 
 
-def _tasks() -> int:
-    """How many tasks there are; 0 outside of a loop."""
-    try:
-        return len(asyncio.all_tasks())
-    except RuntimeError:
-        return 0
+def circuit_states(circuits: Mapping[str, Circuit]) -> Metric:
+    """Return the state of every remote part's circuit: 1 for the current state, 0 for the others."""
+    family = GaugeMetricFamily("garden_circuit_state", "Circuit of a remote part.", labels=["part", "state"])
+    for part, circuit in circuits.items():
+        for state in CIRCUIT_STATES:
+            family.add_metric([part, state], float(circuit.state == state))
+    return family
 
 
 async def _count(store: ChunkStore) -> int | None:
-    """How many chunks *store* holds; None when it does not say so in time."""
+    """Count the chunks of *store*; None when it does not answer in time."""
     try:
-        async with asyncio.timeout(LIMIT):
+        async with asyncio.timeout(COUNT_TIMEOUT):
             return await store.acount()
     except (TimeoutError, RAGError):
         return None

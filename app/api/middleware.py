@@ -1,68 +1,102 @@
-"""What every HTTP request passes, as pure ASGI so that a client's leaving stays visible to the handlers.
+"""Middleware of every HTTP request, as pure ASGI: ``BaseHTTPMiddleware`` would hide a client's disconnect.
 
-Request id, traffic (``app.ops.traffic``), drain, host name, API key, defects, body size: in this order.
+In this order: request id and traffic (``app.ops.traffic``), spans, refusals, defects, body limit.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.api_keys import ApiKeys
-from app.api.errors import defect_response, error_response
+from app.api.errors import INTERNAL, error_response
 from app.ops.health import Health
-from app.ops.request_id import request_id_from, request_id_var
-from app.ops.traffic import is_open
+from app.ops.traffic import PROBE_PATHS, is_below
 
 MAX_BODY = 1024 * 1024
-"""Largest request body in bytes (contract, Door Q: 413 past 1 MiB)."""
+"""Largest request body in bytes (contract, Query API: 413 past 1 MiB)."""
 
 DRAIN_RETRY_SECONDS = 5
-"""When a client that is turned away by a service going down should come back: another one is there by then."""
+"""``Retry-After`` of a service that shuts down: another replica is ready by then."""
 
 log = logging.getLogger("garden.http")
-
-PAGE = "/page"
-"""Below it, and at ``/``, lie the page and its style and scripts, which tell nothing and so want no key."""
-
-
-def tells_nothing(path: str) -> bool:
-    """Whether *path* is of the health, the figures or the page itself: nothing of the documents."""
-    return is_open(path) or path == "/" or path.startswith(f"{PAGE}/")
+Rule = Callable[[Scope], Response | None]
+"""Returns the response that refuses a request, or None."""
 
 
-class RequestId:
-    """Gives every request its id: the client's own ``X-Request-ID`` if it is printable and not long, else a new one."""
+class Refusals:
+    """Answers a request that one of *rules* refuses; the first refusal counts."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, rules: Sequence[Rule]) -> None:
         self.app = app
+        self._rules = rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        request_id = request_id_from(Headers(scope=scope).get("x-request-id", ""))
-        scope.setdefault("state", {})["request_id"] = request_id
-        token = request_id_var.set(request_id)
+        responses = (rule(scope) for rule in self._rules) if scope["type"] == "http" else ()
+        refused = next((response for response in responses if response), None)
+        await (refused or self.app)(scope, receive, send)
 
-        async def named(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["X-Request-ID"] = request_id
-            await send(message)
 
-        try:
-            await self.app(scope, receive, named)
-        finally:
-            request_id_var.reset(token)
+def while_draining(health: Health) -> Rule:
+    """Refuse new requests while the service shuts down; those in flight go on."""
+
+    def rule(scope: Scope) -> Response | None:
+        if not health.draining or _is_public(scope["path"]):
+            return None
+        headers = {"Retry-After": str(DRAIN_RETRY_SECONDS), "Connection": "close"}
+        message = "The service is shutting down. Please try again shortly."
+        return error_response(503, message, headers, retryAfterSeconds=DRAIN_RETRY_SECONDS)
+
+    return rule
+
+
+def without_api_key(api_keys: ApiKeys) -> Rule:
+    """Refuse a request without a key, except to health, metrics and the page. With no keys, everything is open."""
+
+    def rule(scope: Scope) -> Response | None:
+        if not api_keys or _is_public(scope["path"]):
+            return None
+        headers = Headers(scope=scope)
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        key = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
+        return None if api_keys.accepts(key) else error_response(401, "An API key is needed.", WWW_AUTHENTICATE)
+
+    return rule
+
+
+WWW_AUTHENTICATE = {"WWW-Authenticate": "Bearer"}
+
+
+def untrusted_host(api_keys: ApiKeys, hosts: Sequence[str]) -> Rule:
+    """Refuse a request made to an unknown host name.
+
+    A page of another site can point a name of its own at 127.0.0.1 and so, in its reader's browser, reach a service
+    that only listens there (DNS rebinding). So without keys, what arrives over loopback must be addressed to an IP
+    address, to ``localhost`` or to one of *hosts*; where *hosts* are set, that holds for every request.
+    """
+
+    def rule(scope: Scope) -> Response | None:
+        if "*" in hosts or is_below(scope["path"], PROBE_PATHS):
+            return None
+        if not hosts and (api_keys or not is_loopback((scope.get("server") or ("",))[0])):
+            return None
+        host = Headers(scope=scope).get("host", "")
+        name = (host.partition("]")[0][1:] if host.startswith("[") else host.partition(":")[0]).lower().rstrip(".")
+        if name in hosts or name == "localhost" or _is_address(name):
+            return None
+        return error_response(400, "This host name is not allowed: see TRUSTED_HOSTS.", field="Host")
+
+    return rule
 
 
 class Defects:
-    """Any exception nobody knows: logged with its trace, and told to the client without a word of it."""
+    """Answers an unknown exception with 500 and logs it with its trace; the client sees nothing of it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -70,87 +104,57 @@ class Defects:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
 
-        async def watched(message: Message) -> None:
+        async def observed(message: Message) -> None:
             nonlocal begun
             begun = True
             await send(message)
 
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, observed)
         except Exception:
             if scope["type"] != "http" or begun:
-                raise  # the answer is on its way: the server closes the connection, and logs this
+                raise  # the response has begun: uvicorn closes the connection, and logs the error
             log.exception("defect")
-            await defect_response()(scope, receive, send)
+            await error_response(500, INTERNAL)(scope, receive, send)
 
 
-class RequireApiKey:
-    """Wants one of the keys on every path but health, metrics and the empty page. With no keys, everything is open."""
+class BodyLimit:
+    """Refuses a body past the limit: at once where its length is announced, else while it is read."""
 
-    def __init__(self, app: ASGIApp, api_keys: ApiKeys) -> None:
+    def __init__(self, app: ASGIApp, larger: Mapping[str, int]) -> None:
+        """*larger* are limits of single paths."""
         self.app = app
-        self._keyring = api_keys
+        self._larger = larger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._keyring or scope["type"] not in ("http", "websocket") or tells_nothing(scope["path"]):
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        given = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
-        if self._keyring.accepts(given):
-            await self.app(scope, receive, send)
+        limit = self._larger.get(scope["path"], MAX_BODY)
+        message = f"The request body is larger than {limit} bytes."
+        close = {"Connection": "close"}
+        announced = Headers(scope=scope).get("content-length", "0")
+        if announced.isdigit() and int(announced) > limit:
+            await error_response(413, message, close)(scope, receive, send)
             return
-        refused = error_response(401, "An API key is needed.", {"WWW-Authenticate": "Bearer"})
-        await refused(scope, receive, send)
+        size = 0
+
+        async def limited() -> Message:
+            nonlocal size
+            part = await receive()
+            size += len(part.get("body", b""))
+            if size > limit:
+                raise HTTPException(413, message, close)
+            return part
+
+        await self.app(scope, limited, send)
 
 
-class Draining:
-    """While the service goes down, what comes anew is turned away; what is in flight goes on."""
-
-    def __init__(self, app: ASGIApp, health: Health) -> None:
-        self.app = app
-        self._health = health
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._health.draining or scope["type"] != "http" or tells_nothing(scope["path"]):
-            await self.app(scope, receive, send)
-            return
-        headers = {"Retry-After": str(DRAIN_RETRY_SECONDS), "Connection": "close"}
-        message = "The service is going down. Please ask again shortly."
-        refused = error_response(503, message, headers, retryAfterSeconds=DRAIN_RETRY_SECONDS)
-        await refused(scope, receive, send)
+def is_loopback(address: str | None) -> bool:
+    """Tell whether an IP address or ``localhost`` is of this machine."""
+    return address == "localhost" or (_is_address(address or "") and ip_address(address or "").is_loopback)
 
 
-class TrustedHosts:
-    """Refuses a request made to a name that nobody gave this service.
-
-    A page of a stranger can point a name of its own at 127.0.0.1 and so speak, in its reader's browser, to a service
-    that only listens there (DNS rebinding). So without keys, what arrives over loopback must be addressed to an IP
-    address, to ``localhost`` or to one of *hosts*; where *hosts* are given, that holds for every request.
-    """
-
-    def __init__(self, app: ASGIApp, api_keys: ApiKeys, hosts: Sequence[str]) -> None:
-        self.app = app
-        self._keyring = api_keys
-        self._hosts = frozenset(hosts)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or "*" in self._hosts or is_open(scope["path"]) or self._known(scope):
-            await self.app(scope, receive, send)
-            return
-        refused = error_response(400, "This service does not go by that name: see TRUSTED_HOSTS.", field="Host")
-        await refused(scope, receive, send)
-
-    def _known(self, scope: Scope) -> bool:
-        if not self._hosts and (self._keyring or not _is_loopback((scope.get("server") or ("",))[0])):
-            return True
-        host = Headers(scope=scope).get("host", "")
-        name = (host.partition("]")[0][1:] if host.startswith("[") else host.partition(":")[0]).lower().rstrip(".")
-        return name in self._hosts or name == "localhost" or _is_address(name)
-
-
-@lru_cache(maxsize=256)
 def _is_address(name: str) -> bool:
     try:
         ip_address(name)
@@ -159,54 +163,6 @@ def _is_address(name: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=256)
-def _is_loopback(address: str) -> bool:
-    return _is_address(address) and ip_address(address).is_loopback
-
-
-class BodyLimit:
-    """Refuses a body past the limit: at once where its length is announced, else as soon as it has grown too far."""
-
-    def __init__(self, app: ASGIApp, limit: int = MAX_BODY, larger: dict[str, int] | None = None) -> None:
-        self.app = app
-        self._limit = limit
-        self._larger = larger or {}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        limit = self._larger.get(scope["path"], self._limit)
-        announced = Headers(scope=scope).get("content-length", "0")
-        if announced.isdigit() and int(announced) > limit:
-            await self._refuse(limit, scope, receive, send)
-            return
-        # A body without a length is read here, up to the limit, and handed on whole.
-        if "transfer-encoding" not in Headers(scope=scope):
-            await self.app(scope, receive, send)
-            return
-        parts: list[bytes] = []
-        size, more = 0, True
-        while more:
-            message = await receive()
-            if message["type"] != "http.request":
-                return
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            more = message.get("more_body", False)
-            if size > limit:
-                await self._refuse(limit, scope, receive, send)
-                return
-        waiting: list[Message] = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
-
-        async def replay() -> Message:
-            return waiting.pop() if waiting else await receive()
-
-        await self.app(scope, replay, send)
-
-    @staticmethod
-    async def _refuse(limit: int, scope: Scope, receive: Receive, send: Send) -> None:
-        refused = error_response(
-            413, f"The request body is larger than {limit} bytes.", {"Connection": "close"}, limitBytes=limit
-        )
-        await refused(scope, receive, send)
+def _is_public(path: str) -> bool:
+    """Tell whether *path* is of health, metrics or the page's own files, which hold nothing of the documents."""
+    return path == "/" or path.startswith("/page/") or is_below(path, PROBE_PATHS)

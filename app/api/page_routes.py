@@ -1,30 +1,24 @@
-"""The page for people at ``/``: static files, sent with headers that let nothing else run, and what it may offer."""
+"""Serve the page for people: its files, and what it may offer to its reader."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sized
-from dataclasses import dataclass
+from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from fastapi.responses import FileResponse, Response
+from pydantic import Field
+from starlette.staticfiles import StaticFiles
 
-from app.api.errors import JSON, error_response
-from app.api.upload_rules import MAX_UPLOAD, may_upload
+from app.api.schemas import WireModel
+from app.api.upload import MAX_UPLOAD, may_upload
 from app.ingest.loaders.table import LOADERS
-from app.ingest.samples import sample_paths
+from app.ingest.samples import sample_folder, sample_paths
+from app.providers.stores.hybrid import ChunkStore
 
 FOLDER = Path(__file__).with_name("page")
-MEDIA_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -34,94 +28,50 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-cache",
+    "Cache-Control": "no-cache",  # kept, and revalidated by its ETag
 }
-"""``no-cache``: kept, but asked for anew each time, which the ETag makes a 304 until the file changes."""
 
 
-class Offer(BaseModel):
-    """What the page may offer to the one who asks."""
+class PageFiles(StaticFiles):
+    """The page's scripts, styles and pictures, with headers that let nothing else run."""
 
-    examples: list[str] = Field(description="questions the sample garden answers; none for other documents")
-    mayUpload: bool
-    maxUploadBytes: int
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Return Starlette's response with our headers."""
+        response = super().file_response(*args, **kwargs)
+        response.headers.update(HEADERS)
+        return response
+
+
+class Offer(WireModel):
+    """What the page may offer to its reader."""
+
+    examples: list[str] = Field(description="questions the sample documents answer; none for other documents")
+    may_upload: bool
+    max_upload_bytes: int
     suffixes: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PageFile:
-    """One static file, ready to be sent."""
-
-    content: bytes
-    media_type: str
-    etag: str
-
-
-@dataclass(frozen=True, slots=True)
-class SampleGarden:
-    """Questions the sample garden answers, and by which chunks it is known: the first of each of its documents."""
-
-    questions: list[str]
-    first_chunks: list[str]
-
-
-def page_routes(store: Any, samples: Path, keys: Sized) -> APIRouter:
-    """``/``, the page's files under ``/page/``, and ``GET /api/v1/page``. The files are read now, once."""
-    files, planted = page_files(), sample_garden(samples)
+def page_routes(store: ChunkStore, keys: Sized) -> APIRouter:
+    """Return ``/`` and ``GET /api/v1/page``; ``PageFiles`` serves the rest under ``/page``."""
     router = APIRouter(tags=["page"])
+    samples = sample_folder()
+    questions: list[str] = orjson.loads((samples / "examples.json").read_bytes())
+    first_chunks = [f"{path.name}#0" for path in sample_paths(samples)]
 
     @router.get("/", include_in_schema=False)
-    async def page(request: Request) -> Response:
-        """The page itself."""
-        return _send(request, files["index.html"])
+    async def page() -> Response:
+        """Return the page itself."""
+        return FileResponse(FOLDER / "index.html", headers=HEADERS)
 
-    @router.get("/page/{name}", include_in_schema=False)
-    async def asset(request: Request, name: str) -> Response:
-        """A style, script or picture of the page."""
-        if name not in files:
-            return error_response(404, "There is nothing at this address.")
-        return _send(request, files[name])
-
-    @router.get("/api/v1/page", response_model=Offer)
-    async def offer(request: Request) -> Response:
-        """Example questions, while the sample garden is planted, and whether documents are taken from this caller."""
-        offered = Offer(
-            examples=await examples(store, planted),
-            mayUpload=may_upload(request, keys),
-            maxUploadBytes=MAX_UPLOAD,
+    @router.get("/api/v1/page")
+    async def offer(request: Request) -> Offer:
+        """Return example questions, if the sample documents are stored, and whether the caller may upload."""
+        found = await store.aget_by_ids(first_chunks)
+        return Offer(
+            examples=questions if len(found) == len(first_chunks) else [],
+            may_upload=may_upload(request, keys),
+            max_upload_bytes=MAX_UPLOAD,
             suffixes=sorted(LOADERS),
         )
-        return JSON(offered.model_dump())
 
     return router
-
-
-def page_files() -> Mapping[str, PageFile]:
-    """Every file of the page, by name."""
-    made = {}
-    for path in FOLDER.iterdir():
-        if path.suffix in MEDIA_TYPES:
-            content = path.read_bytes()
-            etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-            made[path.name] = PageFile(content, MEDIA_TYPES[path.suffix], etag)
-    return made
-
-
-async def examples(store: Any, planted: SampleGarden) -> list[str]:
-    """The sample garden's questions, if the sample garden is what is planted: each of its documents is there."""
-    found = await store.aget_by_ids(planted.first_chunks)
-    return planted.questions if len(found) == len(planted.first_chunks) else []
-
-
-def sample_garden(folder: Path) -> SampleGarden:
-    """What is known of the sample garden without planting it."""
-    questions: list[str] = orjson.loads((folder / "examples.json").read_bytes())
-    return SampleGarden(questions, [f"{path.name}#0" for path in sample_paths(folder)])
-
-
-def _send(request: Request, file: PageFile) -> Response:
-    headers = {**HEADERS, "ETag": file.etag}
-    known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
-    if file.etag in known or "*" in known:
-        return Response(status_code=304, headers=headers)
-    return Response(file.content, media_type=file.media_type, headers=headers)

@@ -1,77 +1,170 @@
-"""The public wire objects, which several doors share: the answer, its evidence, a chunk in sight."""
+"""Wire objects of the Query API, and the one mapping from results and events to them.
+
+``Question`` leaves types open, since the ``validate`` node checks them.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from graph.result import Result
-from graph.state import Chunk
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic.alias_generators import to_camel
+
+from app.api.errors import failure_body
+from graph.errors import Outcome
+from graph.policy import MAX_SOURCES, MAX_TOKENS
+from graph.result import Event, Result
+
+MAX_CLOSEST = 3
+
+
+class WireModel(BaseModel):
+    """An object with camelCase members, made from keywords or from attributes of the same snake_case names."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
+
+
+class Question(BaseModel):
+    """One question. Unknown members are ignored, ``null`` means absent, integers and booleans are strict."""
+
+    query: Any = Field(
+        None,
+        description="1 to 2000 characters after trimming",
+        examples=["What is Knowledge Garden?"],
+        json_schema_extra={"type": "string"},
+    )
+    maxSources: Any = Field(
+        None,
+        description="most chunks to answer from; default 10",
+        examples=[5],
+        json_schema_extra={"type": ["integer", "null"], "minimum": 1, "maximum": MAX_SOURCES},
+    )
+    maxTokens: Any = Field(
+        None,
+        description="longest answer of a chat model",
+        examples=[500],
+        json_schema_extra={"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS},
+    )
+    includeEvidence: Any = Field(
+        None,
+        description="add the verified quotes and more metadata",
+        examples=[True],
+        json_schema_extra={"type": ["boolean", "null"]},
+    )
+
+
+class CitedDocument(WireModel):
+    """One source document; the k-th of the list is what ``[k]`` in the answer means."""
+
+    id: str = Field(examples=["what-is-knowledge-garden.md"])
+    title: str = Field(examples=["What Knowledge Garden Is"])
+    snippet: str = Field(examples=["Knowledge Garden is a query service that answers questions from documents…"])
+    url: str | None = Field(examples=[None])
+
+
+class Evidence(WireModel):
+    """One verified citation: ``quote`` stands at ``start:end`` of the stored chunk, in code points."""
+
+    marker: int
+    document_id: str
+    chunk_id: str
+    sentence: str
+    quote: str
+    start: int
+    end: int
+    support: float
+
+
+class ClosestChunk(WireModel):
+    """A passage to look at where there is no answer; not a citation."""
+
+    chunk_id: str
+    document_id: str
+    title: str
+    text: str
+    relevance: float | None
+
+
+class ChunkSummary(WireModel):
+    """One chunk of the ``retrieval`` event."""
+
+    chunk_id: str
+    document_id: str
+    title: str
+    similarity: float
+    relevance: float | None
+
+
+class OmitNone(WireModel):
+    """An object whose optional members are absent, not null, where they were not asked for."""
+
+    @model_serializer(mode="wrap")
+    def _without_none(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in serialize(self).items() if value is not None}
+
+
+class Metadata(OmitNone):
+    """How the question ended. The members after the first three come with ``includeEvidence``."""
+
+    processing_time_ms: int = Field(examples=[28])
+    answer_synthesized: bool = Field(examples=[True])
+    chunks_retrieved: int = Field(examples=[10])
+    outcome: Outcome | None = None
+    request_id: str | None = None
+    stage_timings_ms: dict[str, float] | None = None
+    confidence: float | None = None
+    unsupported: list[str] | None = None
+    chunks_dropped: int | None = None
+
+
+class QueryResponse(OmitNone):
+    """An answer, or a plain sentence that there is none (``answerSynthesized: false``, nothing cited)."""
+
+    answer: str = Field(examples=["Knowledge Garden is a query service that answers questions from documents [1]."])
+    cited_documents: list[CitedDocument]
+    metadata: Metadata
+    evidence: list[Evidence] | None = None
+    closest: list[ClosestChunk] | None = None
+
+
+class ErrorBody(BaseModel):
+    """The one error body."""
+
+    error: str = Field(examples=["VALIDATION_ERROR"])
+    message: str
+    details: dict[str, Any]
 
 
 def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
-    """The success body: exactly three members, and ``evidence`` with more metadata where it was asked for."""
-    metadata: dict[str, Any] = {
-        "processingTimeMs": result.processing_ms,
-        "answerSynthesized": result.answered,
-        "chunksRetrieved": len(result.chunks),
-    }
-    content = {"answer": result.answer, "citedDocuments": result.documents, "metadata": metadata}
+    """Return the success body: three members, and with *evidence* the citations and more metadata."""
+    metadata = Metadata(
+        processing_time_ms=result.processing_ms,
+        answer_synthesized=result.answered,
+        chunks_retrieved=len(result.chunks),
+    )
+    documents = [CitedDocument.model_validate(document) for document in result.documents]
+    body = QueryResponse(answer=result.answer or "", cited_documents=documents, metadata=metadata)
     if evidence:
-        metadata |= {
-            "outcome": result.outcome,
-            "requestId": result.request_id,
-            "stageTimingsMs": result.timings,
-            "confidence": result.confidence,
-            "unsupported": result.unsupported,
-            "chunksDropped": result.dropped_chunks,
-        }
-        content["evidence"] = evidence_of(result)
+        metadata.outcome = result.outcome
+        metadata.request_id = result.request_id
+        metadata.stage_timings_ms = result.timings
+        metadata.confidence = result.confidence
+        metadata.unsupported = result.unsupported
+        metadata.chunks_dropped = result.dropped_chunks
+        body.evidence = [Evidence.model_validate(citation) for citation in result.citations]
         if not result.answered:
-            content["closest"] = closest_of(result)
-    return content
+            nearest = sorted(result.chunks, key=lambda chunk: -(chunk.relevance or 0.0))[:MAX_CLOSEST]
+            body.closest = [ClosestChunk.model_validate(chunk) for chunk in nearest]
+    return body.model_dump(by_alias=True)
 
 
-def evidence_of(result: Result) -> list[dict[str, Any]]:
-    """The verified citations: a sentence of the answer, and the quote of a stored chunk that carries it."""
-    return [
-        {
-            "marker": citation.marker,
-            "documentId": citation.document_id,
-            "chunkId": citation.chunk_id,
-            "sentence": citation.sentence,
-            "quote": citation.quote,
-            "start": citation.start,
-            "end": citation.end,
-            "support": citation.support,
-        }
-        for citation in result.citations
-    ]
-
-
-MOST_CLOSEST = 3
-
-
-def closest_of(result: Result) -> list[dict[str, Any]]:
-    """Where there is no answer: the passages that come closest, to look at and no citations."""
-    best = sorted(result.chunks, key=lambda chunk: -(chunk.relevance or 0.0))[:MOST_CLOSEST]
-    return [
-        {
-            "chunkId": chunk.chunk_id,
-            "documentId": chunk.document_id,
-            "title": chunk.title,
-            "text": chunk.text,
-            "relevance": chunk.relevance,
-        }
-        for chunk in best
-    ]
-
-
-def chunk_summary(chunk: Chunk) -> dict[str, Any]:
-    """One chunk of the ``retrieval`` event."""
-    return {
-        "chunkId": chunk.chunk_id,
-        "documentId": chunk.document_id,
-        "title": chunk.title,
-        "similarity": chunk.similarity,
-        "relevance": chunk.relevance,
-    }
+def wire_event(event: Event, *, evidence: bool = False) -> tuple[str, dict[str, Any]]:
+    """Return name and data of an event: ``retrieval``, ``token``, then one ``answer`` or ``error``."""
+    if event.result is None:
+        if event.kind == "token":
+            return "token", {"text": event.text}
+        chunks = [ChunkSummary.model_validate(chunk).model_dump(by_alias=True) for chunk in event.chunks]
+        return "retrieval", {"chunks": chunks}
+    if event.result.failure:
+        return "error", failure_body(event.result.failure)
+    return "answer", answer_body(event.result, evidence=evidence)

@@ -1,8 +1,8 @@
-"""``create_app``: the HTTP service put together. Middleware, routers, lifespan; no business here."""
+"""Put the HTTP service together: routes, error handlers, middleware, lifespan."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,35 +15,44 @@ from starlette.requests import ClientDisconnect
 from app.api import errors, middleware
 from app.api.api_keys import ApiKeys
 from app.api.chunks import chunk_routes
-from app.api.disconnect import ClientGone
 from app.api.health import health_routes
-from app.api.langserve import AnswerFailed, add_rag_routes
-from app.api.metrics import metrics_of, metrics_routes
-from app.api.openapi import describe
-from app.api.page_routes import page_routes
+from app.api.langserve import rag_routes
+from app.api.metrics import Metrics, metrics_routes
+from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
+from app.api.schemas import ErrorBody
 from app.api.search import search_routes
 from app.api.tasks import task_routes
-from app.api.upload import upload_routes
-from app.api.upload_rules import MAX_UPLOAD
-from app.api.upload_rules import PATH as UPLOAD
-from app.bootstrap.compose import AppContainer
-from app.ingest.samples import sample_folder
-from app.ops.traffic import CountTraffic
+from app.api.upload import MAX_UPLOAD, upload_routes
+from app.api.upload import PATH as UPLOAD
+from app.bootstrap.container import AppContainer
+from app.ops.traffic import Requests
 from graph.errors import RAGError
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {
+        "model": ErrorBody,
+        "description": "400 `VALIDATION_ERROR`, 401 `UNAUTHORIZED`, 403 `FORBIDDEN`, 404 `NOT_FOUND`, "
+        "405 `METHOD_NOT_ALLOWED`, 413 `PAYLOAD_TOO_LARGE`",
+    },
+    "5XX": {
+        "model": ErrorBody,
+        "description": "500 `INTERNAL_ERROR`, 503 `RETRIEVAL_FAILED`, `SYNTHESIS_FAILED` or `OVERLOADED`",
+    },
+}
+"""What every operation may answer; documented here, FastAPI does not add its own 422."""
 
 
 def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> FastAPI:
-    """The ASGI application over *garden*, which it closes when it goes down.
+    """Return the ASGI application over *container*, which it closes at shutdown.
 
-    *keyring* holds the keys it accepts, those of the settings unless given.
+    *api_keys* are those of the settings, unless given.
     """
-    settings = container.settings
+    settings, service = container.settings, container.service
     api_keys = ApiKeys(settings.keys) if api_keys is None else api_keys
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await container.start()
         try:
             yield
         finally:
@@ -56,45 +65,47 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         version=container.version,
         lifespan=lifespan,
         redirect_slashes=False,
+        responses=ERRORS,
     )
-    app.include_router(query_routes(container.service))
-    app.include_router(health_routes(container.health))
-    app.include_router(metrics_routes(container, metrics_of(container)))
-    app.include_router(search_routes(container))
-    app.include_router(task_routes(container.tasks, container.service.place))
-    app.include_router(upload_routes(container.sink, api_keys))
-    app.include_router(chunk_routes(container.store))
-    app.include_router(page_routes(container.store, sample_folder(), api_keys))
-    add_rag_routes(app, container.service, seconds=container.settings.request_timeout_seconds)
-    describe(app)
+    for router in (
+        query_routes(service, settings.request_timeout_seconds),
+        search_routes(container),
+        task_routes(container.tasks, service.slot),
+        rag_routes(service, settings.request_timeout_seconds),
+        upload_routes(container.sink, api_keys),
+        chunk_routes(container.store),
+        page_routes(container.store, api_keys),
+        health_routes(container.health),
+        metrics_routes(Metrics(container)),
+    ):
+        app.include_router(router)
+    app.mount("/page", PageFiles(directory=FOLDER))
 
     app.add_exception_handler(HTTPException, errors.on_http_exception)
     app.add_exception_handler(RequestValidationError, errors.on_validation_error)
-    app.add_exception_handler(AnswerFailed, errors.on_answer_failed)
-    app.add_exception_handler(ClientGone, errors.on_client_gone)
-    app.add_exception_handler(ClientDisconnect, errors.on_client_gone)
     app.add_exception_handler(RAGError, errors.on_rag_error)
+    app.add_exception_handler(errors.ClientGone, errors.on_client_gone)
+    app.add_exception_handler(ClientDisconnect, errors.on_client_gone)
+    # The last one added comes first.
     app.add_middleware(middleware.BodyLimit, larger={UPLOAD: MAX_UPLOAD})
     app.add_middleware(middleware.Defects)
-    app.add_middleware(middleware.RequireApiKey, api_keys=api_keys)
-    app.add_middleware(middleware.TrustedHosts, api_keys=api_keys, hosts=settings.hosts)
-    app.add_middleware(middleware.Draining, health=container.health)
+    rules = [
+        middleware.while_draining(container.health),
+        middleware.untrusted_host(api_keys, settings.hosts),
+        middleware.without_api_key(api_keys),
+    ]
+    app.add_middleware(middleware.Refusals, rules=rules)
     if settings.origins:
-        app.add_middleware(CORSMiddleware, **cors(settings.origins))
-    app.add_middleware(CountTraffic, traffic=container.traffic)
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
+            expose_headers=["X-Request-ID", "Retry-After"],
+        )
     if container.spans:
         from app.ops.spans import RequestSpans
 
         app.add_middleware(RequestSpans, spans=container.spans)
-    app.add_middleware(middleware.RequestId)
+    app.add_middleware(Requests, traffic=container.traffic)
     return app
-
-
-def cors(origins: Sequence[str]) -> dict[str, Any]:
-    """What pages of *origins*, and of no other, may do: call every door, and read what they need of the answer."""
-    return {
-        "allow_origins": list(origins),
-        "allow_methods": ["GET", "POST"],
-        "allow_headers": ["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
-        "expose_headers": ["X-Request-ID", "Retry-After"],
-    }

@@ -1,7 +1,4 @@
-"""LangGraph Studio's way in (``langgraph.json``): the graph alone, on the settings of the environment.
-
-Every key of the state is part of its output: Studio shows of a node only what the output has.
-"""
+"""Make the graph that LangGraph Studio runs (``langgraph.json``), on the settings of the environment."""
 
 from __future__ import annotations
 
@@ -17,24 +14,24 @@ from app.settings import load_settings
 from graph.build import build_graph
 from graph.state import State
 
-_MAKING = threading.Lock()
-"""Held while the graph is made: two first runs at once must not open the store twice."""
+_LOCK = threading.Lock()
+"""Two first runs at once must not open the store twice."""
 
 
 async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
-    """The graph. Studio asks at every run; it is made once a process, off the event loop, since it opens the store."""
-    return (await asyncio.to_thread(_once))[0]
+    """Return the graph; made once a process, off the event loop, since it opens the store."""
+    return (await asyncio.to_thread(_locked))[0]
 
 
 async def forget_graph() -> None:
-    """Close what the graph stands on; the next run makes it anew. For who asks in a process of their own."""
-    _, parts = await asyncio.to_thread(_once)
+    """Close the graph's store; the next run makes the graph anew."""
+    _, parts = await asyncio.to_thread(_locked)
     _made.cache_clear()
     await parts.store.aclose()
 
 
-def _once() -> tuple[CompiledStateGraph[Any, Any, Any, Any], Parts]:
-    with _MAKING:
+def _locked() -> tuple[CompiledStateGraph[Any, Any, Any, Any], Parts]:
+    with _LOCK:
         return _made()
 
 

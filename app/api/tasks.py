@@ -1,4 +1,4 @@
-"""Door S: ``GET /api/v1/search/semantic`` and ``POST /api/v1/chat`` (server-sent events)."""
+"""Serve the Tasks API: ``GET /api/v1/search/semantic`` and ``POST /api/v1/chat``."""
 
 from __future__ import annotations
 
@@ -11,37 +11,36 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from app.api.query_schemas import ErrorBody
+from app.api.errors import INTERNAL
 from app.ingest.tasks import Priority, Status
 from app.tasks.models import ChatRequest, SemanticSearchResponse, text_of
 from app.tasks.service import TaskService
 from graph.errors import RAGError
 
 DONE = "[DONE]"
-ERRORS: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorBody, "description": "`VALIDATION_ERROR`: an argument is out of its bounds"},
-    401: {"model": ErrorBody, "description": "`UNAUTHORIZED`: a key is needed"},
+CHAT: dict[str, Any] = {
+    "description": "Server-sent events: `data` with the reply's text as it comes, then `data: [DONE]`; a failure is "
+    "one `event: error` whose data is a message, and no `[DONE]`.",
+    "content": {
+        "text/event-stream": {
+            "schema": {"type": "string"},
+            "example": "data: This task fits best:\n\ndata: \ndata: 1. Fix the form [auth-101]\n\ndata: [DONE]\n\n",
+        }
+    },
 }
-UNAVAILABLE: dict[int | str, dict[str, Any]] = {
-    503: {"model": ErrorBody, "description": "`RETRIEVAL_FAILED`: the tasks cannot be searched now"}
-}
-CHAT_DOC: dict[str, Any] = {
-    "description": "Server-sent events: `data:` with the reply's text as it comes, and `data: [DONE]`; or, when "
-    "something fails on the way, `event: error` with a message that may be shown, and then no `[DONE]`.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
-}
+HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 
-Place = Callable[[], AbstractAsyncContextManager[None]]
-"""Takes one of the places of the service for as long as it is held. Raises ``Overloaded``."""
+Slot = Callable[[], AbstractAsyncContextManager[None]]
+"""Holds a slot of the service. Raises ``Overloaded``."""
 
 log = logging.getLogger("garden.tasks")
 
 
-def task_routes(tasks: TaskService, place: Place) -> APIRouter:
-    """The two routes over *tasks*; each request holds a *place*, the chat until its stream ends."""
+def task_routes(tasks: TaskService, slot: Slot) -> APIRouter:
+    """Return the two routes; each request holds a *slot*, the chat until its stream ends."""
     router = APIRouter(prefix="/api/v1", tags=["tasks"])
 
-    @router.get("/search/semantic", responses={**ERRORS, **UNAVAILABLE})
+    @router.get("/search/semantic")
     async def semantic_search(
         q: Annotated[
             str, Query(min_length=1, max_length=500, description="what to look for", examples=["login issues"])
@@ -51,27 +50,26 @@ def task_routes(tasks: TaskService, place: Place) -> APIRouter:
         n: Annotated[int, Query(ge=1, le=20, description="most results")] = 5,
         min_similarity: Annotated[float, Query(ge=0.0, le=1.0, description="least similarity of a result")] = 0.0,
     ) -> SemanticSearchResponse:
-        """The tasks nearest in meaning, highest similarity first; filters run before the nearest are chosen."""
+        """Return the tasks nearest in meaning, highest similarity first; filters run in the store."""
         text_of(q, "q")
-        async with place():
+        async with slot():
             results = await tasks.search(q, n, status, priority, min_similarity)
-        filters = {"status": status, "priority": priority}
-        return SemanticSearchResponse(results=results, total=len(results), query=q, filters=dict(filters))
+        filters: dict[str, str | None] = {"status": status, "priority": priority}
+        return SemanticSearchResponse(results=results, total=len(results), query=q, filters=filters)
 
-    @router.post("/chat", responses={**ERRORS, 200: CHAT_DOC}, response_class=StreamingResponse)
+    @router.post("/chat", responses={200: CHAT}, response_class=StreamingResponse)
     async def chat(request: ChatRequest) -> StreamingResponse:
         """Chat about the tasks; the reply is streamed."""
-        events = _events(tasks.chat(request.message, use_rag=request.use_rag is not False), place)
-        await anext(events)  # the place is taken, or refused, before the status is sent
-        headers = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
-        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+        events = _events(tasks.chat(request.message, use_rag=request.use_rag is not False), slot)
+        await anext(events)  # a missing slot is refused before the status is sent
+        return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
 
     return router
 
 
-async def _events(pieces: AsyncGenerator[str], place: Place) -> AsyncGenerator[bytes]:
-    """Nothing, once a place is held; then the reply as events: text, then ``[DONE]``, or an ``error`` event instead."""
-    async with place(), aclosing(pieces):
+async def _events(pieces: AsyncGenerator[str], slot: Slot) -> AsyncGenerator[bytes]:
+    """Yield nothing once a slot is held; then the text and ``[DONE]``, or an ``error`` event."""
+    async with slot(), aclosing(pieces):
         yield b""
         try:
             async for piece in pieces:
@@ -79,16 +77,15 @@ async def _events(pieces: AsyncGenerator[str], place: Place) -> AsyncGenerator[b
         except RAGError as error:
             log.warning("chat_failed", extra={"error_type": type(error).__name__})
             yield b"event: error\n" + _data(error.message)
-            return
         except Exception as defect:  # the status is sent already: the stream itself must say so
             log.error("defect", exc_info=defect)
-            yield b"event: error\n" + _data("Something went wrong on our side. The request id names it in the log.")
-            return
-        yield _data(DONE, last=True)
+            yield b"event: error\n" + _data(INTERNAL)
+        else:
+            yield _data(DONE, last=True)
 
 
 def _data(text: str, *, last: bool = False) -> bytes:
-    """One event of *text*, each of its lines a ``data:`` of its own; nothing for no text."""
+    """Return one event of *text*, each of its lines a ``data:`` of its own; nothing for no text."""
     if not text:
         return b""
     if text.strip() == DONE and not last:  # a reply cannot end the stream by saying so

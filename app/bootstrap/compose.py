@@ -1,7 +1,7 @@
-"""The composition root: Settings -> providers -> Ports -> graph -> service.
+"""Make a service: settings → providers → ports → graph → service.
 
-Every part may be given by argument instead, which is how tests and extenders bring their own. Making a garden loads the
-embedded parts and checks that they fit each other; remote parts are not contacted, so they may come up later.
+Every part can be passed as an argument instead. Embedded parts are loaded and checked against each other; remote parts
+are not contacted, so that they may start later.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Protocol, runtime_checkable
+from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-from app.bootstrap.container import AppContainer
-from app.ops.advice import advice_of
+from app.bootstrap.container import AppContainer, circuits_of
 from app.ops.health import Health
 from app.ops.tracing import make_spans
 from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_synthesizer
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, find_embeddings
-from app.providers.http.circuit import Circuit
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.make import as_store, make_store
 from app.query_service.service import QueryService
@@ -33,92 +31,91 @@ from graph.ports import Grader, Ports, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
 from graph.state import State
 
-__all__ = ["AppContainer", "build_container", "make_parts", "make_task_service", "policy_of"]
+if TYPE_CHECKING:
+    from app.providers.chat.completion import ChatCompletion
+
+__all__ = ["AppContainer", "build_container", "make_parts", "policy_of"]
+
+AsyncCall = Callable[[], Awaitable[None]]
 
 
-@runtime_checkable
-class Closable(Protocol):
-    """A part that holds something open."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a graph is made of, and how to probe the models."""
 
-    async def aclose(self) -> None:
-        """Let go of it."""
-        ...
+    embedding: EmbeddingModel
+    store: ChunkStore
+    ports: Ports
+
+    async def probe_embedding(self) -> None:
+        """Embed a word, unless the model runs here or has answered before."""
+        if self.embedding.dimension is None and getattr(self.embedding.embeddings, "dimension", None) is None:
+            await self.embedding.embeddings.aembed_query("ready?")
+
+    async def close_models(self) -> None:
+        """Close the models that run here."""
+        models: list[object] = [self.embedding.embeddings, self.ports.verifier]
+        for model in models:
+            if hasattr(model, "close"):
+                model.close()
 
 
 def build_container(
     settings: Settings | None = None,
     *,
     embedding: EmbeddingModel | None = None,
-    store: Any = None,
+    store: ChunkStore | None = None,
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
 ) -> AppContainer:
-    """Make a garden from *settings* and the parts that are given. Raises ``ConfigurationError``."""
+    """Make a service from *settings* and the given parts. Raises ``ConfigurationError``."""
     settings = settings or load_settings()
     if settings.tasks_collection == settings.vector_store_collection:
         name = settings.tasks_collection
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     parts = make_parts(settings, embedding, store, synthesizer, grader)
-    spans = make_spans(settings, _version())
-    places = QueryService(
-        build_graph(parts.ports, policy_of(settings), State),
-        places=settings.places,
+    ports, release = parts.ports, version("knowledge-garden")
+    completion: ChatCompletion | None = getattr(ports.synthesizer, "completion", None)
+    spans = make_spans(settings, release)
+    service = QueryService(
+        build_graph(ports, policy_of(settings), State),
+        slots=settings.slots,
         log_questions=settings.log_questions,
-        advice=advice_of(settings),
         **({"callbacks": spans.callbacks} if spans else {}),
     )
     health = Health(
         store=parts.store.aprobe,
         embedding=parts.probe_embedding,
         ollama_host=settings.ollama_host,
-        chat=parts.probe_chat,
+        chat=getattr(ports.synthesizer, "aprobe", None),
         notes=lambda: parts.store.notes,
-        advice=advice_of(settings),
     )
-
-    async def close_models() -> None:
-        for model in (parts.embedding.embeddings, parts.ports.verifier):
-            close = getattr(model, "close", None)
-            if close:
-                close()
-
-    closers: list[Callable[[], Awaitable[None]]] = [parts.store.aclose, close_models]
-    closers += [part.aclose for part in (parts.ports.synthesizer, parts.ports.grader) if isinstance(part, Closable)]
-
-    if spans:
-        closers.append(spans.aclose)
+    closers: list[AsyncCall] = [parts.store.aclose, parts.close_models]
+    others: list[object] = [ports.synthesizer, ports.grader, spans]
+    closers += [part.aclose for part in others if hasattr(part, "aclose")]
 
     def make_tasks() -> TaskService:
-        return make_task_service(settings, parts.embedding, parts.ports.synthesizer)
+        tasks = make_store(settings, settings.tasks_collection, parts.embedding)
+        return TaskService(tasks, parts.embedding, completion=completion, seconds=settings.request_timeout_seconds)
 
     return AppContainer(
         settings=settings,
         embedding=parts.embedding,
         store=parts.store,
-        retriever=parts.ports.retriever,
-        service=places,
+        retriever=ports.retriever,
+        service=service,
         health=health,
-        version=_version(),
+        version=release,
         make_tasks=make_tasks,
         closers=closers,
         spans=spans,
-        part_circuits=_circuits(parts),
-        tokens_spent=getattr(getattr(parts.ports.synthesizer, "completion", None), "spent", {}),
-    )
-
-
-def make_task_service(settings: Settings, embedding: EmbeddingModel, synthesizer: Synthesizer) -> TaskService:
-    """Door S on its own collection, with the chat model that *synthesizer* has, if it has one."""
-    return TaskService(
-        make_store(settings, settings.tasks_collection, embedding),
-        embedding,
-        completion=getattr(synthesizer, "completion", None),
-        seconds=settings.request_timeout_seconds,
+        part_circuits=circuits_of(parts.store, parts.embedding.embeddings, ports.grader, completion),
+        tokens_spent=completion.spent if completion else {},
     )
 
 
 def policy_of(settings: Settings) -> Policy:
-    """The graph's rules, as the settings say."""
+    """Return the graph's rules."""
     return Policy(
         relevance_threshold=settings.relevance_threshold,
         min_confidence=settings.min_confidence_threshold,
@@ -129,25 +126,14 @@ def policy_of(settings: Settings) -> Policy:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a graph is made of, and how to ask the models whether they are well."""
-
-    embedding: EmbeddingModel
-    store: ChunkStore
-    ports: Ports
-    probe_embedding: Callable[[], Awaitable[None]]
-    probe_chat: Callable[[], Awaitable[None]] | None
-
-
 def make_parts(
     settings: Settings,
     embedding: EmbeddingModel | None = None,
-    store: Any = None,
+    store: ChunkStore | None = None,
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
 ) -> Parts:
-    """Make the parts that are not given. Raises ``ConfigurationError``, and then leaves no collection taken."""
+    """Make the parts that are not given. Raises ``ConfigurationError``, and then leaves no collection open."""
     calibrations = calibrations_of(settings)
     embedding = embedding or find_embeddings(settings)
     with ExitStack() as undone:
@@ -162,33 +148,19 @@ def make_parts(
         for one in loading:
             one.result()
         calibration = calibration_for(embedding.name, calibrations)
-        made = synthesizer or make_synthesizer(settings, calibration)
         ports = Ports(
             retriever=HybridRetriever(store, embedding.embeddings),
             grader=grader or make_grader(settings, calibration),
-            synthesizer=made,
+            synthesizer=synthesizer or make_synthesizer(settings, calibration),
             reader=reader if settings.chat == EXTRACTIVE and synthesizer is None else None,
             verifier=reader,
         )
         undone.pop_all()
-
-    async def probe_embedding() -> None:
-        if embedding.dimension is None and getattr(embedding.embeddings, "dimension", None) is None:
-            await embedding.embeddings.aembed_query("ready?")
-
-    return Parts(embedding, store, ports, probe_embedding, getattr(made, "aprobe", None))
-
-
-def _circuits(parts: Parts) -> list[Circuit]:
-    """Those of the parts that are remote."""
-    ports = parts.ports
-    holders = [parts.store, parts.embedding.embeddings, ports.grader, getattr(ports.synthesizer, "completion", None)]
-    circuits = [getattr(holder, "circuit", None) for holder in holders]
-    return [circuit for circuit in circuits if isinstance(circuit, Circuit)]
+    return Parts(embedding, store, ports)
 
 
 def calibrations_of(settings: Settings) -> dict[str, Calibration]:
-    """The calibrations that come with the package, and over them those of ``garden calibrate``, if it kept any here.
+    """Return the shipped calibrations, overridden by those of ``garden calibrate``.
 
     Raises ``ConfigurationError`` when these cannot be read.
     """
@@ -197,10 +169,3 @@ def calibrations_of(settings: Settings) -> dict[str, Calibration]:
         return load_calibrations() | (load_calibrations(path) if path.is_file() else {})
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
-
-
-def _version() -> str:
-    try:
-        return version("knowledge-garden")
-    except PackageNotFoundError:
-        return "0.1.0"

@@ -1,4 +1,4 @@
-"""What one service is made of, put together by ``app/bootstrap/compose.py``."""
+"""Hold the parts of one service; ``app/bootstrap/compose.py`` makes them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from app.ingest.sink import Sink
 from app.ops.traffic import Traffic
+from app.providers.http.circuit import Circuit
 
 if TYPE_CHECKING:
     from app.ops.health import Health
     from app.ops.spans import Spans
     from app.providers.embeddings.models import EmbeddingModel
-    from app.providers.http.circuit import Circuit
     from app.providers.stores.hybrid import ChunkStore
     from app.query_service.service import QueryService
     from app.settings import Settings
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class AppContainer:
-    """Everything one service is made of. ``aclose`` lets go of it all."""
+    """Every part of one service. ``aclose`` closes them."""
 
     settings: Settings
     embedding: EmbeddingModel
@@ -42,15 +42,15 @@ class AppContainer:
     tokens_spent: dict[str, int] = field(default_factory=dict)
     closed: bool = False
     _tasks: TaskService | None = None
-    _making: Lock = field(default_factory=Lock)
+    _lock: Lock = field(default_factory=Lock)
 
     @property
     def tasks(self) -> TaskService:
-        """Door S. Its collection is opened by the first access, so that who asks for documents alone never holds it.
+        """The Tasks API. Its collection is opened by the first access.
 
         Raises ``ConfigurationError`` or ``StoreUnavailable``.
         """
-        with self._making:
+        with self._lock:
             if self._tasks is None:
                 self._tasks = self.make_tasks()
             return self._tasks
@@ -59,11 +59,9 @@ class AppContainer:
     def circuits(self) -> dict[str, Circuit]:
         """The circuit of every remote part, by the part's name."""
         circuits = {circuit.name: circuit for circuit in self.part_circuits}
-        tasks = self._tasks.store.circuit if self._tasks else None
-        return circuits if tasks is None else {**circuits, f"tasks_{tasks.name}": tasks}
-
-    async def start(self) -> None:
-        """Nothing is left to load; here for what wants a running loop."""
+        for circuit in circuits_of(self._tasks.store) if self._tasks else ():
+            circuits[f"tasks_{circuit.name}"] = circuit
+        return circuits
 
     @property
     def sink(self) -> Sink:
@@ -75,8 +73,14 @@ class AppContainer:
         if self.closed:
             return
         self.closed = True
-        async with AsyncExitStack() as closing:  # one that fails, on a full disk say, keeps no other from closing
+        async with AsyncExitStack() as closing:  # a failure, on a full disk for example, does not stop the others
             for close in reversed(self.closers):
                 closing.push_async_callback(close)
             if self._tasks is not None:
                 closing.push_async_callback(self._tasks.store.aclose)
+
+
+def circuits_of(*parts: object) -> list[Circuit]:
+    """Return the circuits of those *parts* that are remote."""
+    circuits = [getattr(part, "circuit", None) for part in parts]
+    return [circuit for circuit in circuits if isinstance(circuit, Circuit)]

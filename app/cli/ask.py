@@ -16,7 +16,7 @@ from rich.text import Text
 from app.api.errors import failure_body
 from app.api.schemas import answer_body
 from app.cli.shared import FAILED, OK, USAGE, open_container, print_error, print_json
-from app.ops.advice import advice_of
+from app.ops.advice import ADVICE
 from app.query_service.chunk_search import clamped, search
 from app.settings import load_settings
 from graph.errors import CollectionMissing
@@ -151,5 +151,5 @@ async def _health() -> tuple[dict[str, Any], list[str]]:
     if problem:
         return found, [problem.reason, *([f"Advice: {problem.do}."] if problem.do else [])]
     if found["status"] == "degraded":
-        return found, [f"The chat model is down, search works. Advice: {advice_of(settings)['ModelUnavailable']}."]
+        return found, [f"The chat model is down, search works. Advice: {ADVICE['ModelUnavailable']}."]
     return found, []

@@ -94,7 +94,7 @@ def serve(
         on_ready(await collection_size(container))
 
     server = DrainingServer(
-        server_config(create_app(container, api_keys), settings),
+        server_config(create_app(container, api_keys)),
         container.health,
         container.traffic,
         seconds=settings.drain_timeout_seconds,

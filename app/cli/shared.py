@@ -11,8 +11,8 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from app.ops.advice import advice_of
-from app.settings import Settings, load_settings
+from app.ops.advice import ADVICE
+from app.settings import Settings
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
@@ -49,5 +49,5 @@ def advised(message: str, error_type: str) -> str:
     """Return *message* followed by what to do about an error of that class of ``graph.errors``."""
     if error_type in ("ConfigurationError", "InvalidInput"):  # their messages say what is allowed
         return message
-    advice = advice_of(load_settings()).get(error_type, "see which part is down: garden health")
+    advice = ADVICE.get(error_type, "see which part is down: garden health")
     return f"{message} {advice[:1].upper()}{advice[1:]}."

@@ -1,35 +1,21 @@
-"""What a person should do about a failure, by the kind of error: for the log and for readiness.
+"""Advise what to do about a failure, by the type of error, for the log and for readiness.
 
-Settings are named, their values are not: readiness is open to everybody, and an address may hold a key.
+Settings are named without their values: readiness is open to everybody, and an address may hold a key.
 """
 
-from __future__ import annotations
+PROVIDER = "check that the provider named in {} can be reached from here, and that its key is valid"
+CHAT = f"{PROVIDER.format('CHAT_MODEL')}; for Ollama see OLLAMA_HOST, ollama list and ollama pull"
 
-from collections.abc import Mapping
-
-from app.settings import Settings
-
-STORES = {
-    "embedded": "see that DATA_DIR can be read and written, and has room left",
-    "qdrant": "see that Qdrant runs at QDRANT_URL, can be reached from here, and accepts QDRANT_API_KEY",
-    "chroma": "see that Chroma runs at VECTOR_STORE_URL and can be reached from here",
+ADVICE = {
+    "StoreUnavailable": "check that the store of VECTOR_STORE can be reached (QDRANT_URL and QDRANT_API_KEY, or "
+    "VECTOR_STORE_URL), or that DATA_DIR can be written and the disk is not full",
+    "StoreDamaged": "run the command that the message names; docs/backup.md says what is restored",
+    "CollectionMissing": "fill it (garden ingest), or correct VECTOR_STORE_COLLECTION",
+    "ConfigurationError": "correct the setting it names, and restart",
+    "EmbeddingUnavailable": PROVIDER.format("EMBEDDING_MODEL"),
+    "RerankFailed": f"{PROVIDER.format('RERANKER')}; RERANKER=local needs no provider",
+    "ModelUnavailable": CHAT,
+    "SynthesisFailed": CHAT,
+    "SynthesisTimeout": "choose a faster model, or raise OLLAMA_TIMEOUT_SECONDS and REQUEST_TIMEOUT_SECONDS",
+    "Overloaded": "add replicas, choose a faster model, or raise MAX_CONCURRENT_REQUESTS",
 }
-OLLAMA = "see that Ollama runs at OLLAMA_HOST and has the model (ollama list, ollama pull)"
-REMOTE = "see that the provider named in {setting} can be reached from here, and that its key is valid"
-
-
-def advice_of(settings: Settings) -> Mapping[str, str]:
-    """Error type -> what to do, for the parts these *settings* choose."""
-    chat = OLLAMA if settings.chat.startswith("ollama:") else REMOTE.format(setting="CHAT_MODEL")
-    return {
-        "StoreUnavailable": STORES[settings.vector_store],
-        "StoreDamaged": "run the command that the message names; docs/backup.md says what comes back",
-        "CollectionMissing": "fill it (garden ingest), or name the one that is meant in VECTOR_STORE_COLLECTION",
-        "ConfigurationError": "mend the setting it names, and restart",
-        "EmbeddingUnavailable": REMOTE.format(setting="EMBEDDING_MODEL"),
-        "RerankFailed": f"{REMOTE.format(setting='RERANKER')}; RERANKER=local needs no provider",
-        "ModelUnavailable": chat,
-        "SynthesisFailed": f"{chat}; its own log says more",
-        "SynthesisTimeout": "choose a quicker model, or raise OLLAMA_TIMEOUT_SECONDS and REQUEST_TIMEOUT_SECONDS",
-        "Overloaded": "add replicas, choose a quicker model, or raise MAX_CONCURRENT_REQUESTS",
-    }

@@ -1,37 +1,40 @@
-"""What is well and what is not, found by asking each part."""
+"""Probe the parts of a service for health and readiness."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 import httpx
 
-from graph.errors import ConfigurationError, RAGError
+from app.ops.advice import ADVICE
+from graph.errors import RAGError
 
 LIMIT = 2.0
-"""Seconds all probes may take together (contract, Door L)."""
+"""Seconds all probes may take together (contract, RAG library)."""
 
 NOTES = {
     "no_sparse_vectors": "The collection holds no sparse vectors, so chunks are found by meaning alone.",
     "no_sentence_vectors": "The collection holds no sentence vectors, so they are computed for every new question.",
 }
-"""What a store's notes mean, in a person's words."""
+"""What a store's notes mean."""
 
 Probe = Callable[[], Awaitable[None]]
 
 
 class NotReady(NamedTuple):
-    """Why no work should be sent here, and what a person should do, where that is known."""
+    """Why no work should be sent here, and what to do about it, where that is known."""
 
     reason: str
     do: str | None = None
 
 
 class Health:
-    """Probes of one service's parts. ``draining`` is set while it goes down."""
+    """Probes of one service's parts. ``draining`` is set while it shuts down."""
 
     def __init__(
         self,
@@ -41,9 +44,7 @@ class Health:
         ollama_host: str,
         chat: Probe | None,
         notes: Callable[[], Sequence[str]] = tuple,
-        advice: Mapping[str, str] | None = None,
     ) -> None:
-        self._advice = advice or {}
         self._store = store
         self._embedding = embedding
         self._ollama_host = ollama_host
@@ -52,7 +53,7 @@ class Health:
         self.draining = False
 
     async def check(self) -> dict[str, Any]:
-        """Door L's five fields. Only parts that are configured count towards ``status``."""
+        """Return the five fields of ``/health``. Only configured parts count towards ``status``."""
         store, embedding, ollama, chat = await asyncio.gather(
             _works(self._store), _works(self._embedding), _works(self._ask_ollama), _works(self._chat)
         )
@@ -66,28 +67,36 @@ class Health:
         }
 
     def notes(self) -> list[str]:
-        """What works with less than it could: a collection without sentence vectors, say."""
+        """Return what works with less than it could, such as a collection without sentence vectors."""
         return [NOTES.get(note, note) for note in self._notes()]
 
     async def not_ready(self) -> NotReady | None:
-        """Why no work should be sent here now, and what to do about it; None when it should."""
+        """Return why no work should be sent here now; None when it should."""
         if self.draining:
-            return NotReady("The service is going down.")
-        for name, probe in (("vector store", self._store), ("embedding model", self._embedding)):
+            return NotReady("The service is shutting down.")
+        parts = (
+            ("vector store", self._store, "StoreUnavailable"),
+            ("embedding model", self._embedding, "EmbeddingUnavailable"),
+        )
+        for name, probe, error_type in parts:
             try:
                 async with asyncio.timeout(LIMIT):
                     await probe()
             except TimeoutError:
-                kind = "StoreUnavailable" if probe is self._store else "EmbeddingUnavailable"
-                return NotReady(f"The {name} did not answer in {LIMIT:g} s.", self._advice.get(kind))
+                return NotReady(f"The {name} timed out after {LIMIT:g} s.", ADVICE[error_type])
             except RAGError as error:
-                advice = self._advice.get(type(error).__name__)
-                return NotReady(f"The {name} is not ready: {error.message}", advice)
+                return NotReady(f"The {name} is not ready: {error.message}", ADVICE.get(type(error).__name__))
         return None
 
     async def _ask_ollama(self) -> None:
-        async with httpx.AsyncClient(timeout=LIMIT) as client:
+        async with httpx.AsyncClient(timeout=LIMIT, verify=_tls()) as client:
             (await client.get(f"{self._ollama_host}/api/version")).raise_for_status()
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the TLS context; making one reads the system's certificates, which takes longer than a probe."""
+    return httpx.create_ssl_context()
 
 
 async def _works(probe: Probe | None) -> bool:
@@ -96,6 +105,6 @@ async def _works(probe: Probe | None) -> bool:
     try:
         async with asyncio.timeout(LIMIT):
             await probe()
-    except (TimeoutError, RAGError, httpx.HTTPError, httpx.InvalidURL, ConfigurationError):
+    except (TimeoutError, RAGError, httpx.HTTPError, httpx.InvalidURL):
         return False
     return True

@@ -1,4 +1,4 @@
-"""JSON logs, one line an event, with the request id; never a question or an answer unless asked for."""
+"""Write logs as JSON, one line per event, with the request id; never a question or an answer unless asked for."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from app.ops.request_id import request_id_var
 
 
 class _RequestIdFilter(logging.Filter):
-    """Puts the request id of the current context on every record that does not bring its own."""
+    """Adds the current request id to records that have none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not hasattr(record, "request_id") and (request_id := request_id_var.get()):
             record.request_id = request_id
-        vars(record).pop("color_message", None)  # uvicorn's line a second time, for terminals
+        vars(record).pop("color_message", None)  # uvicorn's message again, for terminals
         return True
 
 
 class _TextFormatter(logging.Formatter):
-    """The same line for people: time, level, logger, event, then what else the record holds as ``name=value``."""
+    """Formats a line for people: time, level, logger, event, then the other fields as ``name=value``."""
 
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname:<7} {name} {message}", style="{")
@@ -35,7 +35,7 @@ _OF_EVERY_RECORD = frozenset({*vars(logging.makeLogRecord({})), "message", "asct
 
 
 def set_up_logging(level: str, form: str = "json") -> None:
-    """Send everything from *level* up to stderr, as *form* says ("json", "text"). Called once, by who serves."""
+    """Log everything from *level* up to stderr, as *form* ("json" or "text")."""
     handler = logging.StreamHandler(sys.stderr)
     names = {"levelname": "level", "name": "logger", "message": "event"}
     as_json = JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields=names)

@@ -1,4 +1,4 @@
-"""Spans for OpenTelemetry: one for a request, one for each question in it, one for each node the question visits.
+"""Make OpenTelemetry spans: one per request, one per question in it, one per node the question visits.
 
 They carry names, times, outcomes and the request id; never a question, an answer or a chunk. The only module that
 imports OpenTelemetry, which is an extra.
@@ -7,7 +7,6 @@ imports OpenTelemetry, which is an extra.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -22,12 +21,12 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.ops.traffic import is_open, template
+from app.ops.traffic import PROBE_PATHS, is_below, template
 from graph import nodes
 
 NODES = frozenset(nodes.__all__)
 CLOSE_SECONDS = 3.0
-"""Longest wait, at the end, for the last spans to be sent."""
+"""Longest wait at shutdown for the last spans to be sent."""
 
 
 class Spans:
@@ -40,7 +39,7 @@ class Spans:
         self.tracer: Tracer = self._provider.get_tracer("garden", version)
 
     def callbacks(self, request_id: str) -> list[BaseCallbackHandler]:
-        """What the graph tells of one question, turned into spans below the current one."""
+        """Return the callbacks that make one question's spans, below the current span."""
         return [_QuestionSpans(self.tracer, request_id)]
 
     async def aclose(self) -> None:
@@ -58,26 +57,24 @@ class RequestSpans:
         self._propagator = TraceContextTextMapPropagator()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or is_open(scope["path"]):
+        if scope["type"] != "http" or is_below(scope["path"], PROBE_PATHS):
             await self.app(scope, receive, send)
             return
         parent = self._propagator.extract(dict(Headers(scope=scope)))
         span = self._tracer.start_span(scope["method"], parent, SpanKind.SERVER)
-        span.set_attribute("http.request.method", scope["method"])
-        span.set_attribute("request_id", scope["state"]["request_id"])
+        span.set_attributes({"http.request.method": scope["method"], "request_id": scope["state"]["request_id"]})
 
-        async def watched(message: Message) -> None:
+        async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                status = message["status"]
-                span.set_attribute("http.response.status_code", status)
-                if status >= 500:
+                span.set_attribute("http.response.status_code", message["status"])
+                if message["status"] >= 500:
                     span.set_status(StatusCode.ERROR)
             await send(message)
 
-        # An exception's text may be anybody's: only its kind is kept.
+        # An exception's text may hold a client's words: only its type is kept.
         with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
             try:
-                await self.app(scope, receive, watched)
+                await self.app(scope, receive, observed)
             except BaseException as error:
                 span.set_status(Status(StatusCode.ERROR, type(error).__name__))
                 raise
@@ -88,7 +85,7 @@ class RequestSpans:
 
 
 class _QuestionSpans(BaseCallbackHandler):
-    """One question's spans: LangGraph tells when the run and each of its nodes begin and end."""
+    """Makes one question's spans from LangGraph's callbacks for the run and each of its nodes."""
 
     run_inline = True  # in the order of events, and in the request's own context
     ignore_llm = True
@@ -99,38 +96,32 @@ class _QuestionSpans(BaseCallbackHandler):
     def __init__(self, tracer: Tracer, request_id: str) -> None:
         self._tracer = tracer
         self._request_id = request_id
-        self._above = otel_context.get_current()
+        self._parent = otel_context.get_current()
         self._spans: dict[UUID, Span] = {}
 
     def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **said: Any
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **run: Any
     ) -> None:
-        name = said.get("name")
+        name = run.get("name")
         if parent_run_id is None:
-            span = self._tracer.start_span("question", self._above)
+            span = self._tracer.start_span("question", self._parent)
             span.set_attribute("request_id", self._request_id)
-            self._above = set_span_in_context(span, self._above)
-        elif name in NODES and name == (said.get("metadata") or {}).get("langgraph_node"):
-            span = self._tracer.start_span(name, self._above)
-        else:
-            return
-        self._spans[run_id] = span
+            self._parent = set_span_in_context(span, self._parent)
+            self._spans[run_id] = span
+        elif name in NODES and name == (run.get("metadata") or {}).get("langgraph_node"):
+            self._spans[run_id] = self._tracer.start_span(name, self._parent)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
-        def note(span: Span) -> None:
-            told = outputs if isinstance(outputs, dict) else {}
-            if isinstance(outcome := told.get("outcome"), str):
+        if span := self._spans.pop(run_id, None):
+            update = outputs if isinstance(outputs, dict) else {}
+            if isinstance(outcome := update.get("outcome"), str):
                 span.set_attribute("outcome", outcome)
-            if failure := told.get("failure"):
+            if failure := update.get("failure"):
                 span.set_attribute("error.type", failure.error_type)
                 span.set_status(StatusCode.ERROR)
-
-        self._end(run_id, note)
+            span.end()
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
-        self._end(run_id, lambda span: span.set_status(Status(StatusCode.ERROR, type(error).__name__)))
-
-    def _end(self, run_id: UUID, note: Callable[[Span], None]) -> None:
         if span := self._spans.pop(run_id, None):
-            note(span)
+            span.set_status(Status(StatusCode.ERROR, type(error).__name__))
             span.end()

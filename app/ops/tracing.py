@@ -1,4 +1,4 @@
-"""OpenTelemetry, when its standard variables name a collector; nothing of it is loaded otherwise."""
+"""Start OpenTelemetry when its standard variables name a collector; nothing of it is loaded otherwise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = logging.getLogger("garden.tracing")
 
 
 def make_spans(settings: Settings, version: str) -> Spans | None:
-    """What makes spans and sends them to the collector of the settings; None where none is wanted, or can be made."""
+    """Return the tracer of the settings' collector; None without a collector or without OpenTelemetry."""
     endpoint = settings.otel_exporter_otlp_traces_endpoint
     if not endpoint and settings.otel_exporter_otlp_endpoint:
         endpoint = f"{settings.otel_exporter_otlp_endpoint}/v1/traces"

@@ -1,4 +1,4 @@
-"""What passes through the doors: how many requests are in flight, one log line for each, and an observer's count."""
+"""Give every request its id, count those in flight, and log and report each finished one."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import logging
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-OPEN_PATHS = ("/health", "/metrics")
-"""Paths for those who watch over the service: no key, never refused, not counted as work, logged at DEBUG."""
+from app.ops.request_id import request_id_from, request_id_var
+
+PROBE_PATHS = ("/health", "/metrics")
+"""Paths for monitoring: no key, never refused, not counted as in flight, logged at DEBUG."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 CLIENT_GONE = 499
-"""nginx's status for a client that left before its answer began; nobody receives it."""
+"""nginx's status for a client that left before its response began."""
 
-DOORS = (
+INTERFACES = (
     ("/query", "query"),
     ("/rag", "langserve"),
     ("/api/v1/search/semantic", "tasks"),
@@ -28,41 +31,41 @@ DOORS = (
     ("/health", "health"),
     ("/metrics", "metrics"),
 )
-"""Where a route's template begins, and the door it belongs to; the first match counts. Any other one is the page's."""
+"""Where a route's template begins, and its interface; the first match counts. Any other route is the page's."""
 
 log = logging.getLogger("garden.http")
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
-    """One request that is over. ``route`` is its route's template, "" where no route matched; never its path."""
+class FinishedRequest:
+    """A request that is over. ``route`` is the template of its route, "" where none matched; never its path."""
 
-    door: str
+    interface: str
     route: str
     method: str
     status: int
-    seconds: float
+    ms: float
 
 
 @dataclass(slots=True)
 class Traffic:
-    """Shared by the middleware below, the metrics and the server's end."""
+    """State shared by the middleware, the metrics and the shutdown."""
 
     in_flight: int = 0
-    observers: list[Callable[[Passed], None]] = field(default_factory=list)
+    observers: list[Callable[[FinishedRequest], None]] = field(default_factory=list)
 
 
 questions_var: ContextVar[list[dict[str, Any]] | None] = ContextVar("questions", default=None)
-"""What was asked by the request of this context, for its one log line; None outside of a request."""
+"""Log fields of the questions of the current request; None outside of a request."""
 
 
-def is_open(path: str) -> bool:
-    """Whether *path* is one of ``OPEN_PATHS`` or below one."""
-    return any(path == start or path.startswith(f"{start}/") for start in OPEN_PATHS)
+def is_below(path: str, starts: tuple[str, ...]) -> bool:
+    """Tell whether *path* is one of *starts* or below one."""
+    return any(path == start or path.startswith(f"{start}/") for start in starts)
 
 
-class CountTraffic:
-    """The middleware. A request counts as in flight until its last byte is sent."""
+class Requests:
+    """Outermost middleware. A request counts as in flight until its last byte is sent."""
 
     def __init__(self, app: ASGIApp, traffic: Traffic) -> None:
         self.app = app
@@ -73,40 +76,40 @@ class CountTraffic:
             await self.app(scope, receive, send)
             return
         begun = time.perf_counter()
-        watching = is_open(scope["path"])
+        request_id = request_id_from(Headers(scope=scope).get("x-request-id", ""))
+        scope.setdefault("state", {})["request_id"] = request_id
+        request_id_var.set(request_id)
+        probe = is_below(scope["path"], PROBE_PATHS)
         status = 0
         questions: list[dict[str, Any]] = []
-        token = questions_var.set(questions)
+        questions_var.set(questions)
 
-        async def watched(message: Message) -> None:
+        async def observed(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = request_id
             await send(message)
 
-        self._traffic.in_flight += not watching
+        self._traffic.in_flight += not probe
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, observed)
         except asyncio.CancelledError:
             status = status or CLIENT_GONE
             raise
         finally:
-            self._traffic.in_flight -= not watching
-            questions_var.reset(token)
-            passed = _passed(scope, status or 500, time.perf_counter() - begun)
+            self._traffic.in_flight -= not probe
+            route = template(scope)
+            method = scope["method"] if scope["method"] in METHODS else "OTHER"
+            ms = round((time.perf_counter() - begun) * 1000, 1)
+            finished = FinishedRequest(interface_of(route), route, method, status or 500, ms)
             for observe in self._traffic.observers:
-                observe(passed)
-            _say(passed, questions, logging.DEBUG if watching else logging.INFO)
-
-
-def _passed(scope: Scope, status: int, seconds: float) -> Passed:
-    route = template(scope)
-    method = scope["method"] if scope["method"] in METHODS else "OTHER"
-    return Passed(door_of(route), route, method, status, seconds)
+                observe(finished)
+            _log(finished, questions, logging.DEBUG if probe else logging.INFO)
 
 
 def template(scope: Scope) -> str:
-    """The template of the route that took the request, "" for none. Plain routes and mounts leave less behind."""
+    """Return the template of the matched route, "" for none. Plain routes and mounts set no ``route``."""
     if path := getattr(scope.get("route"), "path", None):
         return str(path)
     if "endpoint" not in scope:
@@ -115,26 +118,18 @@ def template(scope: Scope) -> str:
     return f"{mounted}/{{path}}" if mounted or scope.get("path_params") else str(scope["path"])
 
 
-def door_of(route: str) -> str:
-    """The door a route's template belongs to; "none" for no route."""
+def interface_of(route: str) -> str:
+    """Return the interface of a route's template; "none" for no route."""
     if not route:
         return "none"
-    return next((door for start, door in DOORS if route == start or route.startswith(f"{start}/")), "page")
+    return next((interface for start, interface in INTERFACES if is_below(route, (start,))), "page")
 
 
-def _say(passed: Passed, questions: list[dict[str, Any]], level: int) -> None:
-    """The line of one request. A question's own facts stand in it; several questions (a batch) are listed."""
-    if not log.isEnabledFor(level):
-        return
-    said: dict[str, Any] = {
-        "door": passed.door,
-        "route": passed.route,
-        "method": passed.method,
-        "status": passed.status,
-        "ms": round(passed.seconds * 1000, 1),
-    }
+def _log(finished: FinishedRequest, questions: list[dict[str, Any]], level: int) -> None:
+    """Log one line per request, with the fields of its question; the questions of a batch are listed."""
+    fields = asdict(finished)
     if len(questions) == 1:
-        said |= {**questions[0], "ms": said["ms"], "question_ms": questions[0]["ms"]}
+        fields |= {**questions[0], "ms": finished.ms, "question_ms": questions[0]["ms"]}
     elif questions:
-        said |= {"questions": questions, "outcome": [question["outcome"] for question in questions]}
-    log.log(level, "request", extra=said)
+        fields |= {"questions": questions, "outcome": [question["outcome"] for question in questions]}
+    log.log(level, "request", extra=fields)

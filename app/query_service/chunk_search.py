@@ -1,9 +1,8 @@
-"""Search for chunks: the nearest to a query, by similarity, and the context assembled from them."""
+"""Search the chunks nearest to a query and assemble a context from them (contract, Search API)."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -13,7 +12,7 @@ from graph.ports import Retriever
 from graph.state import Chunk, Question
 
 LEAST_K, MOST_K = 3, 8
-"""``k`` is clamped to this range here, and only here (contract, Door R; document FR-008)."""
+"""``k`` is clamped to this range here, and only here."""
 
 
 class SearchHit(BaseModel):
@@ -32,7 +31,7 @@ class SearchHit(BaseModel):
 
 
 class SearchResults(BaseModel):
-    """What a search brings: the query, ``k`` as clamped, the hits by similarity, and the assembled context."""
+    """The query, ``k`` as clamped, the hits by similarity, and the assembled context."""
 
     query: str
     k: int
@@ -41,9 +40,9 @@ class SearchResults(BaseModel):
 
 
 async def search(retriever: Retriever, query: str, k: int, *, seconds: float, most_chars: int) -> SearchResults:
-    """The *k* best chunks for *query*, highest similarity first; no score is too low.
+    """Return the *k* best chunks for *query*, highest similarity first; no score is too low.
 
-    Which chunks are best is decided by both channels; no result is an empty collection.
+    Both channels, dense and BM25, decide which are best; no result means an empty collection.
     Raises ``InvalidInput`` for an empty or over-long query, or a *k* that is no integer, and ``CollectionMissing``,
     ``StoreUnavailable`` or ``EmbeddingUnavailable``.
     """
@@ -59,27 +58,24 @@ async def search(retriever: Retriever, query: str, k: int, *, seconds: float, mo
 
 
 def clamped(k: int) -> int:
-    """*k*, or the nearest number of chunks that door R gives."""
+    """Clamp *k* to the allowed number of chunks."""
     return max(LEAST_K, min(MOST_K, k))
 
 
 def assemble(chunks: list[Chunk]) -> str:
-    """The chunks as one context, each set apart with its metadata in sight."""
-    return "\n\n".join(
-        "\n".join([f"--- [{rank}] {chunk.title} ---", *_described(chunk), "", chunk.text])
-        for rank, chunk in enumerate(chunks, 1)
-    )
-
-
-def _described(chunk: Chunk) -> list[str]:
-    rows: list[tuple[str, Any]] = [
-        ("source", chunk.url or chunk.source),
-        ("chapter", chunk.chapter),
-        ("section", chunk.section),
-        ("page", chunk.page),
-        ("score", f"{chunk.similarity:.4f}"),
-    ]
-    return [f"{name}: {value}" for name, value in rows if value is not None]
+    """Join the chunks to one context, each set apart with its metadata."""
+    blocks = []
+    for rank, chunk in enumerate(chunks, 1):
+        metadata = {
+            "source": chunk.url or chunk.source,
+            "chapter": chunk.chapter,
+            "section": chunk.section,
+            "page": chunk.page,
+            "score": f"{chunk.similarity:.4f}",
+        }
+        lines = [f"{name}: {value}" for name, value in metadata.items() if value is not None]
+        blocks.append("\n".join([f"--- [{rank}] {chunk.title} ---", *lines, "", chunk.text]))
+    return "\n\n".join(blocks)
 
 
 def _hit(chunk: Chunk) -> SearchHit:

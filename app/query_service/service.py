@@ -1,6 +1,6 @@
-"""The one caller of the graph: fields of a question in, a ``Result`` out.
+"""Run questions through the graph: fields of a question in, a ``Result`` out.
 
-Every door comes through here, so every door shares the places, the request id, the log line and the outcome.
+The one caller of the graph, so that every interface shares the slots, the request id, the log line and the outcome.
 """
 
 from __future__ import annotations
@@ -16,54 +16,53 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
+from app.ops.advice import ADVICE
 from app.ops.request_id import current_request_id
 from app.ops.traffic import questions_var
 from graph.errors import Overloaded, RAGError
 from graph.result import Event, Result
 from graph.steps import failure_of
 
-WAIT_FOR_PLACE = 0.5
-"""Seconds a request waits for a place before it is turned away (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
+SLOT_TIMEOUT = 0.5
+"""Seconds a request waits for a slot before it is refused (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
 
 log = logging.getLogger("garden.service")
 Observer = Callable[[Result], None]
 
 
 class QueryService:
-    """Run questions through the graph, concurrently on one event loop."""
+    """Runs questions through the graph, concurrently on one event loop."""
 
     def __init__(
         self,
         graph: CompiledStateGraph[Any, Any, Any, Any],
         *,
-        places: int,
+        slots: int,
         log_questions: bool = False,
         callbacks: Callable[[str], list[BaseCallbackHandler]] = lambda _: [],
-        advice: Mapping[str, str] | None = None,
     ) -> None:
-        """*callbacks* are told of one question's run; they get its request id. *advice* goes into a failure's line."""
-        self._advice = advice or {}
+        """*callbacks* makes the callbacks of one run from its request id."""
         self._graph = graph
         self._callbacks = callbacks
-        self.places = places
-        self._places = asyncio.Semaphore(places)
+        self.slots = slots
+        self._slots = asyncio.Semaphore(slots)
         self._log_questions = log_questions
         self.observers: list[Observer] = []
         self.in_flight = 0
 
     async def ask(self, fields: Mapping[str, Any], request_id: str | None = None) -> Result:
-        """Answer one question. A failure comes back as the ``Result``'s outcome, never as an exception of the tree."""
+        """Answer one question. A ``RAGError`` becomes the ``Result``'s failure."""
         request_id = request_id or current_request_id()
         begun = time.perf_counter()
         try:
-            async with self.place():
+            async with self.slot():
                 state = await self._graph.ainvoke(_input(fields, request_id), self._config(request_id))
         except RAGError as error:
             return self._done(_refused(error, request_id, begun), fields)
         return self._done(_result(state, request_id), fields)
 
     async def stream(self, fields: Mapping[str, Any], request_id: str | None = None) -> AsyncGenerator[Event]:
-        """Answer one question as it comes: "retrieval" and "token" events, and always a "result" at the end."""
+        """Yield "retrieval" and "token" events, and always a "result" at the end."""
         request_id = request_id or current_request_id()
         begun = time.perf_counter()
         state: dict[str, Any] = {}
@@ -71,7 +70,7 @@ class QueryService:
             run: Any = self._graph.astream(
                 _input(fields, request_id), self._config(request_id), stream_mode=["custom", "values"]
             )
-            async with self.place(), aclosing(run) as steps:
+            async with self.slot(), aclosing(run) as steps:
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
@@ -85,33 +84,31 @@ class QueryService:
         yield Event("result", result=self._done(_result(state, request_id), fields))
 
     @asynccontextmanager
-    async def place(self) -> AsyncGenerator[None]:
-        """Hold one of the places; raise ``Overloaded`` when none is free in time.
+    async def slot(self) -> AsyncGenerator[None]:
+        """Hold one of the slots; raise ``Overloaded`` when none becomes free in time.
 
-        Doors that do not ask the graph (task search, chat, door R's search) take theirs here too.
+        The Search and Tasks APIs, which do not ask the graph, take theirs here too.
         """
-        if self._places.locked():
-            try:
-                async with asyncio.timeout(WAIT_FOR_PLACE):
-                    await self._places.acquire()
-            except TimeoutError:
-                raise Overloaded from None
-        else:
-            await self._places.acquire()
+        try:
+            async with asyncio.timeout(SLOT_TIMEOUT):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise Overloaded from None
         self.in_flight += 1
         try:
             yield
         finally:
             self.in_flight -= 1
-            self._places.release()
+            self._slots.release()
 
     def _config(self, request_id: str) -> RunnableConfig:
-        """Callbacks are cut off here, so that a door's own tracing (LangServe's events) shows nothing of the nodes."""
+        """Return the run's config; its own callbacks keep the nodes out of an interface's tracing."""
         metadata = {"request_id": request_id}
         return {"callbacks": self._callbacks(request_id), "run_name": "question", "metadata": metadata}
 
     def _done(self, result: Result, fields: Mapping[str, Any]) -> Result:
-        said: dict[str, Any] = {
+        """Log and report the end of a question."""
+        log_fields: dict[str, Any] = {
             "request_id": result.request_id,
             "outcome": result.outcome,
             "ms": result.processing_ms,
@@ -121,44 +118,40 @@ class QueryService:
             "stages": result.timings,
         }
         if result.failure:
-            said["error_type"] = result.failure.error_type
-            if advice := self._advice.get(result.failure.error_type):
-                said["do"] = advice
+            log_fields["error_type"] = result.failure.error_type
+            if advice := ADVICE.get(result.failure.error_type):
+                log_fields["do"] = advice
         if self._log_questions:
-            said |= {"question": fields.get("query"), "answer": result.answer}
+            log_fields |= {"question": fields.get("query"), "answer": result.answer}
         questions = questions_var.get()
         if questions is None:
-            log.info("question", extra=said)
-        else:  # the door's one line will hold it
-            questions.append(said)
+            log.info("question", extra=log_fields)
+        else:  # they go into the request's log line
+            questions.append(log_fields)
         for observe in self.observers:
             observe(result)
         return result
 
 
-def _input(fields: Mapping[str, Any], request_id: str) -> Any:
-    return {
-        "query": fields.get("query"),
-        "maxSources": fields.get("maxSources"),
-        "maxTokens": fields.get("maxTokens"),
-        "source": fields.get("source"),
-        "requestId": request_id,
-    }
-
-
-def _elapsed(begun: float) -> int:
+def _milliseconds(begun: float) -> int:
     return max(1, round((time.perf_counter() - begun) * 1000))
+
+
+def _input(fields: Mapping[str, Any], request_id: str) -> Any:
+    names = ("query", "maxSources", "maxTokens", "source")
+    return {**{name: fields.get(name) for name in names}, "requestId": request_id}
 
 
 def _refused(error: RAGError, request_id: str, begun: float) -> Result:
     failure = failure_of(error)
-    return Result(failure.outcome, request_id, _elapsed(begun), failure=failure)
+    return Result(failure.outcome, request_id, _milliseconds(begun), failure=failure)
 
 
 def _result(state: Mapping[str, Any], request_id: str) -> Result:
     outcome = state["outcome"]
     answered = outcome == "answered"
     draft = state.get("draft")
+    confidence = state.get("confidence", draft.confidence or 0.0 if draft else 0.0)
     return Result(
         outcome=outcome,
         request_id=request_id,
@@ -168,7 +161,7 @@ def _result(state: Mapping[str, Any], request_id: str) -> Result:
         citations=state.get("citations", []) if answered else [],
         pieces=state.get("pieces", []) if answered else [],
         chunks=state.get("chunks", []),
-        confidence=state.get("confidence", draft.confidence or 0.0 if draft else 0.0),
+        confidence=0.0 if outcome == "no_citations" else confidence,
         unsupported=state.get("unsupported", []),
         dropped_chunks=draft.dropped_chunks if draft else 0,
         timings=state.get("timings", {}),

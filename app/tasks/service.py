@@ -115,7 +115,7 @@ class TaskService:
         text = text_of(message, "message")
         results = await self.search(text, n_results=n_results) if n_results else []
         _log_context(results)
-        limit = whole(max_context_tokens, "max_context_tokens", MOST_TOKENS)
+        limit = bounded_int(max_context_tokens, "max_context_tokens", MOST_TOKENS)
         return ChatPrompt(format_context(results, max_tokens=limit), text)
 
     async def chat(

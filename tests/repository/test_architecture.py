@@ -1,4 +1,4 @@
-"""The plan of the house holds: layers, listed packages, one reader of the environment, light imports, short files."""
+"""The layout holds: layers, listed packages, one reader of the environment, light imports, short files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.support.paths import ROOT
 
 PACKAGES = ("app", "graph", "prompts")
 SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-DOORS = sorted(ROOT.glob("*.py"))
-SOURCES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py")) + DOORS
+TOP_MODULES = sorted(ROOT.glob("*.py"))
+SOURCES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py")) + TOP_MODULES
 
 MOST_LINES = 220
 VENDORS = {
@@ -50,7 +50,7 @@ def heavy_modules_after(code: str) -> set[str]:
 
 
 def test_layers() -> None:
-    """import-linter keeps every contract of pyproject.toml: layers, pure graph, doors and nodes apart, no cycle."""
+    """import-linter keeps every contract of pyproject.toml: layers, pure graph, nodes apart, no cycle."""
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -62,7 +62,7 @@ def test_every_package_is_listed() -> None:
     assert [name_of(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
     packages = {".".join(folder.relative_to(ROOT).parts) for folder in folders}
     assert set(SETUP["packages"]) == packages | {"knowledge"}
-    assert SETUP["py-modules"] == [door.stem for door in DOORS]
+    assert SETUP["py-modules"] == [module.stem for module in TOP_MODULES]
 
 
 def test_every_data_file_is_packaged() -> None:
@@ -103,9 +103,9 @@ def test_the_command_line_is_light() -> None:
     assert heavy_modules_after("import app.cli.main") == set()
 
 
-@pytest.mark.parametrize("name", ["app.bootstrap.compose", "app.api.server", *(door.stem for door in DOORS)])
+@pytest.mark.parametrize("name", ["app.bootstrap.compose", "app.api.server", *(module.stem for module in TOP_MODULES)])
 def test_vendors_are_loaded_when_used(name: str) -> None:
-    """Importing a door or the composition root loads no vendor's package: what is not configured is never paid for."""
+    """Importing an interface or the composition root loads no vendor's package."""
     vendors = HEAVY - {
         "docutils",
         "fastapi",

@@ -88,7 +88,7 @@ def together(*calls: Callable[[], object]) -> list[threading.Thread]:
 def serve_here(app: Any, settings: Settings) -> Iterator[str]:
     """The address of *app*, served in this process as ``garden serve`` would."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(server_config(app, settings))
+    server = uvicorn.Server(server_config(app))
     server.config.timeout_graceful_shutdown = 5
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

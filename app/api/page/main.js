@@ -131,12 +131,12 @@ function busy(yes) {
 
 function wantKey(then) {
   afterKey = then;
-  byId("key-title").textContent = hasKey() ? "That key was not accepted" : "This garden wants a key";
+  byId("key-title").textContent = hasKey() ? "That key was not accepted" : "This service needs an API key";
   show(byId("key"));
   byId("secret").focus();
 }
 
-/** What the service offers here: examples while the sample garden is planted, uploads where they are allowed. */
+/** What the service offers here: examples while the sample documents are stored, uploads where they are allowed. */
 async function refresh() {
   try {
     offer = await json("/api/v1/page");

@@ -11,7 +11,7 @@ const FAILED = {
   VALIDATION_ERROR: ["The question was not accepted", "Change it and ask again."],
   RETRIEVAL_FAILED: ["The search is broken", "The vector store, the embedding model or the reranker did not answer. Run garden health to see which, then ask again."],
   SYNTHESIS_FAILED: ["The chat model did not answer", "The search worked; the model that writes did not. Check that it runs, then ask again."],
-  OVERLOADED: ["The garden is busy", "Every place is taken just now. Wait a moment and ask again."],
+  OVERLOADED: ["The service is busy", "Every slot is taken just now. Wait a moment and ask again."],
   PAYLOAD_TOO_LARGE: ["The question is too long", "Shorten it and ask again."],
   INTERNAL_ERROR: ["Something went wrong inside the service", "This is a defect of ours. The request id names it in the log."],
   UNREACHABLE: ["The server cannot be reached", "Check that garden serve is running and that this device is online. The page tries again by itself."],

@@ -12,10 +12,10 @@ export function offerUploads(given) {
   byId("files").accept = offer.suffixes.join(",");
 }
 
-/** Wire the button, the file box and the drop; `planted()` is called after each document, `unauthorized(retry)` on 401. */
-export function startUploads(planted, unauthorized) {
+/** Wire the button, the file box and the drop; `added()` is called after each document, `unauthorized(retry)` on 401. */
+export function startUploads(added, unauthorized) {
   const files = byId("files");
-  const take = (list) => { for (const file of list) queue = queue.then(() => plant(file, planted, unauthorized)); };
+  const take = (list) => { for (const file of list) queue = queue.then(() => upload(file, added, unauthorized)); };
   byId("add").addEventListener("click", () => files.click());
   files.addEventListener("change", () => { take([...files.files]); files.value = ""; });
   const brings = (event) => offer.mayUpload && [...(event.dataTransfer?.types ?? [])].includes("Files");
@@ -27,7 +27,7 @@ export function startUploads(planted, unauthorized) {
   });
 }
 
-async function plant(file, planted, unauthorized) {
+async function upload(file, added, unauthorized) {
   const bar = el("progress", { max: 1, value: 0, "aria-label": `Sending ${file.name}` });
   const state = el("span", { class: "state" }, "sending");
   const row = el("li", {}, el("span", { class: "name" }, file.name), bar, state);
@@ -46,19 +46,19 @@ async function plant(file, planted, unauthorized) {
   try {
     const report = await send(file, (share) => {
       if (share < 1) bar.value = share;
-      else { bar.removeAttribute("value"); state.textContent = "reading and planting"; }
+      else { bar.removeAttribute("value"); state.textContent = "reading and indexing"; }
     });
     end("good", outcome(report));
-    planted();
+    added();
   } catch (error) {
     end("bad", error.message);
-    if (error.code === "UNAUTHORIZED") unauthorized(() => { queue = queue.then(() => plant(file, planted, unauthorized)); });
+    if (error.code === "UNAUTHORIZED") unauthorized(() => { queue = queue.then(() => upload(file, added, unauthorized)); });
   }
 }
 
 function outcome(report) {
   const passages = `${report.chunks} ${report.chunks === 1 ? "passage" : "passages"}`;
-  const what = report.added ? `planted, ${passages}` : report.changed ? `replaced, ${passages}` : "already planted, unchanged";
+  const what = report.added ? `added, ${passages}` : report.changed ? `replaced, ${passages}` : "already stored, unchanged";
   return report.skipped.length ? `${what}; left out: ${report.skipped[0].reason}` : what;
 }
 

@@ -44,7 +44,7 @@ class PlantedStore:
 def served(
     embedding: EmbeddingModel, http: httpx.Client, synthesizer: Any, *, store: Any = None, **settings: Any
 ) -> Iterator[tuple[AppContainer, str]]:
-    """A garden whose every question finds that chunk and is answered by *synthesizer*, and the address it serves.
+    """A service whose every question finds that chunk and is answered by *synthesizer*, and the address it serves.
 
     *store* may be another one.
     """

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from app.api.disconnect import apart
+from app.api.disconnect import in_own_task
 
 
 class Deaf:
@@ -32,7 +32,7 @@ class Deaf:
 async def test_a_maker_that_eats_the_cancellation_ends_at_its_next_event(taken: int) -> None:
     """Nobody takes events any more, so it is not asked for a second one."""
     deaf = Deaf(0.01)
-    events = apart(deaf.events())
+    events = in_own_task(deaf.events())
     for number in range(taken):
         assert await anext(events) == number
     await asyncio.sleep(0.005)  # the maker waits
@@ -43,4 +43,4 @@ async def test_a_maker_that_eats_the_cancellation_ends_at_its_next_event(taken: 
 
 async def test_events_come_in_order_and_end() -> None:
     """Every event, and then no more."""
-    assert [number async for number in apart(Deaf(0).events())] == list(range(1000))
+    assert [number async for number in in_own_task(Deaf(0).events())] == list(range(1000))

@@ -1,4 +1,4 @@
-"""Door G: LangServe at ``/rag``, over a real socket and with LangServe's own client."""
+"""LangServe: LangServe at ``/rag``, over a real socket and with LangServe's own client."""
 
 from __future__ import annotations
 
@@ -76,6 +76,19 @@ def test_stream_brings_tokens_then_the_answer(http: httpx.Client) -> None:
     plain = http.post("/query", json={"query": CHEMICALS}).json()
     assert untimed(dict(pieces[-1])) == untimed(plain)
     assert not any(word in str(pieces) for word in INTERNALS)
+
+
+@pytest.mark.parametrize("query", [" ", "x" * 2001])
+def test_a_failed_stream_is_an_error_event(http: httpx.Client, query: str) -> None:
+    """``/rag/stream`` ends in ``event: error`` with the one error body, and LangServe's client raises its message."""
+    block = http.post("/rag/stream", json={"input": {"query": query}}).text.strip()
+    assert block.startswith("event: error\ndata: ")
+    body = json.loads(block.partition("data: ")[2])
+    assert (body["error"], body["details"]) == ("VALIDATION_ERROR", {"field": "query"})
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(str(http.base_url.join("/rag/")))
+    with pytest.raises(httpx.HTTPStatusError, match="2000 characters") as raised:
+        list(remote.stream({"query": query}))
+    assert raised.value.response.status_code == 400
 
 
 def test_batch_answers_in_order_and_is_bounded(http: httpx.Client) -> None:

@@ -1,4 +1,4 @@
-"""Door G: ``/rag/batch`` with more questions than places, with failures, and with too little time."""
+"""LangServe: ``/rag/batch`` with more questions than slots, with failures, and with too little time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from app.providers.embeddings.models import EmbeddingModel
-from app.query_service.service import WAIT_FOR_PLACE
+from app.query_service.service import SLOT_TIMEOUT
 from graph.errors import SynthesisFailed
 from graph.state import Draft
 from tests.app.api.one_chunk import served
@@ -28,7 +28,7 @@ class Fails:
 
 
 def test_a_batch_ends_whole_when_one_question_fails(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """The failure keeps its status, no further question of the batch is asked, and the places are free again."""
+    """The failure keeps its status, no further question of the batch is asked, and the slots are free again."""
     model = Fails()
     with served(embedding, http, model, max_concurrent_requests=2) as (container, address):
         failed = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 5}, timeout=30)
@@ -45,13 +45,13 @@ class Counted:
     async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
         self.now += 1
         self.most = max(self.most, self.now)
-        await asyncio.sleep(WAIT_FOR_PLACE)
+        await asyncio.sleep(SLOT_TIMEOUT)
         self.now -= 1
         return Draft(f"{chunks[0].sentences[0]} [1]")
 
 
 def test_a_batch_larger_than_the_places_waits_for_itself(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """A batch takes half the places at a time, so it is answered whole where each question outlasts the waiting."""
+    """A batch takes half the slots at a time, so it is answered whole where each question outlasts the waiting."""
     model = Counted()
     with served(embedding, http, model, max_concurrent_requests=4) as (_, address):
         batch = httpx.post(f"{address}/rag/batch", json={"inputs": [{"query": CHEMICALS}] * 6}, timeout=60)

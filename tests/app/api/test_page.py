@@ -288,7 +288,7 @@ def test_not_ready_is_said_and_passes(visitor: Visitor, own: Place) -> None:
 
 
 def test_uploaded_documents_are_answered_from_at_once(visitor: Visitor, own: Place, tmp_path: Path) -> None:
-    """A document brought through the page is planted and answers; what it holds is shown as text and does nothing."""
+    """A document brought through the page is ingested and answers; what it holds is shown as text and does nothing."""
     visitor.failures_expected = True
     page = visitor.open(own.address)
     expect(page.get_by_role("button", name="Add documents")).to_be_visible()
@@ -296,7 +296,7 @@ def test_uploaded_documents_are_answered_from_at_once(visitor: Visitor, own: Pla
     name = "<img src=x onerror=alert(1)>.md"
     page.locator("#files").set_input_files([FilePayload(name=name, mimeType="", buffer=HOSTILE.encode())])
     row = page.locator("#uploads li").filter(has_text=name)
-    expect(row).to_contain_text("planted, 1 passage", timeout=SLOW)
+    expect(row).to_contain_text("added, 1 passage", timeout=SLOW)
     ask(page, "In what year was the lighthouse of Larkfield painted?")
     answered(page)
     expect(page.locator("#answer")).to_contain_text("<script>window.pwned=1</script>")
@@ -307,7 +307,7 @@ def test_uploaded_documents_are_answered_from_at_once(visitor: Visitor, own: Pla
     assert page.evaluate("window.pwned") is None
 
     page.locator("#files").set_input_files([FilePayload(name="broken.pdf", mimeType="", buffer=b"%PDF-1.4 nothing")])
-    expect(page.locator("#uploads li.bad")).to_contain_text("broken.pdf was not planted", timeout=SLOW)
+    expect(page.locator("#uploads li.bad")).to_contain_text("broken.pdf was not ingested", timeout=SLOW)
     large = tmp_path / "large.txt"
     with large.open("wb") as file:
         file.truncate(33 * 1024 * 1024)
@@ -329,7 +329,7 @@ def test_a_dropped_document_is_planted(visitor: Visitor, own: Place) -> None:
     page.dispatch_event("body", "dragover", {"dataTransfer": transfer})
     expect(page.locator("#drop")).to_be_visible()
     page.dispatch_event("body", "drop", {"dataTransfer": transfer})
-    expect(page.locator("#uploads li").filter(has_text="pier.txt")).to_contain_text("planted", timeout=SLOW)
+    expect(page.locator("#uploads li").filter(has_text="pier.txt")).to_contain_text("added", timeout=SLOW)
     expect(page.locator("#drop")).to_be_hidden()
 
 

@@ -1,4 +1,4 @@
-"""Every HTTP door takes one of the places (contract, ``MAX_CONCURRENT_REQUESTS``), the chat until its stream ends."""
+"""Every HTTP interface takes a slot (contract, ``MAX_CONCURRENT_REQUESTS``), the chat until its stream ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
 
 
 def test_a_chat_holds_the_only_place(tmp_path: Path, embedding: EmbeddingModel) -> None:
-    """While a chat streams, every other door is 503 OVERLOADED with Retry-After, before a stream; then all serve."""
+    """While a chat streams, every other request is 503 OVERLOADED with Retry-After, before a stream; then all serve."""
     with OllamaPeer() as ollama:
         settings = load_settings(
             data_dir=tmp_path, chat_model="ollama:llama3.2:1b", ollama_host=ollama.url, ollama_timeout_seconds=60,

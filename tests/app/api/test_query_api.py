@@ -1,4 +1,4 @@
-"""Door Q: ``POST /query``, clause by clause of the contract, over a real socket."""
+"""Query API: ``POST /query``, clause by clause of the contract, over a real socket."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from app.bootstrap.compose import build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
-from graph.errors import CollectionMissing, StoreUnavailable
+from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 from graph.outputs import NO_ANSWER
 from tests.support.samples_service import serve
 
@@ -284,9 +284,10 @@ def test_an_outage_is_never_nothing_found(tmp_path: Path, embedding: EmbeddingMo
     assert (health.status_code, health.json()["status"]) == (503, "unhealthy")
 
 
-def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: EmbeddingModel) -> None:
-    """An exception nobody knows is INTERNAL_ERROR with the one body, and nothing of it reaches the client."""
-    store = BrokenStore(RuntimeError("secret-in-the-trace"))
+@pytest.mark.parametrize("kind", [RuntimeError, ConfigurationError])
+def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: EmbeddingModel, kind: type[Exception]) -> None:
+    """An unknown exception, or a wrong setting of ours, is INTERNAL_ERROR, and nothing of it reaches the client."""
+    store = BrokenStore(kind("secret-in-the-trace"))
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
     with serve(container) as address:
         response = httpx.post(f"{address}/query", json={"query": CHEMICALS})
@@ -296,7 +297,7 @@ def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: Embeddi
 
 
 def test_keys_guard_every_door_but_health(planted_copy: Path, embedding: EmbeddingModel) -> None:
-    """With API_KEYS set, a door wants one of them as Bearer or X-API-Key, and a wrong one is 401."""
+    """With API_KEYS set, an interface wants one of them as Bearer or X-API-Key, and a wrong one is 401."""
     settings = load_settings(data_dir=planted_copy, api_keys="alpha, beta")
     with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as client:
         body = {"query": CHEMICALS}

@@ -1,4 +1,4 @@
-"""Door Q: ``POST /query/stream``."""
+"""Query API: ``POST /query/stream``."""
 
 from __future__ import annotations
 
@@ -125,12 +125,34 @@ def leave(address: str, path: str, begun: threading.Event) -> None:
 
 @pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream", "/rag/batch"])
 def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
-    """When the client closes the connection, the model's work is cancelled and its place is free again."""
+    """When the client closes the connection, the model's work is cancelled and its slot is free again."""
     patient = Patient()
     with served(embedding, http, patient, max_concurrent_requests=1) as (container, address):
         leave(address, path, patient.begun)
         assert patient.stopped.wait(20)
         wait_until(lambda: container.service.in_flight == 0)
+
+
+class Flood:
+    """A synthesizer that writes more than the sockets' buffers hold, and then until it is stopped."""
+
+    async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
+        for _ in range(32):
+            await emit("word " * (1 << 18))
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def test_a_client_that_reads_nothing_is_disconnected(embedding: EmbeddingModel, http: httpx.Client) -> None:
+    """A stream that nobody reads ends with the time of a request, and its slot is free again."""
+    body = orjson.dumps({"query": CHEMICALS})
+    head = "POST /query/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with served(embedding, http, Flood(), max_concurrent_requests=1, request_timeout_seconds=2) as (container, address):
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            wait_until(lambda: container.service.in_flight == 1)
+            wait_until(lambda: container.service.in_flight == 0)
 
 
 class Slow(PlantedStore):
@@ -152,7 +174,7 @@ class Slow(PlantedStore):
 
 @pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream", "/rag/batch"])
 def test_a_client_that_leaves_ends_the_search(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
-    """A client that has seen nothing yet may leave too: what is searched for it is stopped, and its place free."""
+    """A client that has seen nothing yet may leave too: what is searched for it is stopped, and its slot free."""
     store = Slow(http)
     with served(embedding, http, Patient(), store=store, max_concurrent_requests=1) as (container, address):
         leave(address, path, store.begun)
@@ -161,7 +183,7 @@ def test_a_client_that_leaves_ends_the_search(embedding: EmbeddingModel, http: h
 
 
 def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """When every place is taken, any door says 503 OVERLOADED with Retry-After, soon; a freed place serves again."""
+    """When every slot is taken, a request is 503 OVERLOADED with Retry-After, soon; a freed slot serves again."""
     patient = Patient()
     with (
         served(embedding, http, patient, max_concurrent_requests=1) as (container, address),
@@ -176,7 +198,7 @@ def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, htt
                 assert (refused.status_code, refused.json()["error"]) == (503, "OVERLOADED")
                 assert int(refused.headers["retry-after"]) >= 1
         wait_until(lambda: container.service.in_flight == 0)
-        assert client.post("/query", json={"query": ""}).status_code == 400  # the graph has a place for it again
+        assert client.post("/query", json={"query": ""}).status_code == 400  # the graph has a slot for it again
 
 
 class Choosy:

@@ -1,4 +1,4 @@
-"""Door R: ``garden search``, ``RAGService.retrieve`` and ``GET /api/v1/search``, clause by clause of document R."""
+"""Search API: ``garden search``, ``RAGService.retrieve`` and ``GET /api/v1/search``, clause by clause of document R."""
 
 from __future__ import annotations
 

@@ -13,10 +13,9 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.api.metrics import metrics_of
+from app.api.metrics import Metrics, circuit_states
 from app.api.server import create_app
 from app.bootstrap.compose import AppContainer, build_container
-from app.ops.metrics import circuit_states
 from app.providers.http.circuit import Circuit
 from app.settings import load_settings
 from tests.peers import OllamaPeer
@@ -48,7 +47,7 @@ def of(found: dict[Sample, float], name: str, **labels: str) -> float:
 
 
 def test_a_question_is_counted(client: httpx.Client) -> None:
-    """One question adds one to its door, to its outcome, and to the histogram of each stage it went through."""
+    """One question adds one to its interface, to its outcome, and to the histogram of each stage it went through."""
     before = figures(client)
     assert client.post("/query", json={"query": QUESTION}).status_code == 200
     after = figures(client)
@@ -56,8 +55,8 @@ def test_a_question_is_counted(client: httpx.Client) -> None:
     def more(name: str, **labels: str) -> float:
         return of(after, name, **labels) - of(before, name, **labels)
 
-    assert more("garden_http_requests_total", door="query", route="/query", method="POST", status="200") == 1
-    assert more("garden_http_request_seconds_count", door="query") == 1
+    assert more("garden_http_requests_total", interface="query", route="/query", method="POST", status="200") == 1
+    assert more("garden_http_request_seconds_count", interface="query") == 1
     assert more("garden_questions_total", outcome="answered") == 1
     assert more("garden_question_seconds_count") == 1
     for stage in ("validate", "retrieve", "grade", "synthesize", "cite"):
@@ -65,13 +64,13 @@ def test_a_question_is_counted(client: httpx.Client) -> None:
 
 
 def test_what_is_read_at_the_scrape(client: httpx.Client, here: tuple[str, AppContainer]) -> None:
-    """Chunks of each collection, readiness, places, nothing in flight, and what is built in."""
+    """Chunks of each collection, readiness, slots, nothing in flight, and what is built in."""
     found = figures(client)
     assert of(found, "garden_chunks", collection="corporate_documents") == 1
     assert of(found, "garden_chunks", collection="tasks") == 0
     assert of(found, "garden_ready") == 1
     assert of(found, "garden_draining") == 0
-    assert of(found, "garden_places") == here[1].settings.places
+    assert of(found, "garden_slots") == here[1].settings.slots
     assert of(found, "garden_questions_in_flight") == of(found, "garden_http_requests_in_flight") == 0
     assert of(found, "process_resident_memory_bytes") > 0
     (build,) = [dict(labels) for name, labels in found if name == "garden_build_info"]
@@ -102,7 +101,7 @@ def test_metrics_want_no_key(tmp_path: Path, embedding: Any) -> None:
             assert httpx.get(f"{address}/docs").status_code == (401 if keys else 200)
             found = samples(httpx.get(f"{address}/metrics").text)
             status = "401" if keys else "200"
-            route = {"door": "none", "route": "none"} if keys else {"door": "page", "route": "/docs"}
+            route = {"interface": "none", "route": "none"} if keys else {"interface": "page", "route": "/docs"}
             assert of(found, "garden_http_requests_total", method="GET", status=status, **route) == 1
             assert sum(name == "garden_http_requests_total" for name, _ in found) == 1
 
@@ -142,8 +141,8 @@ def exported(tmp_path_factory: pytest.TempPathFactory, embedding: Any) -> set[st
     """The names of all series a service with a chat model exports."""
     settings = load_settings(data_dir=tmp_path_factory.mktemp("names"), ollama_model="llama3.2:1b")
     container = build_container(settings, embedding=embedding)
-    metrics = metrics_of(container)
-    metrics.stored("documents", 1)
+    metrics = Metrics(container)
+    metrics.chunks["documents"] = 1
     asyncio.run(container.aclose())
     names: set[str] = set()
     for family in metrics.registry.collect():

@@ -10,7 +10,6 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from app.pipeline.chat_synthesizer import ChatSynthesizer
-from graph.relevance.extractive import ExtractiveSynthesizer
 from app.providers.chat.completion import ChatCompletion, ChatModel
 from app.providers.chat.models import RETRY_ONCE, make_completion
 from app.providers.http.circuit import Circuit
