@@ -21,53 +21,36 @@ NO_RETRIES: Any = {"max_retries": 0}
 
 
 class CohereConnection:
-    """One key and address, and the clients on it, made when first used. ``seconds`` limits each read and connect.
+    """One key and address, and the SDK's client on it. ``seconds`` limits each read and connect.
 
     Without *kept* no connection outlives its answer, so that there is nothing to close.
     """
 
     def __init__(self, key: SecretStr, base_url: str, seconds: float, *, kept: bool = True) -> None:
-        self._key = key
-        self._base_url = base_url or COHERE_URL
-        self._seconds = seconds
-        self._kept = kept
-
-    @cached_property
-    def http(self) -> httpx.Client:
-        """HTTP that blocks, with the address and the key set; it keeps no connection."""
-        return httpx.Client(**self._http_options(), limits=httpx.Limits(max_keepalive_connections=0))
-
-    @cached_property
-    def ahttp(self) -> httpx.AsyncClient:
-        """HTTP of the event loop that uses it."""
         from app.providers.http.transport import AiohttpTransport
 
-        return httpx.AsyncClient(**self._http_options(), transport=AiohttpTransport(kept=self._kept))
+        self._options: dict[str, Any] = {
+            "api_key": key.get_secret_value(),
+            "base_url": base_url or COHERE_URL,
+            "timeout": seconds,
+            "httpx_client": httpx.AsyncClient(
+                transport=AiohttpTransport(kept=kept), timeout=seconds, follow_redirects=True
+            ),
+        }
 
     @cached_property
     def aclient(self) -> cohere.AsyncClientV2:
-        """The SDK's client of an event loop. The first use imports the SDK, which takes seconds."""
+        """The client of any event loop. The first use imports the SDK, which takes seconds."""
         import cohere
 
-        client = cohere.AsyncClientV2(
-            self._key.get_secret_value(), base_url=self._base_url, timeout=self._seconds, httpx_client=self.ahttp
-        )
+        client = cohere.AsyncClientV2(**self._options)
         for name in ("embed", "rerank"):
             setattr(client, name, partial(getattr(client, name), request_options=NO_RETRIES))
         return client
 
     async def aclose(self) -> None:
-        """Close the connections of the running loop."""
-        if "ahttp" in self.__dict__:
-            await self.ahttp.aclose()
-
-    def _http_options(self) -> dict[str, Any]:
-        return {
-            "base_url": self._base_url,
-            "headers": {"Authorization": f"Bearer {self._key.get_secret_value()}"},
-            "timeout": self._seconds,
-            "follow_redirects": True,
-        }
+        """Close the connections."""
+        await self._options["httpx_client"].aclose()
 
 
 def connect(settings: Settings, setting: str, seconds: float, *, kept: bool = True) -> CohereConnection:

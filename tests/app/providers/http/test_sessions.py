@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import socket
-import struct
 import subprocess
 import sys
 import weakref
@@ -13,7 +11,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.providers.http.sessions import mind_the_end
 from app.providers.http.transport import Sessions, open_session
 from tests.peers import OllamaPeer
 
@@ -65,7 +62,6 @@ def test_a_process_that_closes_nothing_ends_quietly(peer: OllamaPeer) -> None:
     """Sessions of a loop that runs in a thread, and of one that has ended: neither complains at the end."""
     code = f"""
 import asyncio, atexit, logging
-from app.providers.http.sessions import mind_the_end
 from app.providers.http.transport import Sessions, open_session
 from app.library.sync_bridge import LoopThread
 logging.basicConfig()
@@ -82,36 +78,3 @@ print("asked")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == ("asked\n", "")
-
-
-async def test_a_connection_that_is_reset_when_idle_is_no_complaint(caplog: pytest.LogCaptureFixture) -> None:
-    """A server that throws kept connections away, as one that restarts, fills no log."""
-    gc.collect()  # what tests before this one left is not to complain here
-    caplog.clear()
-    thrown = asyncio.Event()
-
-    async def throw(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ngr")
-        await writer.drain()
-        await asyncio.sleep(0.05)  # the rest in a packet of its own
-        writer.write(b"ass")
-        await writer.drain()
-        await asyncio.sleep(0.05)
-        taken = writer.get_extra_info("socket")
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        writer.transport.abort()
-        thrown.set()
-
-    server = await asyncio.start_server(throw, "127.0.0.1", 0)
-    sessions = Sessions(lambda: open_session(True))
-    async with server:
-        async with sessions.here.get(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/") as response:
-            mind_the_end(response)
-            assert await response.read() == b"grass"
-        await thrown.wait()
-        await asyncio.sleep(0.05)  # for the loop to see it
-    await sessions.aclose()
-    del response
-    gc.collect()
-    assert caplog.messages == []
