@@ -23,7 +23,6 @@ from app.ingest.sink import Sink
 from app.ingest.source_registry import note_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.settings import Settings, load_settings
-from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
@@ -32,18 +31,11 @@ OK, FAILED = 0, 1
 SAMPLE_TASKS = "tasks.jsonl"
 
 
-def run_ingest(
-    paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool, ray: str | None = None
-) -> int:
-    """Plant *paths*; returns 0 when at least one document is now in the garden or nothing had to be done.
-
-    With *ray*, the address of a cluster, the work is done there.
-    """
-    if ray and tasks:
-        raise InvalidInput("--ray and --tasks do not go together: tasks are small.", field="ray")
+def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool) -> int:
+    """Ingest *paths*; returns 0 when at least one document is stored now or nothing had to be done."""
     name = "tasks_collection" if tasks else "vector_store_collection"
     settings = load_settings(**({name: collection} if collection else {}))
-    report = asyncio.run(_plant_tasks(settings, paths, prune) if tasks else _plant(settings, paths, prune, ray))
+    report = asyncio.run(_plant_tasks(settings, paths, prune) if tasks else _plant(settings, paths, prune))
     if as_json:
         sys.stdout.buffer.write(orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
     else:
@@ -66,38 +58,13 @@ async def plant_if_empty(container: AppContainer, folder: Path) -> None:
     _summarise(report)
 
 
-async def _plant(settings: Settings, paths: Sequence[Path], prune: bool, ray: str | None) -> IngestReport:
+async def _plant(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
     await asyncio.to_thread(check_paths, paths)  # before they are noted
     with planting() as on_progress:
-        if ray:
-            return await _plant_on_ray(settings, paths, prune, ray, on_progress)
         async with _open_sink(settings, tasks=False) as sink:
             _note(settings, paths)
             planted = IngestManifest(_folder(settings), paths, prune=prune)
             return await ingest_into(sink, paths, planted=planted, on_progress=on_progress)
-
-
-async def _plant_on_ray(
-    settings: Settings, paths: Sequence[Path], prune: bool, address: str, on_progress: Callable[[Done], None]
-) -> IngestReport:
-    """The workers embed."""
-    from app.bootstrap.compose import build_container
-    from app.ingest.ray_data import ingest_on_ray
-
-    container = build_container(settings)
-    try:
-        _note(settings, paths)
-        return await ingest_on_ray(
-            paths,
-            address=address,
-            settings=settings,
-            store=container.store,
-            model_name=container.embedding.name,
-            planted=IngestManifest(_folder(settings), paths, prune=prune),
-            on_progress=on_progress,
-        )
-    finally:
-        await container.aclose()
 
 
 async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:

@@ -100,15 +100,13 @@ def ingest(
     collection: Annotated[str | None, typer.Option(help="collection to fill [VECTOR_STORE_COLLECTION]")] = None,
     prune: Annotated[bool, typer.Option(help="remove what these paths brought and no longer hold")] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
-    ray: Annotated[str | None, typer.Option(help="address of a Ray cluster that does the work, or local")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Plant documents: Markdown, text, reStructuredText, HTML, PDF, JSON Lines."""
     with _errors():
         from app.cli.ingest import run_ingest
 
-        done = run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json, ray=ray)
-        raise typer.Exit(done)
+        raise typer.Exit(run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json))
 
 
 @app.command()
