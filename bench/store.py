@@ -17,8 +17,10 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
-from app.ingest.find import find_files
-from app.ingest.reading import Reader
+from app.ingest.documents import LoadedDocument, SplitDocument
+from app.ingest.find import FoundFile, find_files
+from app.ingest.loaders.table import load_file
+from app.ingest.split import split_document
 from app.ingest.transfer.archive import Head, write_archive
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.embedded import EmbeddedStore
@@ -39,9 +41,10 @@ def main() -> None:
 
 async def measure(count: int) -> dict[str, float]:
     """Fill a store with so many chunks."""
-    with Reader() as reader:
-        documents = [one for one in reader.read_all(find_files([ROOT / "knowledge"])) if hasattr(one, "chunks")]
-    chunks = [chunk for document in documents for chunk in document.chunks]  # type: ignore[union-attr]
+    found = [file for file in find_files([ROOT / "knowledge"]) if isinstance(file, FoundFile)]
+    loaded = [one for file in found for one in load_file(file.path, file.source) if isinstance(one, LoadedDocument)]
+    split = [one for document in loaded for one in split_document(document) if isinstance(one, SplitDocument)]
+    chunks = [chunk for document in split for chunk in document.chunks]
     with tempfile.TemporaryDirectory(prefix="garden-store-") as folder:
         store = EmbeddedStore(DeterministicFakeEmbedding(size=SIZE), Path(folder), "garden", SIZE)
         draw = np.random.default_rng(1)

@@ -18,7 +18,7 @@ from app.cli.ingest import planting
 from app.ingest.documents import SkippedFile
 from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.salvage import salvage
-from app.ingest.source_registry import read_sources
+from app.ingest.manifest import read_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.database import Database
@@ -124,8 +124,7 @@ async def _refill(container: AppContainer, database: Database, report: CheckRepo
         sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
         await store.adelete_documents(report.damaged_documents)
         if report.set_aside or report.damaged_documents:
-            noted = read_sources(database.folder)
-            paths = noted.tasks if tasks else noted.paths
+            paths = read_sources(database.folder)
             report.missing_paths = [str(path) for path in paths if not path.exists()]
             there = [path for path in paths if path.exists()]
             if tasks:

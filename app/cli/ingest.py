@@ -15,12 +15,11 @@ from rich.markup import escape
 
 from app.cli.progress import progress
 from app.ingest.documents import IngestReport
-from app.ingest.manifest import IngestManifest
+from app.ingest.manifest import IngestManifest, note_sources
 from app.ingest.pipeline import check_paths, ingest_documents, ingest_into
 from app.ingest.run import Progress as Done
 from app.ingest.samples import sample_paths
 from app.ingest.sink import Sink
-from app.ingest.source_registry import note_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.settings import Settings, load_settings
 
@@ -63,30 +62,30 @@ async def _plant(settings: Settings, paths: Sequence[Path], prune: bool) -> Inge
     with planting() as on_progress:
         async with _open_sink(settings, tasks=False) as sink:
             _note(settings, paths)
-            planted = IngestManifest(_folder(settings), paths, prune=prune)
-            return await ingest_into(sink, paths, planted=planted, on_progress=on_progress)
+            manifest = IngestManifest(_folder(settings), paths, prune=prune)
+            return await ingest_into(sink, paths, manifest=manifest, on_progress=on_progress)
 
 
 async def _plant_tasks(settings: Settings, paths: Sequence[Path], prune: bool) -> IngestReport:
     """All files are read before any task is stored: a line that is wrong stops the whole."""
-    planted = IngestManifest(_folder(settings, tasks=True), paths, prune=prune)
+    manifest = IngestManifest(_folder(settings, tasks=True), paths, prune=prune)
     documents = []
     for path in paths:
         for document in task_documents(read_tasks(path)):
-            planted.brings(document.document_id, path)
+            manifest.brings(document.document_id, path)
             documents.append(document)
     with progress("planting", "tasks") as show:
         async with _open_sink(settings, tasks=True) as sink:
             _note(settings, paths, tasks=True)
             return await ingest_documents(
-                sink, documents, planted=planted, on_progress=lambda done: show(done.documents, len(documents), "")
+                sink, documents, manifest=manifest, on_progress=lambda done: show(done.documents, len(documents), "")
             )
 
 
 def _note(settings: Settings, paths: Sequence[Path], *, tasks: bool = False) -> None:
     """Keep where the documents of an embedded collection came from; a server keeps its own backups."""
     if settings.vector_store == "embedded":
-        note_sources(_folder(settings, tasks=tasks), paths, tasks=tasks)
+        note_sources(_folder(settings, tasks=tasks), paths)
 
 
 def _folder(settings: Settings, *, tasks: bool = False) -> Path:

@@ -20,7 +20,7 @@ def load_html(data: bytes, source: str) -> LoadedDocument:
     Title: the only ``h1``, else ``<title>``, else the first heading, else made from the file name. Url:
     ``<link rel="canonical">``.
 
-    Raises ``NotText`` for binary data.
+    Raises ``Unreadable`` for binary data.
     """
     from bs4.dammit import EncodingDetector
 

@@ -50,7 +50,7 @@ def load_jsonl(path: Path, source: str, max_row_chars: int) -> Iterator[LoadedDo
     by its line number (1-based) and left out; a file of rows that are no documents is named once, and so is one that
     somebody rewrites meanwhile.
 
-    Raises ``OSError`` and ``NotText``.
+    Raises ``OSError`` and ``Unreadable``.
     """
     last: dict[str, int] = {}
     broken: dict[int, str] = {}

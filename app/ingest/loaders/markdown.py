@@ -27,7 +27,7 @@ def load_markdown(data: bytes, source: str) -> LoadedDocument:
     Tags of templates are left out, titles of admonitions are paragraphs.
     Emphasis and links keep their words and lose their syntax, lists and tables are lines, code is verbatim.
 
-    Raises ``NotText`` for binary data.
+    Raises ``Unreadable`` for binary data.
     """
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode

@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 def load_rst(data: bytes, source: str) -> LoadedDocument:
     """Read a reStructuredText file. Roles and directives of Sphinx, unknown here, leave their words.
 
-    Raises ``NotText`` for binary data.
+    Raises ``Unreadable`` for binary data.
     """
     from docutils.core import publish_doctree
 

@@ -22,7 +22,7 @@ FULL_LINE = 60
 def load_text(data: bytes, source: str) -> LoadedDocument:
     """Read a plain text file. Its title is its centred title line or first heading, else made from the file name.
 
-    Raises ``NotText`` for binary data.
+    Raises ``Unreadable`` for binary data.
     """
     outline = Outline()
     add_text(outline, decode(data))

@@ -23,7 +23,7 @@ _MARKS = (
 )
 
 
-class NotText(ValueError):
+class Unreadable(ValueError):
     """The bytes are no text in any encoding known here."""
 
 
@@ -33,18 +33,18 @@ def decode(data: bytes, declared: str | None = None) -> str:
     Tried in turn: the byte-order mark, UTF-16 by its many zero bytes, UTF-8 (a few broken bytes become U+FFFD), the
     ``declared`` encoding, a guess from the first 64 KiB where they are no Western text, Windows-1252 and Latin-1.
 
-    Raises ``NotText`` for binary data.
+    Raises ``Unreadable`` for binary data.
     """
     text = data.decode(encoding_of(data, declared), errors="replace").replace("\0", "")
     if _share_of_controls(text[:SAMPLE_BYTES]) > 0.02:
-        raise NotText("binary data, not text")
+        raise Unreadable("binary data, not text")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def encoding_of(data: bytes, declared: str | None = None) -> str:
     """Name the codec for ``data``, in the order ``decode`` tells.
 
-    Raises ``NotText`` for binary data.
+    Raises ``Unreadable`` for binary data.
     """
     for mark, codec in _MARKS:
         if data.startswith(mark):
@@ -74,7 +74,7 @@ def _wide(sample: bytes) -> str:
         return "utf-16-le"
     if even > 0.4 * half and odd < 0.05 * half:
         return "utf-16-be"
-    raise NotText("binary data, not text")
+    raise Unreadable("binary data, not text")
 
 
 def _guess(sample: bytes) -> str:
