@@ -62,7 +62,7 @@ async def measure(count: int) -> dict[str, float]:
             begun = time.perf_counter()
             await store.ahybrid(query, 20)
             times.append(time.perf_counter() - begun)
-        file = Path(folder) / "export.tar"
+        file = Path(folder) / "export.zip"
         begun = time.perf_counter()
         await write_archive(file, Head(collection="g", embedding_model="m", dimension=SIZE), store.apoints())
         exported = time.perf_counter() - begun

@@ -13,9 +13,8 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from app.ingest.transfer.archive import Head, write_archive
+from app.ingest.transfer.archive import Archive, Head, write_archive
 from app.ingest.transfer.copy import check_model, copy
-from app.ingest.transfer.read_archive import Archive
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.http.retry import Retry
 from app.providers.stores.make import make_store
@@ -61,15 +60,10 @@ async def _export(opened: _Opened, file: Path) -> dict[str, Any]:
         head = Head(collection=name, embedding_model=embedding.name, dimension=dimension)
         with _bar("exporting", await store.acount()) as told:
             try:
-                sums = await write_archive(file, head, store.apoints(), told)
+                written = await write_archive(file, head, store.apoints(), told)
             except OSError as error:
                 raise InvalidInput(f"{file} cannot be written: {error.strerror}.", field="file") from error
-        return {
-            "file": str(file),
-            "documents": sums.documents,
-            "chunks": sums.chunks,
-            **head.model_dump(),
-        }
+        return {"file": str(file), **written.model_dump()}
 
 
 async def _import(opened: _Opened, file: Path) -> dict[str, Any]:
@@ -80,9 +74,9 @@ async def _import(opened: _Opened, file: Path) -> dict[str, Any]:
                 f"{file} holds vectors of {archive.head.embedding_model}, and EMBEDDING_MODEL is {embedding.name}: "
                 "set EMBEDDING_MODEL to the first, or ingest the documents again"
             )
-        with _bar("importing", archive.count) as told:
+        with _bar("importing", archive.head.chunks) as told:
             keeps = opened.settings.vector_store != "chroma"
-            done = await copy(archive, archive.documents, store, embedding, sentences=keeps, told=told)
+            done = await copy(archive, archive.documents, store, embedding, sentences=keeps, on_progress=told)
         return {"file": str(file), "collection": name, **_counts(done)}
 
 
@@ -92,7 +86,7 @@ async def _push(opened: _Opened, target: Settings) -> dict[str, Any]:
         try:
             with _bar("pushing", await store.acount()) as told:
                 keeps = target.vector_store != "chroma"
-                done = await copy(store, await store.adocuments(), remote, embedding, sentences=keeps, told=told)
+                done = await copy(store, await store.adocuments(), remote, embedding, sentences=keeps, on_progress=told)
         finally:
             await remote.aclose()
         return {"to": target.vector_store, "collection": name, **_counts(done)}
