@@ -16,9 +16,9 @@ from rich.markup import escape
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.ingest import planting
 from app.ingest.documents import SkippedFile
+from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.salvage import salvage
-from app.ingest.manifest import read_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.database import Database

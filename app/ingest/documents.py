@@ -9,8 +9,16 @@ from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, PositiveInt
-from pydantic import field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    NonNegativeInt,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
 MAX_ID_CHARS = 1_000
 MAX_TITLE_CHARS = 300

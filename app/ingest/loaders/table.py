@@ -11,7 +11,6 @@ from app.ingest.loaders.html import load_html
 from app.ingest.loaders.jsonl import load_jsonl
 from app.ingest.loaders.markdown import load_markdown
 from app.ingest.loaders.pdf import load_pdf
-from app.ingest.loaders.rst import load_rst
 from app.ingest.loaders.text import load_text
 from app.ingest.loaders.text_encoding import Unreadable
 
@@ -21,12 +20,19 @@ MAX_FILE_BYTES = 50 * 1024 * 1024
 MAX_ROW_CHARS = 10_000_000
 """Longest row of a JSON Lines file."""
 
+
+def _load_rst(data: bytes, source: str) -> LoadedDocument:
+    from app.ingest.loaders.rst import load_rst  # docutils is slow to import
+
+    return load_rst(data, source)
+
+
 ONE_DOCUMENT: dict[str, Callable[[bytes, str], LoadedDocument]] = {
     ".md": load_markdown,
     ".markdown": load_markdown,
     ".txt": load_text,
     ".text": load_text,
-    ".rst": load_rst,
+    ".rst": _load_rst,
     ".html": load_html,
     ".htm": load_html,
     ".xhtml": load_html,

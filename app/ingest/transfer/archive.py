@@ -118,7 +118,13 @@ def _members(points: Sequence[Point]) -> Iterator[bytes]:
     lines: list[bytes] = []
     for point, weights in zip(points, sparse, strict=True):
         count = None if weights is None else len(weights)
-        row = _Row(chunk_id=point.chunk_id, text=point.text, metadata=point.metadata, sparse=count, sentences=len(point.sentences))
+        row = _Row(
+            chunk_id=point.chunk_id,
+            text=point.text,
+            metadata=point.metadata,
+            sparse=count,
+            sentences=len(point.sentences),
+        )
         lines.append(row.model_dump_json().encode() + b"\n")
     yield b"".join(lines)
     dense = np.stack([point.dense for point in points]).astype("<f4")

@@ -16,10 +16,9 @@ import pytest
 from app.bootstrap.compose import build_container
 from app.cli.check import run_check
 from app.cli.transfer import run_export, run_import, run_push
-from app.ingest.pipeline import ingest_into
 from app.ingest.manifest import note_sources, read_sources
-from app.ingest.transfer.archive import write_archive
-from app.ingest.transfer.read_archive import Archive
+from app.ingest.pipeline import ingest_into
+from app.ingest.transfer.archive import Archive, write_archive
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import ConfigurationError, StoreUnavailable

@@ -121,9 +121,10 @@ async def test_a_reader_that_dies_is_replaced(tmp_path: Path) -> None:
     (path := tmp_path / "a.jsonl").write_text('{"document_id": "d", "text": "Text."}\n' * 200_000)
     (after := tmp_path / "b.txt").write_text("Hello there.")
     async with Reader() as reader:
+        await read(reader, after)
         reading = asyncio.create_task(read(reader, path))
-        while reader.process is None:
-            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert reader.process is not None
         reader.process.kill()
         died = await reading
         assert isinstance(died, SkippedFile)
@@ -157,7 +158,7 @@ serve()
 async def test_a_defect_of_a_loader_is_logged_with_its_traceback(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An error of our own is named as one, not as a broken file; its traceback is in the log, and the next file read."""
+    """It is named as an internal error, not as a broken file, and the next file is read."""
     (path := tmp_path / "a.txt").write_text("Hello there.")
     (after := tmp_path / "b.md").write_text("Hello there.")
     async with Reader(program=BROKEN_LOADER) as reader:
@@ -167,7 +168,7 @@ async def test_a_defect_of_a_loader_is_logged_with_its_traceback(
     assert result.reason == "internal error of the .txt loader (KeyError), see the log"
     (record,) = [record for record in caplog.records if record.message == "loader_failed"]
     assert record.__dict__["file"] == "a.txt"
-    assert 'return {}["no such key"]' in record.__dict__["traceback"] or "in broken" in record.__dict__["traceback"]
+    assert "in broken" in record.__dict__["traceback"]
 
 
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
