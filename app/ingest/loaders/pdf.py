@@ -8,15 +8,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pypdf import PageObject, PdfReader
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.outline import Outline, title_from_name
 from app.ingest.loaders.pdf_paragraphs import Line, add_lines
 from app.ingest.loaders.text_encoding import Unreadable
 
-if TYPE_CHECKING:
-    from pypdf import PageObject
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 MAX_PAGES = 20_000
 EDGE = 2
@@ -25,14 +26,11 @@ EDGE = 2
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
 
 
-def load_pdf(data: bytes, source: str) -> LoadedDocument:
+def load(data: bytes, source: str) -> LoadedDocument:
     """Read the text of a PDF page by page (pages are 1-based); lines in larger type are its headings.
 
     Raises ``Unreadable`` when it is encrypted, damaged, too long or holds no text.
     """
-    from pypdf import PdfReader
-
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):

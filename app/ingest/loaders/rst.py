@@ -69,7 +69,7 @@ class _UnknownDirective(Directive):
         return content.children
 
 
-def load_rst(data: bytes, source: str) -> LoadedDocument:
+def load(data: bytes, source: str) -> LoadedDocument:
     """Read a reStructuredText file. Roles and directives that docutils does not know leave their words.
 
     Raises ``Unreadable`` for binary data.

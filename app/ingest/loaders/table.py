@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from app.ingest.documents import LoadedDocument, SkippedFile
-from app.ingest.loaders.html import load_html
 from app.ingest.loaders.jsonl import load_jsonl
-from app.ingest.loaders.markdown import load_markdown
-from app.ingest.loaders.pdf import load_pdf
-from app.ingest.loaders.text import load_text
 from app.ingest.loaders.text_encoding import Unreadable
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -20,28 +17,21 @@ MAX_FILE_BYTES = 50 * 1024 * 1024
 MAX_ROW_CHARS = 10_000_000
 """Longest row of a JSON Lines file."""
 
-
-def _load_rst(data: bytes, source: str) -> LoadedDocument:
-    from app.ingest.loaders.rst import load_rst  # docutils is slow to import
-
-    return load_rst(data, source)
-
-
-ONE_DOCUMENT: dict[str, Callable[[bytes, str], LoadedDocument]] = {
-    ".md": load_markdown,
-    ".markdown": load_markdown,
-    ".txt": load_text,
-    ".text": load_text,
-    ".rst": _load_rst,
-    ".html": load_html,
-    ".htm": load_html,
-    ".xhtml": load_html,
-    ".pdf": load_pdf,
+FORMATS = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".text": "text",
+    ".rst": "rst",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
 }
-"""Suffix → loader, which takes bytes and source. Raises ``Unreadable`` with words for people."""
+"""Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import."""
 
 ROWS = frozenset({".jsonl", ".ndjson"})
-LOADERS = frozenset(ONE_DOCUMENT) | ROWS
+LOADERS = frozenset(FORMATS) | ROWS
 """Every suffix that is read, in lower case."""
 
 log = logging.getLogger("garden.ingest")
@@ -79,7 +69,8 @@ def _one_document(path: Path, source: str) -> LoadedDocument:
         raise Unreadable("empty")
     if size > MAX_FILE_BYTES:
         raise Unreadable(f"larger than {MAX_FILE_BYTES // 1024**2} MiB ({size // 1024**2} MiB)")
-    document = ONE_DOCUMENT[path.suffix.lower()](path.read_bytes(), source)
+    loader = import_module(f"app.ingest.loaders.{FORMATS[path.suffix.lower()]}")
+    document: LoadedDocument = loader.load(path.read_bytes(), source)
     if not document.blocks:
         raise Unreadable("no text in it")
     return document

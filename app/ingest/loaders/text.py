@@ -19,7 +19,7 @@ FULL_LINE = 60
 """Columns that a line of wrapped text reaches in a text with a margin."""
 
 
-def load_text(data: bytes, source: str) -> LoadedDocument:
+def load(data: bytes, source: str) -> LoadedDocument:
     """Read a plain text file. Its title is its centred title line or first heading, else made from the file name.
 
     Raises ``Unreadable`` for binary data.

@@ -148,9 +148,9 @@ def broken(data, source):
 
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from app.ingest.loaders import table
+from types import SimpleNamespace
 from app.ingest.reading import serve
-table.ONE_DOCUMENT[".txt"] = broken
+sys.modules["app.ingest.loaders.text"] = SimpleNamespace(load=broken)
 serve()
 """
 
