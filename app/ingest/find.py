@@ -79,6 +79,6 @@ def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
             except OSError as error:  # in a folder one may list and not enter
                 rows = path.suffix.lower() in ROWS
                 yield SkippedFile(path=source, reason=f"cannot be read: {error.strerror}", rows_lost=rows)
-    for error in unlisted:
-        source = _name(Path(error.filename).relative_to(root))
-        yield SkippedFile(path=source, reason=f"the folder cannot be listed: {error.strerror}", rows_lost=True)
+    for refused in unlisted:
+        source = _name(Path(refused.filename).relative_to(root))
+        yield SkippedFile(path=source, reason=f"the folder cannot be listed: {refused.strerror}", rows_lost=True)

@@ -38,12 +38,12 @@ def salvage(file: Path, model_name: str, known: Container[str]) -> tuple[list[Sp
         first = {**found[0]}
         stored = first.pop("content_hash", None)
         try:
-            document = SplitDocument(
-                **{name: first.get(name) for name in _OF_DOCUMENT},
-                metadata={name: its for name, its in first.items() if name not in _OWN},
-                chunks=tuple(
-                    TextChunk(text=one["text"], **{name: one.get(name) for name in _OF_CHUNK}) for one in found
-                ),
+            document = SplitDocument.model_validate(
+                {
+                    **{name: first.get(name) for name in _OF_DOCUMENT},
+                    "metadata": {name: its for name, its in first.items() if name not in _OWN},
+                    "chunks": [{name: one.get(name) for name in (*_OF_CHUNK, "text")} for one in found],
+                }
             )
         except ValidationError:
             lost.append(document_id)

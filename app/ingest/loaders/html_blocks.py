@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bs4 import NavigableString, Tag
-from bs4.element import PageElement
+from bs4 import Tag
+from bs4.element import NavigableString, PageElement
 
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.plain_markup import fenced, table_row
@@ -150,7 +150,8 @@ def _rows(table: Tag) -> str:
             rows.append([])
         elif rows and isinstance(node, Tag) and node.name in ("th", "td"):
             rows[-1].append("")
+        elif rows and rows[-1] and isinstance(node, Tag):
+            rows[-1][-1] += "" if node.name in INLINE else " "
         elif rows and rows[-1]:
-            is_text = not isinstance(node, Tag)
-            rows[-1][-1] += _text(node) if is_text else "" if node.name in INLINE else " "
+            rows[-1][-1] += _text(node)
     return "\n".join(table_row(row) for row in rows if any(map(str.strip, row)))

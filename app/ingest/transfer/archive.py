@@ -9,9 +9,8 @@
     000001.chunks.jsonl     … groups of up to 256 chunks, numbered without a gap
     garden.json             format, version, layout, collection, embedding_model, dimension, chunks, documents
 
-``"sparse": null`` says that the collection held no such vector; then it is computed from the text at the import. ZIP
-keeps a CRC-32 of every member. Nothing is ever extracted to a path or unpickled: an array's header is compared with
-the one it must have. So a file from a stranger can be wrong, but not dangerous.
+``"sparse": null``: the collection held no such vector, and the import computes it from the text. ZIP keeps a CRC-32 of
+every member. Nothing is extracted to a path or unpickled, so a file from a stranger can be wrong, but not dangerous.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ WEIGHT = np.dtype([("index", "<u4"), ("value", "<f4")])
 
 
 class Head(BaseModel):
-    """What the file says of itself."""
+    """Describes the file."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
@@ -118,13 +117,8 @@ def _members(points: Sequence[Point]) -> Iterator[bytes]:
     lines: list[bytes] = []
     for point, weights in zip(points, sparse, strict=True):
         count = None if weights is None else len(weights)
-        row = _Row(
-            chunk_id=point.chunk_id,
-            text=point.text,
-            metadata=point.metadata,
-            sparse=count,
-            sentences=len(point.sentences),
-        )
+        own = {"chunk_id": point.chunk_id, "text": point.text, "metadata": point.metadata}
+        row = _Row.model_validate({**own, "sparse": count, "sentences": len(point.sentences)})
         lines.append(row.model_dump_json().encode() + b"\n")
     yield b"".join(lines)
     dense = np.stack([point.dense for point in points]).astype("<f4")
