@@ -13,9 +13,9 @@ from rich.console import Console
 from app.cli.ingest import file_progress
 from app.cli.shared import FAILED, OK, open_container, print_json
 from app.ingest.documents import SkippedFile
+from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.salvage import salvage
-from app.ingest.source_registry import read_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.database import Database
@@ -122,8 +122,7 @@ async def _repair(
         sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
         await store.adelete_documents(report.damaged_documents)
         if report.set_aside or report.damaged_documents:
-            sources = read_sources(database.folder)
-            recorded = sources.tasks if tasks else sources.paths
+            recorded = read_sources(database.folder)
             report.missing_paths = [str(path) for path in recorded if not path.exists()]
             paths = [path for path in recorded if path.exists()]
             if tasks:

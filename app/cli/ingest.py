@@ -14,11 +14,10 @@ from rich.markup import escape
 from app.cli.progress import progress
 from app.cli.shared import FAILED, OK, open_container, print_json
 from app.ingest.documents import IngestReport
-from app.ingest.manifest import IngestManifest
+from app.ingest.manifest import IngestManifest, note_sources
 from app.ingest.pipeline import check_paths, ingest_documents, ingest_into
 from app.ingest.run import Progress
 from app.ingest.samples import sample_folder, sample_paths
-from app.ingest.source_registry import note_sources
 from app.ingest.tasks import read_tasks, task_documents
 from app.settings import Settings, load_settings
 
@@ -46,7 +45,7 @@ async def _ingest(settings: Settings, paths: Sequence[Path], manifest: IngestMan
     with file_progress() as on_progress:
         async with open_container(settings) as container:
             _record_sources(settings, paths)
-            return await ingest_into(container.sink, paths, planted=manifest, on_progress=on_progress)
+            return await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
 
 
 async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
@@ -62,7 +61,7 @@ async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: Ing
             return await ingest_documents(
                 container.tasks.sink,
                 documents,
-                planted=manifest,
+                manifest=manifest,
                 on_progress=lambda done: show(done.documents, len(documents), ""),
             )
 
@@ -83,7 +82,7 @@ async def ingest_samples_if_empty(container: AppContainer, folder: Path | None =
 def _record_sources(settings: Settings, paths: Sequence[Path], *, tasks: bool = False) -> None:
     """Record where the documents of an embedded collection came from, for ``garden check --repair``."""
     if settings.vector_store == "embedded":
-        note_sources(_folder(settings, tasks=tasks), paths, tasks=tasks)
+        note_sources(_folder(settings, tasks=tasks), paths)
 
 
 def _folder(settings: Settings, *, tasks: bool) -> Path:

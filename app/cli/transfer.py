@@ -13,9 +13,8 @@ from rich.console import Console
 
 from app.cli.progress import progress
 from app.cli.shared import OK, print_json
-from app.ingest.transfer.archive import Head, write_archive
+from app.ingest.transfer.archive import Archive, Head, write_archive
 from app.ingest.transfer.copy import check_model, copy
-from app.ingest.transfer.read_archive import Archive
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.http.retry import Retry
 from app.providers.stores.make import make_store
@@ -64,7 +63,7 @@ async def _export(settings: Settings, embedding: EmbeddingModel | None, file: Pa
                 written = await write_archive(file, head, store.apoints(), on_progress)
             except OSError as error:
                 raise InvalidInput(f"{file} cannot be written: {error.strerror}.", field="file") from error
-    return {"file": str(file), "documents": written.documents, "chunks": written.chunks, **head.model_dump()}
+    return {"file": str(file), **written.model_dump()}
 
 
 async def _import(settings: Settings, embedding: EmbeddingModel | None, file: Path) -> dict[str, Any]:
@@ -76,8 +75,8 @@ async def _import(settings: Settings, embedding: EmbeddingModel | None, file: Pa
                 "set EMBEDDING_MODEL to the first, or ingest the documents again"
             )
         sentences = settings.vector_store != "chroma"
-        with _chunk_progress("importing", archive.count) as on_progress:
-            done = await copy(archive, archive.documents, store, model, sentences=sentences, told=on_progress)
+        with _chunk_progress("importing", archive.head.chunks) as on_progress:
+            done = await copy(archive, archive.documents, store, model, sentences=sentences, on_progress=on_progress)
     return {"file": str(file), "collection": settings.vector_store_collection, **asdict(done)}
 
 
@@ -88,7 +87,7 @@ async def _push(settings: Settings, embedding: EmbeddingModel | None, to: str) -
         documents = await store.adocuments()
         try:
             with _chunk_progress("pushing", await store.acount()) as on_progress:
-                done = await copy(store, documents, remote, model, sentences=to != "chroma", told=on_progress)
+                done = await copy(store, documents, remote, model, sentences=to != "chroma", on_progress=on_progress)
         finally:
             await remote.aclose()
     return {"to": to, "collection": name, **asdict(done)}

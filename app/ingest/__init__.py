@@ -1,12 +1,5 @@
-"""From files to a collection, in the order it happens.
+"""Ingest files into a collection.
 
-find.py             paths → files                   load.py        file → document (one ``load_*.py`` per format)
-outline.py          headings → title, chapters and sections, one rule for every format
-split.py            document → chunks               identify.py    ids and hashes that stay the same
-reading.py          the two above, in a process of their own (``reader_process.py``)
-parts.py            documents → batches             embed.py       batches → points
-sink.py             points → a collection here      remote.py      ... or one that a running server holds
-run.py              what is new, changed, the same or gone
-pipeline.py         all of it: ``ingest(paths, store=…, embeddings=…, model_name=…)``
-tasks.py            tasks for door S
+``find`` (paths → files) → ``reading`` (a process of its own: ``loaders`` and ``split``) → ``run`` (what is new, changed
+or gone) → ``parts`` (batches) → ``embed`` → ``sink`` (a collection). ``pipeline`` is the entry point.
 """

@@ -1,17 +1,19 @@
-"""A block that is too long for one chunk → pieces, broken where it hurts least."""
+"""Break a block that is too long for one chunk into pieces."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from math import ceil
+from typing import TypeVar
 
 from app.ingest.documents import Block
 from app.ingest.word_pieces import CHARS_PER_PIECE, weight
 from graph.sentences import sentence_spans
 
 _FENCES = ("```", "~~~")
+T = TypeVar("T")
 
 
 def broken(block: Block, limit: int) -> Iterator[str]:
@@ -21,53 +23,47 @@ def broken(block: Block, limit: int) -> Iterator[str]:
     code at blank lines or else at lines (each piece in its own fence), a table at rows (each piece below the header).
     A sentence, line or row that is itself too long is broken between words, a word that is too long anywhere.
     """
+    lines = block.text.split("\n")
     match block.kind:
         case "prose":
-            yield from _sentences(block.text, limit)
+            starts = [start for start, _ in sentence_spans(block.text)]
+            for start, end in zip([0, *starts[1:]], [*starts[1:], len(block.text)], strict=True):
+                yield from _words(block.text[start:end], limit)
         case "list":
-            yield from _together(_items(block.text.split("\n")), limit)
+            for items in _fitting(_items(lines), limit, lambda item: sum(map(weight, item))):
+                parts = [part for item in items for part in _list_parts(item, limit)]
+                yield from _joined(parts, limit)
         case "code":
-            yield from _code(block.text.split("\n"), limit)
+            yield from _code(lines, limit)
         case "table":
-            yield from _table(block.text.split("\n"), limit)
-
-
-def _sentences(text: str, limit: int) -> Iterator[str]:
-    starts = [start for start, _ in sentence_spans(text)]
-    for start, end in zip([0, *starts[1:]], [*starts[1:], len(text)], strict=True):
-        yield from _words(text[start:end], limit)
+            yield from _table(lines, limit)
 
 
 def _table(lines: Sequence[str], limit: int) -> Iterator[str]:
-    """Rows, as many together as fit, each piece below the header: the first row, and the next if that is a title."""
+    """Break at rows, each piece below the header: the first row, and the next if the first is a title."""
     count = 2 if len(lines) > 2 and lines[0].count("|") == 2 < lines[1].count("|") else 1
     header = "\n".join(lines[:count])
-    room = limit - ceil(weight(header))
-    if room < limit // 3:
+    left = limit - ceil(weight(header))
+    if left < limit // 3:
         yield from _lines(lines, limit)
     else:
-        yield from (f"{header}\n{piece}" for piece in _lines(lines[count:], room))
+        yield from (f"{header}\n{piece}" for piece in _lines(lines[count:], left))
 
 
 def _code(fenced: Sequence[str], limit: int) -> Iterator[str]:
-    """Code in its fence, as many stretches between blank lines together as fit, each piece in a fence of its own."""
+    """Break at blank lines, or else at lines, each piece in a fence of its own."""
     first, *lines, last = fenced
-    for piece in _full(_stretches(lines, limit - 4), limit - 4):
+    runs = ["\n".join(run) for _, run in groupby(lines, key=lambda line: bool(line.strip()))]
+    parts: list[str] = []
+    for run in runs:
+        whole = sum(map(weight, run.split("\n"))) <= limit - 4
+        parts += [run] if whole else [part for line in run.split("\n") for part in _words(line, limit - 4)]
+    for piece in _joined(parts, limit - 4):
         yield "\n".join([first, piece.strip("\n"), last])
 
 
-def _stretches(lines: Iterable[str], limit: int) -> Iterator[str]:
-    """Lines up to a blank one and the blank ones themselves; a stretch that is too long comes line by line."""
-    for _, run in groupby(lines, key=lambda line: bool(line.strip())):
-        stretch = list(run)
-        if sum(map(weight, stretch)) <= limit:
-            yield "\n".join(stretch)
-        else:
-            yield from (part for line in stretch for part in _words(line, limit))
-
-
 def _items(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The outermost items of a list, each with the lines and the code below it."""
+    """Yield the outermost items of a list, each with the lines and the code below it."""
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
     item: list[str] = []
     for unit in _units(lines):
@@ -80,7 +76,7 @@ def _items(lines: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _units(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Lines one by one, but code with its fence as one, and the rows of a table."""
+    """Yield lines one by one, but code with its fence as one, and the rows of a table."""
     held: list[str] = []
     for line in lines:
         if held and held[0].lstrip().startswith("|") and not line.lstrip().startswith("|"):
@@ -101,68 +97,46 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _together(items: Iterable[list[str]], limit: int) -> Iterator[str]:
-    """Whole items, as many together as fit; one that is too long is broken at lines."""
-    held: list[str] = []
-    size = 0.0
-    for item in items:
-        more = sum(map(weight, item))
-        if held and size + more > limit:
-            yield from _full(_parts(held, limit), limit)
-            held, size = [], 0.0
-        held += item
-        size += more
-    yield from _full(_parts(held, limit), limit)
-
-
-def _parts(lines: Sequence[str], limit: int) -> Iterator[str]:
-    """Lines of a list that fit; code and tables stay whole where they do."""
-    for unit in _units(lines):
+def _list_parts(item: Sequence[str], limit: int) -> Iterator[str]:
+    """Yield the lines of an item; code and tables are not broken where they fit."""
+    for unit in _units(item):
         if len(unit) == 1:
             yield from _words(unit[0], limit)
         elif sum(map(weight, unit)) <= limit:
             yield "\n".join(unit)
-        elif unit[0].lstrip().startswith("|"):
-            yield from _table(unit, limit)
         else:
-            yield from _code(unit, limit)
+            yield from (_table if unit[0].lstrip().startswith("|") else _code)(unit, limit)
 
 
 def _lines(lines: Iterable[str], limit: int) -> Iterator[str]:
-    """Whole lines, as many together as fit."""
-    return _full((part for line in lines for part in _words(line, limit)), limit)
+    return _joined((part for line in lines for part in _words(line, limit)), limit)
 
 
-def _full(parts: Iterable[str], limit: int) -> Iterator[str]:
-    """Parts that fit, as many together as do."""
-    held: list[str] = []
+def _joined(parts: Iterable[str], limit: int) -> Iterator[str]:
+    """Join parts that fit, as many lines together as do."""
+    texts = ("\n".join(some) for some in _fitting(parts, limit, weight))
+    return (text for text in texts if text.strip())
+
+
+def _fitting(parts: Iterable[T], limit: int, size_of: Callable[[T], float]) -> Iterator[list[T]]:
+    """Yield as many parts together as fit."""
+    held: list[T] = []
     size = 0.0
     for part in parts:
-        more = weight(part)
+        more = size_of(part)
         if held and size + more > limit:
-            yield from _filled("\n".join(held))
+            yield held
             held, size = [], 0.0
         held.append(part)
         size += more
-    yield from _filled("\n".join(held))
+    yield held
 
 
 def _words(text: str, limit: int) -> Iterator[str]:
-    """``text`` itself if it fits, else runs of whole words; a stretch of white space that fills one is left out."""
+    """Yield ``text`` if it fits, else runs of whole words; white space that fills a piece is left out."""
     if weight(text) <= limit:
         yield text
         return
-    start, size = 0, 0.0
-    for match in re.finditer(rf"\S{{1,{limit}}}\s{{0,{CHARS_PER_PIECE}}}|\s{{1,{CHARS_PER_PIECE}}}", text):
-        more = weight(match.group())
-        if size and size + more > limit:
-            yield from _filled(text[start : match.start()])
-            start, size = match.start(), 0.0
-        size += more
-    yield from _filled(text[start:])
-
-
-def _filled(text: str) -> Iterator[str]:
-    """``text``, unless it is blank."""
-    if text.strip():
-        yield text
+    found = re.findall(rf"\S{{1,{limit}}}\s{{0,{CHARS_PER_PIECE}}}|\s{{1,{CHARS_PER_PIECE}}}", text)
+    texts = ("".join(words) for words in _fitting(found, limit, weight))
+    yield from (text for text in texts if text.strip())

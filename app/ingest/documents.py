@@ -1,6 +1,6 @@
-"""What travels through ingest: plain, frozen data that reads and writes as JSON.
+"""The data of ingest, frozen and JSON-serializable.
 
-``Block → LoadedDocument`` is what a loader reads, ``TextChunk → SplitDocument`` what the splitter makes of it.
+A loader reads ``Block`` → ``LoadedDocument``; the splitter makes ``TextChunk`` → ``SplitDocument`` of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_TITLE_CHARS = 300
 MAX_LABEL_CHARS = 500
 MAX_URL_CHARS = 2_000
 MAX_CHUNK_CHARS = 100_000
-"""Longest text of a row that is one chunk; what is split here is far shorter."""
+"""Longest text of a JSON Lines row that is one chunk; chunks that are split here are far shorter."""
 
 DocumentId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 ChunkId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS + 20)]
@@ -33,7 +33,7 @@ Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS)]
 Url = Annotated[str, Field(max_length=MAX_URL_CHARS)]
 
 Kind = Literal["prose", "list", "table", "code"]
-"""How a block may be broken when it is too long: at sentences, at items, at rows (header repeated), at lines."""
+"""Where a block is broken when it is too long: at sentences, at items, at rows (header repeated), at lines."""
 
 
 class _Data(BaseModel):
@@ -41,10 +41,10 @@ class _Data(BaseModel):
 
 
 class Block(_Data):
-    """One paragraph, list, table or piece of code, as readable text, and where in the document it stands.
+    """One paragraph, list, table or piece of code as readable text, with its position in the document.
 
-    A table is one ``| a | b |`` line per row, the header first; code stands in its fence. ``page`` is 1-based. With
-    ``chunk_id`` the block is one chunk and stays whole, to the letter.
+    A table is one ``| a | b |`` line per row, the header first; code is in its fence. ``page`` is 1-based. A block
+    with ``chunk_id`` is one chunk and is never changed.
     """
 
     text: str
@@ -55,8 +55,8 @@ class Block(_Data):
     chunk_id: ChunkId | None = None
 
 
-class Described(_Data):
-    """What is known of a document, however it is cut up.
+class DocumentInfo(_Data):
+    """What is known of a document as a whole.
 
     ``source`` names the document to people: its path below the ingested root, with ``/``; for a row of JSON Lines its
     document id. ``metadata`` joins the metadata of every chunk.
@@ -76,13 +76,11 @@ class Described(_Data):
         except (TypeError, ValueError):
             same = False
         if not same:
-            raise ValueError(
-                "must be plain JSON: Unicode text, finite numbers of at most 64 bits, not nested too deeply"
-            )
+            raise ValueError("must be plain JSON: Unicode text, finite numbers of at most 64 bits, limited nesting")
         return metadata
 
 
-class LoadedDocument(Described):
+class LoadedDocument(DocumentInfo):
     """A document as read: its blocks in reading order."""
 
     blocks: tuple[Block, ...]
@@ -91,7 +89,7 @@ class LoadedDocument(Described):
 class TextChunk(_Data):
     """One chunk before it is embedded.
 
-    ``chunk_index`` is its place in the document, from 0; ``spans`` are its sentences, (start, end) in Unicode code
+    ``chunk_index`` is its number in the document, from 0; ``spans`` are its sentences, (start, end) in Unicode code
     points of ``text``, ordered and disjoint.
     """
 
@@ -111,31 +109,17 @@ class TextChunk(_Data):
         return self
 
 
-class SplitDocument(Described):
+class SplitDocument(DocumentInfo):
     """A document as it will be stored: its chunks in reading order, their ids distinct."""
 
     chunks: tuple[TextChunk, ...]
 
 
-class Part(_Data):
-    """Some chunks of a document on their way into a collection; a document travels in one part or in several.
-
-    The chunk with index 0 travels in the last part. ``content_hash`` is the document's; ``total`` is the number of
-    chunks of the whole document.
-    """
-
-    document: Described
-    chunks: tuple[TextChunk, ...]
-    content_hash: str = Field(min_length=1, max_length=64)
-    last: bool
-    total: PositiveInt
-
-
 class SkippedFile(_Data):
-    """A file, or a part of one, that was left out, and why, in words that may be shown.
+    """A file, or a part of one, that was left out, and why.
 
     ``path`` is the name below the ingested root. ``rows_lost`` says that the file may hold documents whose ids are
-    unknown because of it, so that nothing can be said to be gone.
+    unknown because of it, so no document can be pruned as removed.
     """
 
     path: str
@@ -146,8 +130,8 @@ class SkippedFile(_Data):
 class IngestReport(_Data):
     """What one ingest did.
 
-    Counts are of documents, but for ``chunks``: those written. ``seconds`` is wall time. ``note`` says, if anything,
-    why what was asked for was not all done.
+    Counts are of documents, except ``chunks``: those written. ``seconds`` is wall time. ``note`` says why something
+    that was asked for was not done.
     """
 
     added: int = 0

@@ -1,4 +1,4 @@
-"""Paths → the files to read, each with its name below the root it was found under."""
+"""Find the files to read below paths, each with its name below the root it was found under."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from app.ingest.loaders.table import LOADERS, ROWS
 from graph.errors import InvalidInput
 
 MAX_SHOWN_CHARS = 100
-"""So much of a path is shown that cannot be looked at: it may be far too long."""
+"""Characters shown of a path that the system refuses: it may be far too long."""
 
-NO_FILE = "a link to nothing, a pipe or a device"
+NO_FILE = "a broken link, a pipe or a device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,72 +29,56 @@ class FoundFile:
 def find_files(paths: Iterable[Path]) -> Iterator[FoundFile | SkippedFile]:
     """Yield the files below ``paths`` in a stable order, and what had to be left out.
 
-    A folder is searched in depth. Passed over in silence: hidden files and folders, files whose suffix no loader reads.
-    Named and left out: symbolic links to files and folders that lead out of the root, folders that cannot be listed,
-    files named one by one that no loader reads.
+    A folder is searched in depth. Ignored: hidden files and folders, files whose suffix no loader reads. Named and
+    left out: symbolic links that lead out of the root, folders that cannot be listed, files named one by one that no
+    loader reads.
 
     Raises ``InvalidInput`` for a path that does not exist or cannot be looked at, before anything is yielded.
     """
     roots = [Path(path) for path in paths]
     for root in roots:
         try:
-            there = root.exists()
+            exists = root.exists()
         except OSError as error:  # a name too long, a folder one may not enter
             shown = one_line(_name(root), MAX_SHOWN_CHARS)
             raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
-        if not there:
+        if not exists:
             raise InvalidInput(f"There is no file or folder {root}.", field="paths")
-    return _found(roots)
-
-
-def _found(roots: list[Path]) -> Iterator[FoundFile | SkippedFile]:
     for root in roots:
+        name = _name(Path(root.name))
         if root.is_dir():
             yield from _below(root)
         elif root.suffix.lower() not in LOADERS:
-            yield SkippedFile(path=_name(Path(root.name)), reason=f"no loader reads {root.suffix or 'such a file'}")
-        elif not root.is_file():
-            yield SkippedFile(path=_name(Path(root.name)), reason=NO_FILE)
+            yield SkippedFile(path=name, reason=f"no loader reads {root.suffix or 'such a file'}")
         else:
-            yield FoundFile(root, _name(Path(root.name)))
+            yield FoundFile(root, name) if root.is_file() else SkippedFile(path=name, reason=NO_FILE)
 
 
 def _name(path: Path) -> str:
-    """The path with ``/``; bytes of a file name that are no UTF-8 become replacement characters."""
+    """Return the path with ``/``; bytes of a file name that are no UTF-8 become replacement characters."""
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _target(path: Path) -> Path:
-    """Where *path* leads; unlike ``Path.resolve``, no error for a link that leads to itself."""
-    return Path(os.path.realpath(path))
-
-
-def _refused(path: Path, root: Path, real_root: Path) -> SkippedFile | None:
-    """Why a file or a link to a folder below ``root`` is left out, if it is."""
-    source = _name(path.relative_to(root))
-    try:
-        if path.is_symlink() and not _target(path).is_relative_to(real_root):
-            return SkippedFile(path=source, reason="a symbolic link that leads out of the folder")
-        return None if path.is_file() or path.is_dir() else SkippedFile(path=source, reason=NO_FILE)
-    except OSError as error:  # in a folder one may list and not enter
-        rows = path.suffix.lower() in ROWS
-        return SkippedFile(path=source, reason=f"cannot be read: {error.strerror}", rows_lost=rows)
-
-
 def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
-    """The files below one folder, folder by folder, by name; links to folders are not followed."""
+    """Yield the files below one folder, folder by folder, by name; links to folders are not followed."""
     unlisted: list[OSError] = []
-    real_root = _target(root)
-    for folder, folders, files in os.walk(root, onerror=unlisted.append):
+    for parent, folders, files in os.walk(root, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]  # noqa: PTH114, PTH118 - no errors
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]  # noqa: PTH114, PTH118 - no errors
         readable = [name for name in files if not name.startswith(".") and Path(name).suffix.lower() in LOADERS]
         for name in [*links, *sorted(readable)]:
-            path = Path(folder, name)
-            if refused := _refused(path, root, real_root):
-                yield refused
-            elif name not in links:
-                yield FoundFile(path, _name(path.relative_to(root)))
-    for error in unlisted:
-        source = _name(Path(error.filename).relative_to(root))
-        yield SkippedFile(path=source, reason=f"the folder cannot be listed: {error.strerror}", rows_lost=True)
+            path = Path(parent, name)
+            source = _name(path.relative_to(root))
+            try:  # realpath raises nothing for a link that leads to itself
+                if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
+                    yield SkippedFile(path=source, reason="a symbolic link that leads out of the folder")
+                elif path.is_file():
+                    yield FoundFile(path, source)
+                elif not path.is_dir():
+                    yield SkippedFile(path=source, reason=NO_FILE)
+            except OSError as error:  # in a folder one may list and not enter
+                rows = path.suffix.lower() in ROWS
+                yield SkippedFile(path=source, reason=f"cannot be read: {error.strerror}", rows_lost=rows)
+    for refused in unlisted:
+        source = _name(Path(refused.filename).relative_to(root))
+        yield SkippedFile(path=source, reason=f"the folder cannot be listed: {refused.strerror}", rows_lost=True)

@@ -1,35 +1,43 @@
-"""Documents → batches of parts that keep an encoder busy, whatever the size of the documents."""
+"""Cut documents into parts, and gather parts into batches that are embedded and stored together."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from app.ingest.documents import Described, Part, SplitDocument, TextChunk
+from app.ingest.documents import DocumentInfo, SplitDocument, TextChunk
 
 BATCH_CHUNKS = 64
 """Chunks embedded together; with their sentences a few hundred texts."""
 
 BATCH_CHARS = 100_000
-"""Characters at which a batch is full even with fewer chunks; keeps a batch far below 1 MiB of JSON."""
+"""Characters at which a batch is full even with fewer chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some chunks of a document, which is stored in one part or in several; its first chunk is in the last one.
+
+    ``content_hash`` is the document's; ``total`` is the number of chunks of the whole document.
+    """
+
+    document: DocumentInfo
+    chunks: tuple[TextChunk, ...]
+    content_hash: str
+    last: bool
+    total: int
 
 
 def parts_of(document: SplitDocument, content_hash: str) -> Iterator[Part]:
-    """Cut a document into parts of at most a batch; its first chunk travels in the last of them."""
-    described = Described(**document.model_dump(exclude={"chunks"}))
+    """Cut a document into parts of at most a batch."""
+    info = DocumentInfo(**document.model_dump(exclude={"chunks"}))
     groups = list(_groups([*document.chunks[1:], document.chunks[0]]))
     for number, group in enumerate(groups, 1):
-        last = number == len(groups)
-        yield Part(
-            document=described,
-            chunks=group,
-            content_hash=content_hash,
-            last=last,
-            total=len(document.chunks),
-        )
+        yield Part(info, group, content_hash, last=number == len(groups), total=len(document.chunks))
 
 
 def _groups(chunks: Sequence[TextChunk]) -> Iterator[tuple[TextChunk, ...]]:
-    """Runs of chunks that fill a batch."""
+    """Yield runs of chunks that fill a batch."""
     start = size = 0
     for at, chunk in enumerate(chunks):
         if at > start and (at - start == BATCH_CHUNKS or size + len(chunk.text) > BATCH_CHARS):
@@ -39,11 +47,11 @@ def _groups(chunks: Sequence[TextChunk]) -> Iterator[tuple[TextChunk, ...]]:
     yield tuple(chunks[start:])
 
 
-async def batches(parts: AsyncIterator[Part]) -> AsyncGenerator[list[Part]]:
+def batches(parts: Iterable[Part]) -> Iterator[list[Part]]:
     """Gather parts, of one document or of many, until a batch is full."""
     held: list[Part] = []
     chunks = size = 0
-    async for part in parts:
+    for part in parts:
         held.append(part)
         chunks += len(part.chunks)
         size += sum(len(chunk.text) for chunk in part.chunks)

@@ -1,9 +1,9 @@
-"""The whole of ingest: paths → files → documents → chunks → vectors → collection, streaming in bounded memory."""
+"""Ingest paths: files → documents → chunks → vectors → collection, streaming in bounded memory."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from app.providers.stores.hybrid import ChunkStore
 
-_Item = SplitDocument | SkippedFile
-
 
 async def ingest(
     paths: Iterable[Path],
@@ -28,29 +26,41 @@ async def ingest(
     store: ChunkStore,
     embeddings: Embeddings,
     model_name: str,
-    planted: IngestManifest | None = None,
+    manifest: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
-    """Bring what ``paths`` hold into ``store``; files and folders may be mixed.
+    """Store the documents of ``paths``; files and folders may be mixed.
 
     A document that is stored as it is now is left alone, a changed one replaces its chunks. What the paths bring is
-    noted in ``planted``; if that says to prune, documents that an earlier run brought from these paths, and that are
+    noted in ``manifest``; if that says to prune, documents that an earlier run brought from these paths, and that are
     there no more, are removed.
 
     Raises ``InvalidInput`` for a path that does not exist, ``EmbeddingUnavailable``, ``StoreUnavailable`` and
     ``ConfigurationError`` (vectors of another size). What was stored before an error stays.
     """
-    return await ingest_into(Sink(store, embeddings, model_name), paths, planted=planted, on_progress=on_progress)
+    return await ingest_into(Sink(store, embeddings, model_name), paths, manifest=manifest, on_progress=on_progress)
 
 
 async def ingest_into(
-    sink: Sink, paths: Iterable[Path], *, planted: IngestManifest | None = None, on_progress: OnProgress | None = None
+    sink: Sink, paths: Iterable[Path], *, manifest: IngestManifest | None = None, on_progress: OnProgress | None = None
 ) -> IngestReport:
-    """``ingest``, into any sink."""
-    files = await asyncio.to_thread(find_by_root, paths)
-    run = IngestRun(sink, files=len(files), planted=planted, on_progress=on_progress)
-    with Reader() as reader:
-        return await run.all(_read(reader, files, run))
+    """Do what ``ingest`` does, into a sink."""
+    files = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files([root])])
+    run = IngestRun(sink, files=len(files), manifest=manifest, on_progress=on_progress)
+
+    async def items(reader: Reader) -> AsyncIterator[SplitDocument | SkippedFile]:
+        for root, file in files:
+            if isinstance(file, FoundFile):
+                async for item in reader.read(file):
+                    if manifest and isinstance(item, SplitDocument):
+                        manifest.brings(item.document_id, root)
+                    yield item
+            else:
+                yield file
+            run.files_read += 1
+
+    async with Reader() as reader:
+        return await run.run(items(reader))
 
 
 def check_paths(paths: Iterable[Path]) -> None:
@@ -58,25 +68,17 @@ def check_paths(paths: Iterable[Path]) -> None:
     next(find_files(paths), None)
 
 
-def find_by_root(paths: Iterable[Path]) -> list[tuple[Path, FoundFile | SkippedFile]]:
-    """The files below each of ``paths``, with that path. Raises ``InvalidInput`` for one that does not exist."""
-    return [(root, file) for root in paths for file in find_files([root])]
-
-
 async def ingest_documents(
     sink: Sink,
-    documents: Iterable[_Item],
+    documents: Iterable[SplitDocument],
     *,
-    planted: IngestManifest | None = None,
+    manifest: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
-    """``ingest`` for documents that are split already; ``planted`` was told what each path brings."""
-    return await IngestRun(sink, planted=planted, on_progress=on_progress).all(iter(documents))
+    """Do what ``ingest`` does for documents that are split; the caller told ``manifest`` which path brings each."""
 
+    async def items() -> AsyncIterator[SplitDocument]:
+        for document in documents:
+            yield document
 
-def _read(reader: Reader, files: Iterable[tuple[Path, FoundFile | SkippedFile]], run: IngestRun) -> Iterator[_Item]:
-    for root, file in files:
-        for item in [file] if isinstance(file, SkippedFile) else reader.read(file):
-            run.brought(item, root)
-            yield item
-        run.files_read += 1
+    return await IngestRun(sink, manifest=manifest, on_progress=on_progress).run(items())

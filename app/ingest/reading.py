@@ -1,111 +1,150 @@
-"""Files → split documents, read in a process of their own that can be ended when a file never does.
+"""Read and split files in a process of their own, which is killed when a file takes too long.
 
-One process serves file after file; it is started again only after it had to be ended. That costs a third of a second
-once, runs beside the encoder, and means that no file can hang or take down what reads it: a server, a notebook.
+One process serves file after file. Whatever a file does to its parser (endless loop, all the memory, a crash), the
+server or notebook that reads it goes on with the next file. Requests are lines of JSON on standard input; answers are
+JSON behind their length in 8 bytes: ``{"document"}``, ``{"skipped"}``, ``{"log"}``, and ``{"done"}`` after each file.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-import subprocess
+import logging
 import sys
-from collections.abc import Iterable, Iterator
-from threading import Event, Timer
-from typing import Any, Self
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, BinaryIO, Self
 
-from app.ingest.documents import SkippedFile, SplitDocument
+import orjson
+
+from app.ingest.documents import LoadedDocument, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile
-from app.ingest.loaders.table import ROWS
+from app.ingest.loaders.table import ROWS, load_file
+from app.ingest.split import split_document
 
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.reader_process import main; main()"
-"""What the process runs: it finds modules where this one does, and runs no program of the user's again."""
+START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.reading import serve; serve()"
+"""The program of the process: it finds modules where this one does, and does not run the user's script again."""
 
 SECONDS_PER_FILE = 60.0
 SECONDS_PER_MEGABYTE = 10.0
-"""How long a file may take to give its next document: the sum, by its size."""
+"""Time limit of a file's next document: the sum, by the file's size."""
+
+MEMORY_BYTES = 4 * 1024**3
+"""Address space of the process, where the operating system can limit it."""
+
+LENGTH_BYTES = 8
+
+log = logging.getLogger("garden.ingest")
 
 
 class Reader:
-    """Reads files one after the other; a context manager, for one thread at a time."""
+    """Reads files one after the other; an async context manager that leaves no process behind."""
 
-    def __init__(self, seconds_per_file: float = SECONDS_PER_FILE) -> None:
-        self._seconds = seconds_per_file
-        self._process: subprocess.Popen[bytes] | None = None
+    def __init__(self, seconds_per_file: float = SECONDS_PER_FILE, program: str = START) -> None:
+        self.seconds_per_file = seconds_per_file
+        self.process: Process | None = None
+        self._program = program
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
-    def __exit__(self, *_error: object) -> None:
-        self.close()
+    async def __aexit__(self, *_error: object) -> None:
+        await self._end()
 
-    def read_all(self, files: Iterable[FoundFile | SkippedFile]) -> Iterator[SplitDocument | SkippedFile]:
-        """Yield what is in the files, in their order, and by name what could not be read."""
-        for file in files:
-            if isinstance(file, SkippedFile):
-                yield file
-            else:
-                yield from self.read(file)
-
-    def read(self, file: FoundFile) -> Iterator[SplitDocument | SkippedFile]:
-        """Yield the documents of one file. One that takes too long, or ends its reader, is skipped by name."""
-        rows_lost = file.path.suffix.lower() in ROWS
+    async def read(self, file: FoundFile) -> AsyncIterator[SplitDocument | SkippedFile]:
+        """Yield the documents of one file. One that takes too long, or ends its process, is skipped by name."""
         try:
-            limit = self._seconds + SECONDS_PER_MEGABYTE * file.path.stat().st_size / 1e6
-            self._ask(file)
-            while "done" not in (answer := self._answer(limit)):
-                yield _result(answer)
+            limit = self.seconds_per_file + SECONDS_PER_MEGABYTE * file.path.stat().st_size / 1e6
+            process = await self._ask(file)
+            while "done" not in (answer := await _answer(process, limit)):
+                if "log" in answer:
+                    log.error("loader_failed", extra=answer["log"])
+                elif "skipped" in answer:
+                    yield SkippedFile.model_validate(answer["skipped"])
+                else:
+                    yield SplitDocument.model_validate(answer["document"])
+            return
+        except TimeoutError:
+            reason = f"timed out after {limit:.0f} s"
+        except asyncio.IncompleteReadError:
+            reason = "the process that read it died"
         except OSError as error:
-            yield SkippedFile(path=file.source, reason=f"cannot be read: {error.strerror}", rows_lost=rows_lost)
-        except _Ended as ended:
-            self.close()
-            yield SkippedFile(path=file.source, reason=str(ended), rows_lost=rows_lost)
+            reason = f"cannot be read: {error.strerror}"
+        await self._end()
+        yield SkippedFile(path=file.source, reason=reason, rows_lost=file.path.suffix.lower() in ROWS)
 
-    def close(self) -> None:
-        """End the process, if there is one."""
-        process, self._process = self._process, None
+    async def _ask(self, file: FoundFile) -> Process:
+        """Send the request, to a new process where there is none."""
+        if self.process is None or self.process.returncode is not None:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-c", self._program, json.dumps(sys.path)),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                start_new_session=True,
+            )
+        assert self.process.stdin
+        self.process.stdin.write(orjson.dumps({"path": str(file.path.absolute()), "source": file.source}) + b"\n")
+        return self.process
+
+    async def _end(self) -> None:
+        process, self.process = self.process, None
         if process is not None:
-            process.kill()
-            process.communicate()
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
 
-    def _ask(self, file: FoundFile) -> None:
-        if self._process is None or self._process.poll() is not None:
-            command = [sys.executable, "-c", START, json.dumps(sys.path)]
-            pipe, null = subprocess.PIPE, subprocess.DEVNULL
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=null, start_new_session=True)
-        requests = self._process.stdin
-        assert requests is not None
-        requests.write(json.dumps({"path": str(file.path.absolute()), "source": file.source}).encode() + b"\n")
-        requests.flush()
 
-    def _answer(self, limit: float) -> dict[str, Any]:
-        """The next line of the process, which has ``limit`` seconds for it."""
-        process = self._process
-        assert process is not None
-        assert process.stdout is not None
-        too_late = Event()
-
-        def end() -> None:
-            too_late.set()
-            process.kill()
-
-        timer = Timer(limit, end)
-        timer.daemon = True
-        timer.start()
-        try:
-            line = process.stdout.readline()
-        finally:
-            timer.cancel()
-        if not line.endswith(b"\n"):
-            raise _Ended(f"not read within {limit:.0f} seconds" if too_late.is_set() else "its reader broke down")
-        answer: dict[str, Any] = json.loads(line)
+async def _answer(process: Process, limit: float) -> dict[str, Any]:
+    """Return the next answer. Raises ``TimeoutError`` after *limit* seconds, ``IncompleteReadError`` at its death."""
+    assert process.stdout
+    async with asyncio.timeout(limit):
+        length = await process.stdout.readexactly(LENGTH_BYTES)
+        answer: dict[str, Any] = orjson.loads(await process.stdout.readexactly(int.from_bytes(length)))
         return answer
 
 
-class _Ended(Exception):
-    """The process is no more; the message says why."""
+def serve() -> None:
+    """Answer the requests on standard input until it ends; this is the program of the process."""
+    _limit_memory()
+    answers = sys.stdout.buffer
+    sys.stdout = sys.stderr
+    log.addHandler(_ToParent(answers))
+    for line in sys.stdin.buffer:
+        request = orjson.loads(line)
+        for loaded in load_file(Path(request["path"]), request["source"]):
+            results = split_document(loaded) if isinstance(loaded, LoadedDocument) else [loaded]
+            for result in results:
+                kind = "skipped" if isinstance(result, SkippedFile) else "document"
+                _send(answers, b'{"%s": %s}' % (kind.encode(), result.model_dump_json().encode()))
+        _send(answers, b'{"done": true}')
 
 
-def _result(answer: dict[str, Any]) -> SplitDocument | SkippedFile:
-    if "skipped" in answer:
-        return SkippedFile.model_validate(answer["skipped"])
-    return SplitDocument.model_validate(answer["document"])
+def _send(answers: BinaryIO, answer: bytes) -> None:
+    answers.write(len(answer).to_bytes(LENGTH_BYTES) + answer)
+    answers.flush()
+
+
+class _ToParent(logging.Handler):
+    """Sends the traceback of an internal error to the parent, which logs it."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        super().__init__()
+        self._answers = answers
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one record."""
+        fields = {"file": record.__dict__.get("file"), "traceback": self.format(record)}
+        _send(self._answers, orjson.dumps({"log": fields}))
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # not on this operating system
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

@@ -1,7 +1,7 @@
-"""Stored chunks → the documents they were, as far as a damaged database can still be read.
+"""Rebuild documents from the chunks that can still be read in a damaged database.
 
-A document counts as recovered when the hash stored with it is the hash of what was read: then it is whole, and no
-letter of it has changed. Its vectors are made anew.
+A document is recovered when the hash stored with it is the hash of what was read, so that not a letter has changed. Its
+vectors are made again.
 """
 
 from __future__ import annotations
@@ -15,36 +15,48 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from app.ingest.documents import SplitDocument
+from app.ingest.documents import DocumentInfo, SplitDocument, TextChunk
 from app.ingest.identify import content_hash
 from app.providers.stores.payloads import chunk_index_of
 
-_OF_CHUNK = ("chunk_id", "chunk_index", "spans", "chapter", "section", "page")
-_OF_DOCUMENT = ("document_id", "title", "source", "url")
-Row = tuple[str, dict[str, Any]]
-"""Text and metadata of a chunk."""
+_OF_CHUNK = TextChunk.model_fields.keys() - {"text"}
+_OF_DOCUMENT = DocumentInfo.model_fields.keys() - {"metadata"}
+_OWN = {*_OF_CHUNK, *_OF_DOCUMENT, "text"}
 
 
 def salvage(file: Path, model_name: str, known: Container[str]) -> tuple[list[SplitDocument], list[str]]:
-    """The documents of a database that are not *known*: those that are whole, and the ids of those that are not."""
-    rows: dict[str, list[Row]] = {}
+    """Return the complete documents of a database that are not *known*, and the ids of the incomplete ones."""
+    chunks: dict[str, list[dict[str, Any]]] = {}
     for text, metadata in _readable(file):
         document_id = str(metadata.get("document_id", ""))
         if document_id not in known:
-            rows.setdefault(document_id, []).append((text, metadata))
-    whole: list[SplitDocument] = []
+            chunks.setdefault(document_id, []).append({**metadata, "text": text})
+    recovered: list[SplitDocument] = []
     lost: list[str] = []
-    for document_id, found in sorted(rows.items()):
-        document = _document(found, model_name)
-        if document is not None:
-            whole.append(document)
+    for document_id, found in sorted(chunks.items()):
+        found.sort(key=chunk_index_of)
+        first = {**found[0]}
+        stored = first.pop("content_hash", None)
+        try:
+            document = SplitDocument.model_validate(
+                {
+                    **{name: first.get(name) for name in _OF_DOCUMENT},
+                    "metadata": {name: its for name, its in first.items() if name not in _OWN},
+                    "chunks": [{name: one.get(name) for name in (*_OF_CHUNK, "text")} for one in found],
+                }
+            )
+        except ValidationError:
+            lost.append(document_id)
+            continue
+        if content_hash(document, model_name) == stored:
+            recovered.append(document)
         else:
             lost.append(document_id)
-    return whole, lost
+    return recovered, lost
 
 
-def _readable(file: Path) -> Iterator[Row]:
-    """One chunk after the other by its id, so that a damaged page hides no more than it holds."""
+def _readable(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield text and metadata chunk by chunk, so that a damaged page hides no more than it holds."""
     with closing(sqlite3.connect(file)) as connection:
         connection.text_factory = lambda raw: raw.decode(errors="replace")
         try:
@@ -58,21 +70,3 @@ def _readable(file: Path) -> Iterator[Row]:
                     yield found[0], orjson.loads(found[1])
             except (sqlite3.DatabaseError, orjson.JSONDecodeError):
                 continue
-
-
-def _document(rows: list[Row], model_name: str) -> SplitDocument | None:
-    """The document of these chunks, if it is whole."""
-    chunks = sorted(rows, key=lambda row: chunk_index_of(row[1]))
-    first = dict(chunks[0][1])
-    stored = first.pop("content_hash", None)
-    described = {name: first.pop(name, None) for name in _OF_DOCUMENT}
-    parts: Any = tuple({"text": text, **{name: its.get(name) for name in _OF_CHUNK}} for text, its in chunks)
-    try:
-        document = SplitDocument(
-            **described,
-            metadata={name: value for name, value in first.items() if name not in _OF_CHUNK},
-            chunks=parts,
-        )
-    except ValidationError:
-        return None
-    return document if content_hash(document, model_name) == stored else None

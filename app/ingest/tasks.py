@@ -1,4 +1,4 @@
-"""``tasks.jsonl`` → tasks → documents of one chunk each (door S)."""
+"""Read tasks from JSON Lines and make documents of one chunk of them (Tasks API)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_DESCRIPTION_CHARS = MAX_CHUNK_CHARS - MAX_TITLE_CHARS - 1
 
 
 class Task(BaseModel):
-    """A task as door S knows it; all but ``id`` and ``title`` may be left out, other fields are passed over."""
+    """A task of the Tasks API; all but ``id`` and ``title`` are optional, other fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
 
@@ -32,7 +32,7 @@ class Task(BaseModel):
 
     @property
     def document(self) -> str:
-        """The text of the task: its title, and its description on the next line."""
+        """Return the text of the task: its title, and its description on the next line."""
         return f"{self.title}\n{self.description}" if self.description else self.title
 
 
@@ -76,8 +76,8 @@ def _task(name: str, number: int, line: str) -> Task:
         return Task.model_validate(json.loads(line))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        what = f"{place}: {first['msg']}" if place else "not a JSON object"
-        raise InvalidInput(f"{name}, line {number}: {what}.", field=place or "tasks", line=number) from error
+        field = ".".join(map(str, first["loc"]))
+        what = f"{field}: {first['msg']}" if field else "not a JSON object"
+        raise InvalidInput(f"{name}, line {number}: {what}.", field=field or "tasks", line=number) from error
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{name}, line {number}: not JSON.", field="tasks", line=number) from error

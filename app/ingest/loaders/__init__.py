@@ -1,1 +1,1 @@
-"""File formats: ``table.py`` maps a suffix to its loader, one module per format."""
+"""Load files: ``table.py`` maps a suffix to its loader, one module per format."""

@@ -1,73 +1,87 @@
-"""HTML → a document, by Beautiful Soup; nothing a page points at is fetched."""
+"""Load HTML with Beautiful Soup; nothing a page links to is fetched."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import warnings
+
+from bs4 import BeautifulSoup, Tag
+from bs4.dammit import EncodingDetector
+from bs4.exceptions import ParserRejectedMarkup
 
 from app.ingest.documents import MAX_URL_CHARS, LoadedDocument
-from app.ingest.loaders.html_blocks import add_html_blocks
-from app.ingest.loaders.html_nodes import drop, inline_text
+from app.ingest.loaders.html_blocks import HEADINGS, HtmlBlocks, inline_text
 from app.ingest.loaders.outline import Outline, title_from_name
-from app.ingest.loaders.text_encoding import decode
+from app.ingest.loaders.text_encoding import Unreadable, decode
 
-if TYPE_CHECKING:
-    from bs4 import BeautifulSoup
+DROPPED = frozenset(
+    "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
+    "head title footer".split()
+)
+_ENDED_BY = {
+    **dict.fromkeys(("td", "th"), frozenset({"td", "th", "tr"})),
+    **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd"})),
+    **{name: frozenset({name}) for name in ("li", "tr")},
+    "p": frozenset("p div ul ol dl table pre blockquote section article".split()) | HEADINGS,
+}
+"""Elements whose end tag may be left out; the parser puts what ends them inside them."""
+
+_UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
 
 
-def load_html(data: bytes, source: str) -> LoadedDocument:
+def load(data: bytes, source: str) -> LoadedDocument:
     """Read an HTML file: its ``main`` where it has one, else its body.
 
     Title: the only ``h1``, else ``<title>``, else the first heading, else made from the file name. Url:
     ``<link rel="canonical">``.
 
-    Raises ``NotText`` for binary data.
+    Raises ``Unreadable`` for binary data.
     """
-    from bs4.dammit import EncodingDetector
-
-    soup = parsed_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
-    named, url = soup.title, _canonical(soup)
-    page_title = inline_text(named) if named else ""
-    drop(soup)
+    soup = _parsed(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
+    title, link = inline_text(soup.title) if soup.title else "", soup.find("link", rel="canonical")
+    _drop(soup)
     headlines = soup.find_all("h1", limit=2)
-    given = " ".join((inline_text(headlines[0]) if len(headlines) == 1 else page_title).split())
+    if len(headlines) == 1:
+        title = inline_text(headlines[0])
     outline = Outline()
-    add_html_blocks(outline, soup.find("main") or soup.body or soup)
-    title, blocks = outline.finish(given or None, title_from_name(source))
+    HtmlBlocks(outline).add(soup.find("main") or soup.body or soup)
+    title, blocks = outline.finish(" ".join(title.split()) or None, title_from_name(source))
+    href = str(link.get("href")) if link else ""
+    url = href if href.startswith(("http://", "https://")) and len(href) <= MAX_URL_CHARS else None
     return LoadedDocument(document_id=source, title=title, source=source, url=url, blocks=blocks)
 
 
-def text_of_fragment(html: str) -> str:
-    """The words of a piece of HTML, a blank line between its headings and blocks."""
-    outline = Outline()
-    add_fragment(outline, html)
-    return outline.text
-
-
 def add_fragment(outline: Outline, html: str) -> None:
-    """Add what stands in a piece of HTML to ``outline``."""
-    tree = parsed_html(html)
-    drop(tree)
-    add_html_blocks(outline, tree)
+    """Add the content of a piece of HTML to ``outline``."""
+    tree = _parsed(html)
+    _drop(tree)
+    HtmlBlocks(outline).add(tree)
 
 
-def parsed_html(html: str) -> BeautifulSoup:
-    """The tree of ``html``; Python's own parser accepts anything."""
-    import warnings
-
-    from bs4 import BeautifulSoup
-    from bs4.exceptions import ParserRejectedMarkup
-
+def _parsed(html: str) -> BeautifulSoup:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its advice on odd markup is for authors of programs
         try:
             return BeautifulSoup(html, "html.parser")
         except ParserRejectedMarkup as error:
-            raise ValueError("no HTML") from error
+            raise Unreadable("not HTML") from error
 
 
-def _canonical(soup: BeautifulSoup) -> str | None:
-    link = soup.find("link", rel="canonical")
-    href = link.get("href") if link else None
-    if isinstance(href, str) and href.startswith(("http://", "https://")) and len(href) <= MAX_URL_CHARS:
-        return href
-    return None
+def _drop(root: Tag) -> None:
+    """Remove what is no content from the tree below ``root``."""
+    for tag in reversed(root.find_all(_is_dropped)):  # inner ones first: removing the outer ones is quick then
+        ends = _ENDED_BY.get(tag.name, frozenset())
+        end = next((at for at, node in enumerate(tag.contents) if isinstance(node, Tag) and node.name in ends), None)
+        for node in [tag] if end is None else tag.contents[:end]:
+            node.extract()
+
+
+def _is_dropped(tag: Tag) -> bool:
+    """Tell whether an element is no content: scripts, navigation, footers, controls, hidden elements.
+
+    A page whose body is hidden shows it by a script.
+    """
+    if tag.name in ("html", "body"):
+        return False
+    unseen = tag.has_attr("hidden") or _UNSEEN.search(str(tag.get("style", "")))
+    return tag.name in DROPPED or tag.get("role") == "navigation" or bool(unseen)

@@ -1,143 +1,157 @@
-"""A tree of HTML → headings, paragraphs, lists, tables and code, in reading order."""
+"""Make headings, paragraphs, lists, tables and code of a tree of HTML, in reading order."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bs4 import Tag
+from bs4.element import NavigableString, PageElement
 
-from app.ingest.loaders.html_nodes import HEADINGS, INLINE, as_tag, inline_text, is_text
-from app.ingest.loaders.html_tables import caption, data_tables, table_text
 from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.plain_markup import fenced
+from app.ingest.loaders.plain_markup import fenced, table_row
 
-if TYPE_CHECKING:
-    from bs4 import Tag
-    from bs4.element import PageElement
+HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark meter output q ruby rt "
+    "rp s samp small span strike strong sub sup time tt u var wbr".split()
+)
+"""Elements that run with the text; all others stand apart from it."""
 
 _BREAK = "\0"
-"""Stands for ``<br>`` among the words, which hold no NUL; their own line ends are mere spaces."""
+"""A ``<br>`` among the words, which hold no NUL; their own line ends are spaces."""
 
 
-def add_html_blocks(outline: Outline, root: Tag) -> None:
-    """Add what stands below ``root`` to ``outline``."""
-    _Walk(outline, data_tables(root)).run(root)
+def inline_text(tag: Tag) -> str:
+    """Return the words below ``tag``; a block or a line break among them is a space."""
+    words = (
+        _text(node) if not isinstance(node, Tag) else "" if node.name in INLINE else " " for node in tag.descendants
+    )
+    return "".join(words)
 
 
-class _Walk:
-    """One pass over the tree with a stack of its own, so that no depth of nesting is too deep."""
+def _text(node: PageElement) -> str:
+    """Return a text; a comment, a doctype and CDATA are none."""
+    return str(node) if type(node) is NavigableString else ""
 
-    def __init__(self, outline: Outline, data: set[int]) -> None:
-        self.outline = outline
-        self.data = data
-        self.words: list[str] = []
-        self.items: list[str] = []  # lines of the open list
-        self.counters: list[int | None] = []  # per open list: the next number, None for bullets
-        self.marker = ""
-        self.term = ""  # of a definition list: it opens the definition's first paragraph
-        self.in_term = False
 
-    def run(self, root: Tag) -> None:
+class HtmlBlocks:
+    """Adds a tree to an outline in one pass, with a stack of its own, so that no depth of nesting is too deep."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self._words: list[str] = []
+        self._items: list[str] = []  # lines of the open list
+        self._counters: list[int | None] = []  # per open list: the next number, None for bullets
+        self._marker = ""
+        self._term = ""  # of a definition list: it opens the definition's first paragraph
+        self._in_term = False
+
+    def add(self, root: Tag) -> None:
+        """Add everything below ``root``."""
         stack: list[tuple[PageElement, bool]] = [(root, False)]
         while stack:
             node, leaving = stack.pop()
-            tag = as_tag(node)
-            if tag is None:
-                if is_text(node):
-                    self.words.append(str(node))
+            if not isinstance(node, Tag):
+                self._words.append(_text(node))
             elif leaving:
-                self.leave(tag)
-            elif self.enter(tag):
-                stack.append((tag, True))
-                stack.extend((child, False) for child in reversed(tag.contents))
-        self.flush()
-        self.flush_term()
+                self._leave(node.name)
+            elif node.name in HEADINGS or node.name == "pre" or _is_data_table(node):
+                self._add_whole(node)
+            else:
+                self._enter(node.name)
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(node.contents))
+        self._flush()
+        self._flush_term()
 
-    def enter(self, tag: Tag) -> bool:
-        """Begin an element; say whether its children are to be visited."""
-        name = tag.name
+    def _enter(self, name: str) -> None:
         if name == "br":
-            self.words.append(_BREAK)
-        elif name in ("ul", "ol"):
-            self.flush()
-            self.counters.append(1 if name == "ol" else None)
-        elif name in HEADINGS or name == "pre" or id(tag) in self.data:
-            self.whole(tag)
-            return False
+            self._words.append(_BREAK)
         elif name not in INLINE:
-            self.flush()
-            if name == "li":
-                self.flush_term()
-                self.marker = self.next_marker()
-            elif name in ("dt", "dd"):  # one inside the other where an end tag was left out
-                self.in_term = name == "dt"
-        return True
+            self._flush()
+        if name in ("ul", "ol"):
+            self._counters.append(1 if name == "ol" else None)
+        elif name == "li":
+            self._flush_term()
+            number = self._counters[-1] if self._counters else None
+            self._marker = "  " * (len(self._counters) - 1) + ("- " if number is None else f"{number}. ")
+            if number is not None:
+                self._counters[-1] = number + 1
+        elif name in ("dt", "dd"):  # one inside the other where an end tag was left out
+            self._in_term = name == "dt"
 
-    def leave(self, tag: Tag) -> None:
-        """End an element that was visited."""
-        if tag.name in INLINE or tag.name == "br":
+    def _leave(self, name: str) -> None:
+        if name in INLINE or name == "br":
             return
-        self.flush()
-        if tag.name in ("dt", "dl"):
-            self.in_term = False
-        if tag.name in ("ul", "ol", "dl"):
-            self.flush_term()
-        if tag.name in ("ul", "ol"):
-            self.counters.pop()
-            if not self.counters:
-                self.outline.add("\n".join(self.items), "list")
-                self.items.clear()
+        self._flush()
+        if name in ("dt", "dl"):
+            self._in_term = False
+        if name in ("ul", "ol", "dl"):
+            self._flush_term()
+        if name in ("ul", "ol"):
+            self._counters.pop()
+            if not self._counters:
+                self._outline.add("\n".join(self._items), "list")
+                self._items.clear()
 
-    def whole(self, tag: Tag) -> None:
-        """Add an element that is one block."""
-        self.flush()
-        self.flush_term()
+    def _add_whole(self, tag: Tag) -> None:
+        """Add an element that is one block; code and tables in a list are lines of it."""
+        self._flush()
+        self._flush_term()
         if tag.name in HEADINGS:
-            self.outline.heading(HEADINGS[tag.name], inline_text(tag))
-        elif tag.name == "pre":
-            self.add_lines(fenced(tag.get_text().strip("\n")), code=True)
-        else:
-            self.words.append(caption(tag))
-            self.flush()
-            self.add_lines(table_text(tag))
-
-    def add_lines(self, text: str, *, code: bool = False) -> None:
-        """Code or a table: a block of its own, or lines of the open list."""
-        if self.counters:
-            self.items.extend(text.split("\n"))
-        else:
-            self.outline.add(text, "code" if code else "table")
-
-    def flush(self) -> None:
-        """End the open paragraph or item."""
-        lines = (" ".join(line.split()) for line in "".join(self.words).split(_BREAK))
-        text = "\n".join(line for line in lines if line)
-        self.words.clear()
-        if not text:
+            self._outline.heading(int(tag.name[1]), inline_text(tag))
             return
-        if self.in_term:
-            self.term = f"{self.term}, {text}" if self.term else text
+        if caption := tag.find("caption"):
+            self._words.append(inline_text(caption))
+            self._flush()
+        is_code = tag.name == "pre"
+        text = fenced(tag.get_text().strip("\n")) if is_code else _rows(tag)
+        if self._counters:
+            self._items.extend(text.split("\n"))
         else:
-            term, self.term = self.term, ""
-            self.add_text(f"{term}{' ' if term[-1] in ':?!.' else ': '}{text}" if term else text)
+            self._outline.add(text, "code" if is_code else "table")
 
-    def flush_term(self) -> None:
+    def _flush(self) -> None:
+        """End the open paragraph or item."""
+        lines = (" ".join(line.split()) for line in "".join(self._words).split(_BREAK))
+        text = "\n".join(line for line in lines if line)
+        self._words.clear()
+        if text and self._in_term:
+            self._term = f"{self._term}, {text}" if self._term else text
+        elif text:
+            term, self._term = self._term, ""
+            self._add_text(f"{term}{' ' if term[-1] in ':?!.' else ': '}{text}" if term else text)
+
+    def _flush_term(self) -> None:
         """Add a term that no text defines as a paragraph of its own."""
-        term, self.term = self.term, ""
+        term, self._term = self._term, ""
         if term:
-            self.add_text(term)
+            self._add_text(term)
 
-    def add_text(self, text: str) -> None:
-        """Add a paragraph, or an item of the open list."""
-        if self.counters:
-            self.items.append(self.marker + text)
-            self.marker = "  " * len(self.counters)
+    def _add_text(self, text: str) -> None:
+        if self._counters:
+            self._items.append(self._marker + text)
+            self._marker = "  " * len(self._counters)
         else:
-            self.outline.add(text)
+            self._outline.add(text)
 
-    def next_marker(self) -> str:
-        """The marker of the next item of the innermost list."""
-        indent = "  " * (len(self.counters) - 1)
-        number = self.counters[-1] if self.counters else None
-        if number is None:
-            return f"{indent}- "
-        self.counters[-1] = number + 1
-        return f"{indent}{number}. "
+
+def _is_data_table(tag: Tag) -> bool:
+    """Tell whether an element is a table with rows, and not one that arranges a page."""
+    return tag.name == "table" and not tag.find(["table", "pre", *HEADINGS]) and tag.find("tr") is not None
+
+
+def _rows(table: Tag) -> str:
+    """Return the rows of a data table that hold anything, one line each.
+
+    A cell ends where the next one begins: the parser puts that inside it where an end tag was left out.
+    """
+    rows: list[list[str]] = []
+    for node in table.descendants:
+        if isinstance(node, Tag) and node.name == "tr":
+            rows.append([])
+        elif rows and isinstance(node, Tag) and node.name in ("th", "td"):
+            rows[-1].append("")
+        elif rows and rows[-1] and isinstance(node, Tag):
+            rows[-1][-1] += "" if node.name in INLINE else " "
+        elif rows and rows[-1]:
+            rows[-1][-1] += _text(node)
+    return "\n".join(table_row(row) for row in rows if any(map(str.strip, row)))

@@ -1,9 +1,11 @@
-"""Markdown as site generators extend it → CommonMark: admonitions, tabs, containers, definitions, template tags."""
+"""Rewrite Markdown as site generators extend it in CommonMark: admonitions, tabs, containers, definitions, tags."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+
+from markdown_it import MarkdownIt
 
 from app.ingest.loaders.template_tags import is_include, without_tags
 
@@ -26,37 +28,34 @@ _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):(?P<gap>[ ]{1,3})(?=\S)")
 
 
 def plain_markdown(text: str) -> str:
-    """Write ``text`` in CommonMark. Code in fences stays verbatim but for lines that include other files.
+    """Write ``text`` in CommonMark. Code in fences is not changed, except that lines that include files are dropped.
 
-    Titles of admonitions, tabs and containers become paragraphs, and their text follows unindented.
+    Titles of admonitions, tabs and containers become paragraphs, and their text follows unindented. Template tags are
+    dropped outside code.
     """
-    return without_tags_outside_code("\n".join(_Lines().run(text.split("\n"))))
-
-
-def without_tags_outside_code(text: str) -> str:
-    """Take template tags out of CommonMark, but not out of its code blocks."""
+    rewriter = _Rewriter()
+    for line in text.split("\n"):
+        if rewriter.fence:
+            rewriter.in_code(line)
+        else:
+            rewriter.in_text(line.expandtabs(4) if rewriter.indents else line)
+    lines = rewriter.out
     if "{" not in text:
-        return text
-    from markdown_it import MarkdownIt
-
-    lines = text.split("\n")
-    code = [
-        token.map
-        for token in MarkdownIt("commonmark").parse(text)
-        if token.type in ("fence", "code_block") and token.map
-    ]
+        return "\n".join(lines)
     parts: list[str] = []
     at = 0
-    for start, end in code:
-        parts += [without_tags("\n".join(lines[at:start]))] if start > at else []
-        parts += lines[start:end]
-        at = end
+    for token in MarkdownIt("commonmark").parse("\n".join(lines)):
+        if token.type in ("fence", "code_block") and token.map:
+            start, end = token.map
+            parts += [without_tags("\n".join(lines[at:start]))] if start > at else []
+            parts += lines[start:end]
+            at = end
     return "\n".join([*parts, without_tags("\n".join(lines[at:]))])
 
 
 @dataclass(slots=True)
-class _Lines:
-    """One pass over the lines; ``indents`` are the columns by which the open admonitions indent their text."""
+class _Rewriter:
+    """Rewrites line by line; ``indents`` are the columns by which the open admonitions indent their text."""
 
     out: list[str] = field(default_factory=list)
     indents: list[int] = field(default_factory=list)
@@ -66,18 +65,9 @@ class _Lines:
     includes: bool = False
     options: bool = False  # whether lines of options may follow
 
-    def run(self, lines: list[str]) -> list[str]:
-        """Return the lines in CommonMark."""
-        for line in lines:
-            if self.fence:
-                self.in_code(line)
-            else:
-                self.in_text(line.expandtabs(4) if self.indents else line)
-        return self.out
-
     def in_code(self, line: str) -> None:
-        """Add a line of a code block; one that holds nothing but inclusions is left out as a whole."""
-        line = self.dedented(line)
+        """Add a line of a code block; a block that only includes other files is dropped."""
+        line = self._dedented(line)
         bare = line.strip(" \t>")
         if _END_HIGHLIGHT.match(line) and self.fence == "highlight":
             self.out.append("```")
@@ -97,59 +87,50 @@ class _Lines:
         while self.indents and after_blank and line.strip() and _indent(line) < self.indents[-1]:
             self.indents.pop()
         options, self.options = self.options, False
-        line = self.dedented(line)
+        line = self._dedented(line)
         if opened := _FENCE.match(line):
-            self.open_code(line, opened.group("fence"))
+            self._open_code(line, opened["fence"])
         elif highlight := _HIGHLIGHT.match(line):
-            self.open_code(f"```{highlight.group('language')}", "highlight")
+            self._open_code(f"```{highlight['language']}", "highlight")
         elif options and _OPTION.match(line):
             self.options = True
-        else:
-            self.out.extend(self.read(line))
-
-    def open_code(self, line: str, fence: str) -> None:
-        """Begin a code block."""
-        self.fence, self.includes, self.fenced_at = fence, False, len(self.out)
-        self.out.append(line)
-
-    def read(self, line: str) -> list[str]:
-        """Return what stands for one line, without its indentation by admonitions."""
-        if found := _INDENTED.match(line) or _TAB.match(line):
-            self.indent(4 + len(found["indent"]))
-            return _title(found["title"])
-        if found := _SLASHES.match(line) or _COLONS.match(line):
+        elif found := _INDENTED.match(line) or _TAB.match(line):
+            self._open_indented(4 + len(found["indent"]))
+            self.out += _title(found["title"])
+        elif found := _SLASHES.match(line) or _COLONS.match(line):
             fields = found.groupdict()
             title = _title(fields.get("title") or fields.get("label"))
             self.containers.append((len(self.out), len(self.out) + len(title)))
             self.options = line.lstrip().startswith("/")
-            return title
-        if _CLOSED.match(line):
-            self.close()
-            return [""]
-        if found := _ALERT.match(line):
-            return [found["quote"] + _strong(found["title"])]
-        return self.definition(line, found) if (found := _DEFINITION.match(line)) else [line]
+            self.out += title
+        elif _CLOSED.match(line):
+            start, text = self.containers.pop() if self.containers else (0, 0)
+            if text and not any(line.strip() for line in self.out[text:]):
+                del self.out[start:]  # without text its title goes, too
+            self.out.append("")
+        elif found := _ALERT.match(line):
+            self.out.append(found["quote"] + _strong(found["title"]))
+        elif found := _DEFINITION.match(line):
+            self._open_indented(4)
+            self._define(line[found.end() :])
+        else:
+            self.out.append(line)
 
-    def indent(self, columns: int) -> None:
-        """Expect the following lines indented by so many columns more."""
+    def _open_code(self, line: str, fence: str) -> None:
+        self.fence, self.includes, self.fenced_at = fence, False, len(self.out)
+        self.out.append(line)
+
+    def _open_indented(self, columns: int) -> None:
         self.indents.append((self.indents[-1] if self.indents else 0) + columns)
 
-    def close(self) -> None:
-        """End the innermost container; one without text loses its title too."""
-        start, text = self.containers.pop() if self.containers else (0, 0)
-        if text and not any(line.strip() for line in self.out[text:]):
-            del self.out[start:]
+    def _define(self, words: str) -> None:
+        """Add a definition, with the term above it in the same paragraph."""
+        above = self.out[-1] if self.out else ""
+        if above.strip() and not above.lstrip().startswith(("#", "|", ">")):
+            words = f"{self.out.pop().rstrip().rstrip(':')}: {words}"
+        self.out.append(words)
 
-    def definition(self, line: str, found: re.Match[str]) -> list[str]:
-        """Return a definition, with the term that stands above it in the same paragraph."""
-        self.indent(4)
-        words = line[found.end() :]
-        if not self.out or not self.out[-1].strip() or self.out[-1].lstrip().startswith(("#", "|", ">")):
-            return [words]
-        return [f"{self.out.pop().rstrip().rstrip(':')}: {words}"]
-
-    def dedented(self, line: str) -> str:
-        """Take the indentation of the open admonitions from a line."""
+    def _dedented(self, line: str) -> str:
         columns = self.indents[-1] if self.indents else 0
         return line[min(columns, _indent(line)) :]
 
@@ -164,5 +145,5 @@ def _strong(title: str) -> str:
 
 
 def _title(title: str | None) -> list[str]:
-    """A title as a paragraph of its own."""
+    """Return a title as a paragraph of its own."""
     return ["", _strong(title), ""] if title and title.strip() else [""]

@@ -1,4 +1,4 @@
-"""Headings → title, chapters and sections; the one rule for every format that has headings."""
+"""Make title, chapters and sections of headings, by one rule for all formats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.ingest.documents import MAX_TITLE_CHARS, Block, Kind
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A block below the headings with these numbers; with ``heading``, the words of that heading at its place."""
+    """A block below the headings with the numbers in ``path``; with ``heading``, a heading itself."""
 
     text: str
     kind: Kind
@@ -20,13 +20,12 @@ class _Placed:
 
 @dataclass(slots=True)
 class Outline:
-    """Collects headings and blocks in reading order, then places each block.
+    """Collects headings and blocks in reading order, then gives each block its chapter and section.
 
-    The first heading is the document's title if it is of level 1 or stands alone on its level, and no other title is
-    given. Below the title, where
-    headings of two or more levels follow, the upper ones are chapters and the nearest heading is the section; where
-    there is one level, they are sections. A heading that is neither the title nor names the place of a block is a
-    block itself, so that no words are lost.
+    The first heading is the document's title if it is of level 1 or alone on its level, and no other title is given.
+    Below the title, where headings of two or more levels follow, the upper ones are chapters and the nearest heading is
+    the section; where there is one level, they are sections. A heading that is neither title, chapter nor section of a
+    block is a block itself, so that no words are lost.
     """
 
     _open: list[int] = field(default_factory=list)
@@ -35,12 +34,12 @@ class Outline:
 
     @property
     def started(self) -> bool:
-        """Whether it holds a heading or a block yet."""
+        """Tell whether it holds a heading or a block yet."""
         return bool(self._placed)
 
     @property
     def text(self) -> str:
-        """All words in reading order, those of headings too, a blank line between two blocks."""
+        """Return all words in reading order, those of headings too, with blank lines between blocks."""
         return "\n\n".join(placed.text for placed in self._placed)
 
     def heading(self, level: int, text: str, page: int | None = None) -> None:
@@ -66,7 +65,7 @@ class Outline:
             self._placed.append(_Placed(text, kind, page, tuple(self._open)))
 
     def finish(self, title: str | None, fallback: str) -> tuple[str, tuple[Block, ...]]:
-        """Return the title (``title``, else the title heading, else ``fallback``) and the placed blocks.
+        """Return the title (``title``, else the title heading, else ``fallback``) and the blocks.
 
         A document that has headings and no text becomes one block of its headings.
         """
@@ -86,7 +85,7 @@ class Outline:
         return one_line(title or (heading[1] if heading else fallback), MAX_TITLE_CHARS), blocks
 
     def _with_paths(self, title: tuple[int, str] | None) -> list[tuple[_Placed, list[str]]]:
-        """What becomes a block, each with the headings above it; ``title`` is none of them."""
+        """Return what becomes a block, each with the headings above it except ``title``."""
         if self._headings and all(one.heading is not None for one in self._placed):
             return [(_Placed("\n".join(f"- {label}" for _, label in self._headings), "list", None, ()), [])]
         shown = {number for number, heading in enumerate(self._headings) if heading == title}
@@ -99,7 +98,7 @@ class Outline:
         return kept[::-1]
 
     def _title_heading(self, title: str | None) -> tuple[int, str] | None:
-        """The heading that is the title, if one is."""
+        """Return the heading that is the title, if one is."""
         if not self._headings:
             return None
         first, *others = self._headings
@@ -108,12 +107,12 @@ class Outline:
 
 
 def one_line(text: str, limit: int) -> str:
-    """``text`` with white space collapsed, cut to ``limit`` code points with an ellipsis."""
+    """Collapse white space and cut to ``limit`` code points with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def title_from_name(source: str) -> str:
-    """A title for a document that names none: its file name without suffix, separators as spaces."""
+    """Make a title of a file name: without suffix, separators as spaces."""
     stem = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return one_line(stem.replace("_", " ").replace("-", " "), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]

@@ -1,68 +1,70 @@
-"""PDF → blocks per page, by pypdf; the text layer only (a scanned page is an image)."""
+"""Load PDF with pypdf: the text layer only, since a scanned page is an image."""
 
 from __future__ import annotations
 
 import io
 import logging
 import re
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+from pypdf import PageObject, PdfReader
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.outline import Outline, title_from_name
-from app.ingest.loaders.pdf_lines import Line, body_size, without_running_lines
-from app.ingest.loaders.pdf_paragraphs import add_lines
-from app.ingest.loaders.text_encoding import NotText
+from app.ingest.loaders.pdf_paragraphs import Line, add_lines
+from app.ingest.loaders.text_encoding import Unreadable
 
-if TYPE_CHECKING:
-    from pypdf import PageObject, PdfReader
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 MAX_PAGES = 20_000
+EDGE = 2
+"""Lines at the top and at the bottom of a page that may be running heads, feet and page numbers."""
+
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
 
 
-def load_pdf(data: bytes, source: str) -> LoadedDocument:
+def load(data: bytes, source: str) -> LoadedDocument:
     """Read the text of a PDF page by page (pages are 1-based); lines in larger type are its headings.
 
-    Raises ``NotText``, with words for people, when it is encrypted, damaged, too long or holds no text.
+    Raises ``Unreadable`` when it is encrypted, damaged, too long or holds no text.
     """
-    from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
-
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise NotText("encrypted: it opens only with a password")
+            raise Unreadable("encrypted: it opens only with a password")
         if len(reader.pages) > MAX_PAGES:
-            raise NotText(f"more than {MAX_PAGES:,} pages")
-        pages = [_lines(page) for page in reader.pages]
-        title = _title(reader)
-    except (PyPdfError, KeyError, IndexError, TypeError, AttributeError, AssertionError) as error:
-        raise NotText("a damaged PDF") from error
-    lines = without_running_lines(pages)
-    if not any(lines):
-        raise NotText("a PDF without text (a scan needs text recognition first)")
+            raise Unreadable(f"more than {MAX_PAGES:,} pages")
+        found = [_fragments(page) for page in reader.pages]
+        named = reader.metadata.title if reader.metadata else None
+    except (MemoryError, OSError, Unreadable):
+        raise
+    except Exception as error:  # pypdf alone ran; on damaged files it raises errors of any type
+        raise Unreadable(f"a damaged PDF ({type(error).__name__})") from error
+    pages = _without_running_lines([_lines(fragments) for fragments in found])
+    if not any(pages):
+        raise Unreadable("a PDF without text (a scan needs text recognition first)")
     outline = Outline()
-    add_lines(outline, lines, body_size(lines))
-    title, blocks = outline.finish(title, title_from_name(source))
+    add_lines(outline, pages, body_size(pages))
+    given = named.strip() if isinstance(named, str) else ""
+    title, blocks = outline.finish(None if _MADE_UP.search(given) else given or None, title_from_name(source))
     return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
 
 
-def _lines(page: PageObject) -> list[Line]:
-    """The lines of one page from top to bottom as pypdf orders them, each with its size of type and height."""
+def _fragments(page: PageObject) -> list[tuple[Any, ...]]:
+    """Return the pieces of text of a page as pypdf gives them to a visitor."""
+    fragments: list[tuple[Any, ...]] = []
+    page.extract_text(visitor_text=lambda *fragment: fragments.append(fragment))
+    return fragments
+
+
+def _lines(fragments: Sequence[tuple[Any, ...]]) -> list[Line]:
+    """Join the pieces of one page to lines, from top to bottom, each with its size of type and height."""
     lines: list[Line] = []
     words: list[str] = []
     sizes: list[tuple[int, float, float]] = []  # characters, size, height on the page
-
-    def visit(text: str, matrix: Any, text_matrix: Any, _font: Any, font_size: float) -> None:
-        for number, part in enumerate(text.split("\n")):
-            if number:
-                end_line()
-            if part.strip():
-                scale = (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5 * (text_matrix[2] ** 2 + text_matrix[3] ** 2) ** 0.5
-                height = text_matrix[4] * matrix[1] + text_matrix[5] * matrix[3] + matrix[5]
-                sizes.append((len(part), font_size * scale, height))
-            words.append(part)
 
     def end_line() -> None:
         if text := " ".join("".join(words).split()):
@@ -71,15 +73,50 @@ def _lines(page: PageObject) -> list[Line]:
         words.clear()
         sizes.clear()
 
-    page.extract_text(visitor_text=visit)
+    for text, matrix, text_matrix, _font, font_size in fragments:
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                end_line()
+            if part.strip():
+                scale = (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5 * (text_matrix[2] ** 2 + text_matrix[3] ** 2) ** 0.5
+                height = text_matrix[4] * matrix[1] + text_matrix[5] * matrix[3] + matrix[5]
+                sizes.append((len(part), font_size * scale, height))
+            words.append(part)
     end_line()
     return lines
 
 
-def _title(reader: PdfReader) -> str | None:
-    """The title in the file's own description, unless a word processor made it up."""
-    title = reader.metadata.title if reader.metadata else None
-    if not isinstance(title, str) or not title.strip():
-        return None
-    title = title.strip()
-    return None if _MADE_UP.search(title) else title
+def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Line]]:
+    """Drop what recurs at the edges of at least half the pages (and of three), and page numbers there.
+
+    Lines larger than the text are headings, and stay.
+    """
+    if not any(pages):
+        return []
+    body = body_size(pages)
+    seen = Counter(key for page in pages for key in {_key(line) for line in (*page[:EDGE], *page[-EDGE:])})
+    enough = max(3, (len(pages) + 1) // 2)
+
+    def runs(line: Line) -> bool:
+        return line.size <= body and (seen[_key(line)] >= enough or _key(line) == "#")
+
+    kept: list[Sequence[Line]] = []
+    for page in pages:
+        first = sum(1 for _ in takewhile(runs, page[:EDGE]))
+        last = sum(1 for _ in takewhile(runs, reversed(page[first:][-EDGE:])))
+        kept.append(page[first : len(page) - last])
+    return kept
+
+
+def body_size(pages: Sequence[Sequence[Line]]) -> float:
+    """Return the size most of the text is set in."""
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for line in page:
+            sizes[line.size] += len(line.text)
+    return sizes.most_common(1)[0][0]
+
+
+def _key(line: Line) -> str:
+    """Return a line with every number as ``#``, so that page numbers do not tell running lines apart."""
+    return re.sub(r"\d+", "#", line.text.strip(" -–—|.")).casefold()

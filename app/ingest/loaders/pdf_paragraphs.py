@@ -1,14 +1,14 @@
-"""The lines of a PDF → headings and paragraphs, put together again where lines and pages tore them."""
+"""Make headings and paragraphs of the lines of a PDF."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.pdf_lines import Line
 from graph.sentences import sentence_spans
 
 LARGER = 1.1
@@ -19,10 +19,19 @@ _ITEM = re.compile(r"(?:[•‣◦▪●*–-]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of type: its words, its size in points (0 where unknown) and its height on the page in points."""
+
+    text: str
+    size: float
+    height: float
+
+
 def add_lines(outline: Outline, pages: Sequence[Sequence[Line]], body: float) -> None:
     """Add headings and paragraphs to ``outline``, each with the 1-based page it begins on.
 
-    A sentence that runs over the end of a page stands whole on the page where it begins.
+    A sentence that crosses the end of a page is moved to the page where it begins.
     """
     sizes = sorted({line.size for page in pages for line in page if _is_heading(line, body)}, reverse=True)
     entries: list[tuple[int, int, str]] = []  # page, level (0: a paragraph), text
@@ -43,7 +52,7 @@ def _is_heading(line: Line, body: float) -> bool:
 
 
 def _groups(page: Sequence[Line], body: float) -> list[list[Line]]:
-    """Lines that belong together: a paragraph, an item, or a heading of several lines."""
+    """Group lines that belong together: a paragraph, an item, or a heading of several lines."""
     gaps = [abs(upper.height - lower.height) for upper, lower in pairwise(page) if upper.size == lower.size == body]
     usual = median(gaps) if gaps else 0.0
     groups: list[list[Line]] = []
@@ -64,7 +73,7 @@ def _continues(above: Line, line: Line, usual: float, body: float) -> bool:
 
 
 def _joined(lines: Sequence[Line]) -> str:
-    """The lines as one; a word divided at the end of a line is put together."""
+    """Join lines; a word divided at the end of a line is put together."""
     text = lines[0].text
     for line in lines[1:]:
         if re.search(r"[a-zA-Zß-ÿ]-$", text) and line.text[0].islower():
@@ -75,6 +84,7 @@ def _joined(lines: Sequence[Line]) -> str:
 
 
 def _with_whole_sentences(entries: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Move the end of a sentence that a page break cut to the paragraph where it begins."""
     whole: list[tuple[int, int, str]] = []
     for page, level, text in entries:
         if whole and level == 0 and text[0].islower():

@@ -1,4 +1,4 @@
-"""Tags of template engines and attribute lists in Markdown: taken out, with the words they hold for readers kept."""
+"""Drop template tags and attribute lists from Markdown, and keep the words they show to readers."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _INCLUDE = re.compile(r"\s*(?:\{!>?\s*[^!{}\s]+(?:\s[^!{}]*)?!\}|\{\*\s*\S*/\S+[
 
 
 def without_tags(text: str) -> str:
-    """Take template tags and attribute lists out of Markdown that holds no code block; code spans stay verbatim.
+    """Drop template tags and attribute lists from Markdown without code blocks; code spans are not changed.
 
-    Of a tag stay its title or name, or where it runs with the text its last quoted words: they are what the tag shows.
+    A tag leaves its title or name, or within a line its last quoted words: they are what the tag shows.
     """
     return _ANY.sub(lambda found: _kept(found, text), text) if "{" in text else text
 
 
 def is_include(line: str) -> bool:
-    """Tell whether a line is nothing but the inclusion of another file."""
+    """Tell whether a line only includes another file."""
     return bool(_INCLUDE.match(line))
 
 
 def _kept(found: re.Match[str], text: str) -> str:
-    """What stays of a match: a code span whole, of a tag its words."""
+    """Return what a match leaves: a code span itself, a tag its words."""
     if found.group("tag") is None:
         return "" if found.group("attributes") is not None else found.group()
     inner = found.group("block") or found.group("output") or ""

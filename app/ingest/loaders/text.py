@@ -1,4 +1,4 @@
-"""Plain text → blocks: paragraphs, lists and aligned lines; unmistakable headings; form feeds are page breaks."""
+"""Load plain text: paragraphs, lists, aligned lines, clear headings; form feeds are page breaks."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ FULL_LINE = 60
 """Columns that a line of wrapped text reaches in a text with a margin."""
 
 
-def load_text(data: bytes, source: str) -> LoadedDocument:
+def load(data: bytes, source: str) -> LoadedDocument:
     """Read a plain text file. Its title is its centred title line or first heading, else made from the file name.
 
-    Raises ``NotText`` for binary data.
+    Raises ``Unreadable`` for binary data.
     """
     outline = Outline()
     add_text(outline, decode(data))
@@ -53,7 +53,7 @@ def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[s
 
 
 def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
-    """A wrapped paragraph as one line, a list with one line per item; aligned columns stay as they are.
+    """Join a wrapped paragraph to one line, a list to one line per item; keep aligned columns.
 
     So do lines indented deeper than a text that has a margin, where none of them is full: an example, a grammar.
     """
@@ -69,19 +69,15 @@ def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
         if _ITEM.match(line) or not items:
             items.append([])
         items[-1].append(line)
-    return "\n".join(_indentation(item[0]) + _joined(item) for item in items), "list"
-
-
-def _indentation(line: str) -> str:
-    return line[: indent_of(line)]
+    return "\n".join(item[0][: indent_of(item[0])] + _joined(item) for item in items), "list"
 
 
 def _joined(lines: list[str]) -> str:
-    """Wrapped lines as one; a compound divided at its hyphen is put together."""
+    """Join wrapped lines; a compound divided at its hyphen is joined."""
     return _DIVIDED.sub("-", "\n".join(line.strip() for line in lines)).replace("\n", " ")
 
 
 def _is_set_apart(lines: list[str], margin: int) -> bool:
-    """Whether lines stand deeper than the margin and most of them end before they are full."""
+    """Tell whether lines are indented beyond the margin and most of them are short."""
     short = sum(len(line) < FULL_LINE for line in lines[:-1])
     return len(lines) > 1 and all(indent_of(line) >= margin + 2 for line in lines) and 2 * short >= len(lines) - 1

@@ -1,4 +1,4 @@
-"""Headings of plain text, by their looks: the centred title, numbered sections, short lines that stand alone."""
+"""Find headings of plain text by their layout: centred title, numbered sections, short lines alone."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def reads_as_heading(line: str) -> bool:
 
 
 def _centred_title(found: Sequence[Paragraph], margin: int) -> int | None:
-    """The paragraph that is the centred title of a text with a margin, if one is among the first."""
+    """Return the index of the centred title of a text with a margin, if one is among the first."""
     if not margin:
         return None
     width = max((len(line) for one in found[:100] for line in one.lines), default=0)
@@ -80,7 +80,7 @@ def _is_centred(line: str, width: int) -> bool:
 
 
 def _depth(one: Paragraph, margin: int) -> int:
-    """How many numbers stand before a numbered heading (5.2 has two); 0 where the paragraph is none.
+    """Count the numbers before a numbered heading (5.2 has two); 0 where the paragraph is none.
 
     In a text without a margin one number may as well open an item, so there two are asked for.
     """

@@ -1,4 +1,4 @@
-"""The pages of a plain text → its paragraphs, without page headers, page feet and the table of contents."""
+"""Split plain text into paragraphs, without page headers, page feet and the table of contents."""
 
 from __future__ import annotations
 
@@ -76,19 +76,19 @@ def _pages(text: str) -> list[str]:
 
 
 def _key(line: str) -> str:
-    """The words of a line, its numbers as ``#``."""
+    """Return the words of a line, its numbers as ``#``."""
     return re.sub(r"\b\d+\b", "#", " ".join(line.split())).casefold()
 
 
 def _trimmed(page: list[str], running: set[str]) -> list[str]:
-    """``page`` without the running lines it begins with, at most ``EDGE`` of them."""
+    """Drop the running lines a page begins with, at most ``EDGE`` of them."""
     filled = [at for at, line in enumerate(page) if line.strip()][:EDGE]
     drop = list(takewhile(lambda at: _key(page[at]) in running, filled))
     return page[drop[-1] + 1 :] if drop else page
 
 
 def _runs(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Runs of lines that are not blank."""
+    """Yield runs of lines that are not blank."""
     held: list[str] = []
     for line in lines:
         if line.strip():
@@ -101,7 +101,7 @@ def _runs(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
-    """Whether a paragraph at the end of a page goes on with the one that opens the next page."""
+    """Tell whether a paragraph at the end of a page continues on the next one."""
     last, first = above[-1], below[0]
     if _ENDS.search(last) or indent_of(last) != indent_of(first) or _STARTS_ANEW.match(first):
         return False
@@ -121,7 +121,7 @@ def _without_contents(found: list[Paragraph]) -> list[Paragraph]:
 
 
 def _label(line: str) -> str | None:
-    """What stands before the dot leaders of a line that ends in a page number."""
+    """Return the words before the dot leaders of a line that ends in a page number."""
     match = _LEADER.match(line) if len(line) <= MAX_ENTRY_CHARS else None
     return match.group("label") if match else None
 

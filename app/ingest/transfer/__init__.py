@@ -1,1 +1,1 @@
-"""Move whole collections: ``archive.py`` writes a file, ``read_archive.py`` reads it, ``copy.py`` copies points."""
+"""Move whole collections: ``archive.py`` writes and reads a file, ``copy.py`` copies points into a store."""

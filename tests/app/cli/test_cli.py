@@ -169,8 +169,8 @@ def test_sources_are_noted_for_a_rebuild(tmp_path: Path) -> None:
     source = tmp_path / "notes.md"
     source.write_text("# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n")
     assert garden("ingest", str(source), data=tmp_path / "g").returncode == 0
-    noted = json.loads((tmp_path / "g" / "corporate_documents" / "sources.json").read_text())
-    assert noted["paths"] == [str(source)]
+    noted = json.loads((tmp_path / "g" / "corporate_documents" / "ingested.json").read_text())
+    assert list(noted["paths"]) == [str(source)]
     broken = garden("import", str(source), data=tmp_path / "g")
     assert (broken.returncode, broken.stderr.count("\n")) == (2, 1)
     assert "Nothing was imported" in broken.stderr

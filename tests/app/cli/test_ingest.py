@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from app.bootstrap.compose import build_container
 from app.cli.main import app as command
-from app.ingest.source_registry import read_sources
+from app.ingest.manifest import read_sources
 from app.settings import load_settings
 
 
@@ -61,7 +61,7 @@ def test_a_path_that_is_not_there_stops_it(docs: Path) -> None:
     done = ingest(docs, docs / "missing.md")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "missing.md" in done.stderr
-    assert read_sources(docs.parent / "data" / "corporate_documents").paths == ()
+    assert read_sources(docs.parent / "data" / "corporate_documents") == []
 
 
 def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> None:

@@ -16,10 +16,9 @@ import pytest
 from app.bootstrap.compose import build_container
 from app.cli.check import run_check
 from app.cli.transfer import run_export, run_import, run_push
+from app.ingest.manifest import note_sources, read_sources
 from app.ingest.pipeline import ingest_into
-from app.ingest.source_registry import note_sources, read_sources
-from app.ingest.transfer.archive import write_archive
-from app.ingest.transfer.read_archive import Archive
+from app.ingest.transfer.archive import Archive, write_archive
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import ConfigurationError, StoreUnavailable
@@ -211,11 +210,9 @@ def test_a_repair_says_what_it_cannot_do(
 
 
 def test_sources_are_noted(tmp_path: Path) -> None:
-    """Paths gather from run to run, made absolute, each once, those of tasks apart."""
+    """Paths gather from run to run, made absolute, each once."""
     for path in ("a", "b", "a"):
         note_sources(tmp_path, [Path(path)])
-    note_sources(tmp_path, [Path("t.jsonl")], tasks=True)
-    assert read_sources(tmp_path).paths == (Path("a").absolute(), Path("b").absolute())
-    assert read_sources(tmp_path).tasks == (Path("t.jsonl").absolute(),)
-    (tmp_path / "sources.json").write_text("{")
-    assert read_sources(tmp_path).paths == ()
+    assert read_sources(tmp_path) == [Path("a").absolute(), Path("b").absolute()]
+    (tmp_path / "ingested.json").write_text("{")
+    assert read_sources(tmp_path) == []

@@ -33,8 +33,8 @@ def plant(store: EmbeddedStore, embeddings: MiniLMEmbeddings, tmp_path: Path) ->
     """``await plant(path, …, prune=False)``: ingest into ``store`` with the real model."""
 
     async def run(*paths: Path, prune: bool = False) -> IngestReport:
-        planted = IngestManifest(tmp_path / "data" / "documents", paths, prune=prune)
-        return await ingest(paths, store=store, embeddings=embeddings, model_name=MODEL, planted=planted)
+        manifest = IngestManifest(tmp_path / "data" / "documents", paths, prune=prune)
+        return await ingest(paths, store=store, embeddings=embeddings, model_name=MODEL, manifest=manifest)
 
     return run
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-import signal
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -17,10 +15,6 @@ from app.ingest.reading import Reader
 from tests.app.ingest.conftest import load, load_one, pdf, skipped, texts
 
 DEEP = 50_000
-
-
-def found(path: Path) -> FoundFile:
-    return FoundFile(path, path.name)
 
 
 @pytest.mark.parametrize("tag", ["div", "b", "blockquote", "ul", "table", "section"])
@@ -96,55 +90,85 @@ def test_a_line_of_200_megabytes(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 120_000
 
 
-def test_one_endless_word(tmp_path: Path) -> None:
+async def read(reader: Reader, path: Path) -> SplitDocument | SkippedFile:
+    """The one document in a file, or why it was left out."""
+    (result,) = [result async for result in reader.read(FoundFile(path, path.name))]
+    return result
+
+
+async def test_one_endless_word(tmp_path: Path) -> None:
     """Three megabytes without a space become chunks like any other text."""
     (path := tmp_path / "a.txt").write_text("a" * 3_000_000)
-    with Reader() as reader:
-        (split,) = reader.read(found(path))
+    async with Reader() as reader:
+        split = await read(reader, path)
     assert isinstance(split, SplitDocument)
     assert sum(len(chunk.text) for chunk in split.chunks) == 3_000_000
 
 
-def test_a_file_that_takes_too_long_is_left(tmp_path: Path) -> None:
+async def test_a_file_that_takes_too_long_is_left(tmp_path: Path) -> None:
     """Reading is ended when its time is up, the file is named, and the same reader goes on."""
     (path := tmp_path / "a.txt").write_text("Hello there.")
-    with Reader(seconds_per_file=0.01) as reader:
-        (late,) = reader.read(found(path))
+    async with Reader(seconds_per_file=0.01) as reader:
+        late = await read(reader, path)
         assert isinstance(late, SkippedFile)
-        assert late.reason == "not read within 0 seconds"
-        reader._seconds = 60
-        (split,) = reader.read(found(path))
-    assert isinstance(split, SplitDocument)
+        assert late.reason == "timed out after 0 s"
+        reader.seconds_per_file = 60
+        assert isinstance(await read(reader, path), SplitDocument)
 
 
-def test_a_reader_that_dies_is_replaced(tmp_path: Path) -> None:
+async def test_a_reader_that_dies_is_replaced(tmp_path: Path) -> None:
     """A file that ends its reader, as a defect of a parser or the system's lack of memory would, costs only itself."""
     (path := tmp_path / "a.jsonl").write_text('{"document_id": "d", "text": "Text."}\n' * 200_000)
     (after := tmp_path / "b.txt").write_text("Hello there.")
-    with Reader() as reader:
-        reading = threading.Thread(target=lambda: results.extend(reader.read(found(path))))
-        results: list[SplitDocument | SkippedFile] = []
-        reading.start()
-        while reader._process is None or reader._process.stdin is None:
-            time.sleep(0.01)
-        time.sleep(0.2)
-        os.kill(reader._process.pid, signal.SIGKILL)
-        reading.join()
-        (died,) = results
+    async with Reader() as reader:
+        await read(reader, after)
+        reading = asyncio.create_task(read(reader, path))
+        await asyncio.sleep(0)
+        assert reader.process is not None
+        reader.process.kill()
+        died = await reading
         assert isinstance(died, SkippedFile)
-        assert (died.reason, died.rows_lost) == ("its reader broke down", True)
-        (split,) = reader.read(found(after))
-    assert isinstance(split, SplitDocument)
+        assert (died.reason, died.rows_lost) == ("the process that read it died", True)
+        assert isinstance(await read(reader, after), SplitDocument)
 
 
-def test_the_reader_ends_with_its_user(tmp_path: Path) -> None:
+async def test_the_reader_ends_with_its_user(tmp_path: Path) -> None:
     """No process is left behind."""
     (path := tmp_path / "a.pdf").write_bytes(pdf([(11, "Hello there.")]))
-    with Reader() as reader:
-        list(reader.read(found(path)))
-        process = reader._process
+    async with Reader() as reader:
+        assert isinstance(await read(reader, path), SplitDocument)
+        process = reader.process
         assert process is not None
-    assert process.poll() is not None
+    assert process.returncode is not None
+
+
+BROKEN_LOADER = """
+def broken(data, source):
+    return {}["no such key"]
+
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from types import SimpleNamespace
+from app.ingest.reading import serve
+sys.modules["app.ingest.loaders.text"] = SimpleNamespace(load=broken)
+serve()
+"""
+
+
+async def test_a_defect_of_a_loader_is_logged_with_its_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is named as an internal error, not as a broken file, and the next file is read."""
+    (path := tmp_path / "a.txt").write_text("Hello there.")
+    (after := tmp_path / "b.md").write_text("Hello there.")
+    async with Reader(program=BROKEN_LOADER) as reader:
+        result = await read(reader, path)
+        assert isinstance(await read(reader, after), SplitDocument)
+    assert isinstance(result, SkippedFile)
+    assert result.reason == "internal error of the .txt loader (KeyError), see the log"
+    (record,) = [record for record in caplog.records if record.message == "loader_failed"]
+    assert record.__dict__["file"] == "a.txt"
+    assert "in broken" in record.__dict__["traceback"]
 
 
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:

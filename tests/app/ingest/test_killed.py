@@ -27,7 +27,7 @@ from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.pipeline import ingest
-from app.ingest.manifest import Planted
+from app.ingest.manifest import IngestManifest
 from app.providers.stores.embedded import EmbeddedStore
 
 async def main(data, corpus):
@@ -35,8 +35,8 @@ async def main(data, corpus):
     store = EmbeddedStore(fake, Path(data), "documents", {SIZE})
     await store.acount()
     print("ready", flush=True)
-    planted = Planted(Path(data) / "documents", [Path(corpus)], prune=True)
-    await ingest([Path(corpus)], store=store, embeddings=fake, model_name="fake", planted=planted)
+    manifest = IngestManifest(Path(data) / "documents", [Path(corpus)], prune=True)
+    await ingest([Path(corpus)], store=store, embeddings=fake, model_name="fake", manifest=manifest)
     await store.aclose()
 
 asyncio.run(main(*sys.argv[1:]))
@@ -81,8 +81,8 @@ async def stored(data: Path) -> dict[str, set[str]]:
 async def finished(data: Path, corpus: Path) -> IngestReport:
     fake = DeterministicFakeEmbedding(size=SIZE)
     store = EmbeddedStore(fake, data, "documents", SIZE)
-    planted = IngestManifest(data / "documents", [corpus], prune=True)
-    report = await ingest([corpus], store=store, embeddings=fake, model_name="fake", planted=planted)
+    manifest = IngestManifest(data / "documents", [corpus], prune=True)
+    report = await ingest([corpus], store=store, embeddings=fake, model_name="fake", manifest=manifest)
     await store.aclose()
     return report
 

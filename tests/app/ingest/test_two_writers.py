@@ -11,7 +11,8 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from pydantic import ValidationError
 
-from app.ingest.documents import Described, Part, TextChunk
+from app.ingest.documents import DocumentInfo, TextChunk
+from app.ingest.parts import Part
 from app.ingest.pipeline import ingest_into
 from app.ingest.sink import Sink
 from app.providers.stores.embedded import EmbeddedStore
@@ -28,7 +29,7 @@ def opened(folder: Path) -> EmbeddedStore:
 def version(words: str, chunks: int) -> list[Part]:
     """A document on its way, in two parts."""
     split = [TextChunk(chunk_id=f"d#{n}", chunk_index=n, text=f"{words} {n}.", spans=()) for n in range(chunks)]
-    document = Described(document_id="d", source="d")
+    document = DocumentInfo(document_id="d", source="d")
     firsts, lasts = tuple(split[1:-1]), (split[-1], split[0])
     return [
         Part(document=document, chunks=group, content_hash=f"hash of {words}", last=last, total=chunks)
@@ -108,4 +109,4 @@ asyncio.run(main())
 def test_metadata_that_cannot_be_stored_is_refused_by_name(value: object) -> None:
     """Not-a-number, half a surrogate pair and numbers past 64 bits are refused, and the field is named."""
     with pytest.raises(ValidationError, match="metadata"):
-        Described(document_id="d", source="d", metadata={"deep": [value]})
+        DocumentInfo(document_id="d", source="d", metadata={"deep": [value]})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.ingest.loaders.text_encoding import NotText, decode
+from app.ingest.loaders.text_encoding import Unreadable, decode
 from tests.app.ingest.conftest import skipped
 
 GERMAN = "Die Prüfung der Bremsen ist täglich fällig, außer an Feiertagen. Für Änderungen gilt § 5. " * 3
@@ -56,7 +56,7 @@ def test_line_ends_and_nul() -> None:
 @pytest.mark.parametrize("data", [bytes(range(256)) * 20, b"\x7fELF\0\0\1\2" * 500, b"\0" * 5000])
 def test_binary_data_is_refused(data: bytes, tmp_path: Path) -> None:
     """A program with the suffix of a text is named, not stored."""
-    with pytest.raises(NotText):
+    with pytest.raises(Unreadable):
         decode(data)
     (path := tmp_path / "a.txt").write_bytes(data)
     assert skipped(path).reason == "binary data, not text"
