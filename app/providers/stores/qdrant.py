@@ -41,8 +41,8 @@ from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 if TYPE_CHECKING:
     from qdrant_client import models
 
-BATCH, PAGE = 64, 1000
-"""Points per request when writing, and when the whole collection is read."""
+BATCH, PAGE = 16, 1000
+"""Points per request with vectors, of which a megabyte is the most that aiohttp sends in one piece; and without."""
 T = TypeVar("T")
 
 

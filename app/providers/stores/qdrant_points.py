@@ -96,7 +96,7 @@ def point_struct(point: Point, layout: Layout) -> models.PointStruct:
             weights = document_weights(indexed_text_of(point.metadata, point.text))
         vector[sparse] = models.SparseVector(indices=list(weights), values=list(weights.values()))
     if sentences and len(point.sentences):
-        vector[sentences] = point.sentences.tolist()
+        vector[sentences] = point.sentences.astype(np.float64).round(5).tolist()  # the server keeps float16
     payload = {CONTENT: point.text, METADATA: point.metadata}
     return models.PointStruct(
         id=point_id(point.chunk_id), vector=vector if dense or len(vector) > 1 else vector[""], payload=payload

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from app.providers.embeddings.vectors import unit
+from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.bm25 import document_weights
 from app.providers.stores.filters import SOURCES, Condition
 from app.providers.stores.hybrid import Candidate
@@ -26,7 +26,7 @@ COLUMNS = "id, chunk_id, checksum, metadata, words, dense, text, sentences"
 
 def row_of(point: Point) -> tuple[Any, ...]:
     """The columns of a chunk except its id. Raises ``ValueError`` for a vector with values that are not finite."""
-    dense, sentences = unit(point.dense), unit(point.sentences)
+    dense, sentences = _unit(point.dense, 1e-4), _unit(point.sentences, 1e-3)
     if not (np.isfinite(dense).all() and np.isfinite(sentences).all()):
         raise ValueError("a vector holds a value that is not a finite number")
     weights = document_weights(indexed_text_of(point.metadata, point.text)) if point.sparse is None else point.sparse
@@ -40,6 +40,11 @@ def row_of(point: Point) -> tuple[Any, ...]:
     document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
     source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
     return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
+
+
+def _unit(vectors: Vectors, tolerance: float) -> Vectors:
+    """Rows scaled to length 1; rows that are that already, except for rounding, keep their exact values."""
+    return vectors if (np.abs(np.linalg.norm(vectors, axis=-1) - 1.0) < tolerance).all() else unit(vectors)
 
 
 def checksum(values: Iterable[str | bytes]) -> int:

@@ -33,6 +33,9 @@ class PlantedStore:
     async def asentences(self, candidates: Any) -> dict[Any, Any]:
         return {}
 
+    async def acount(self) -> int:
+        return 0
+
     async def aprobe(self) -> None:
         return None
 

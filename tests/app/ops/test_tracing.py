@@ -33,6 +33,9 @@ class Broken:
     async def ahybrid(self, *_: Any, **__: Any) -> Any:
         raise StoreUnavailable("The vector store cannot be reached.") from OSError("vendor-secret")
 
+    async def acount(self) -> int:
+        return 0
+
     async def aprobe(self) -> None:
         return None
 
