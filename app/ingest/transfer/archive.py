@@ -9,8 +9,7 @@
     000001.chunks.jsonl     … groups of up to 256 chunks, numbered without a gap
     garden.json             format, version, layout, collection, embedding_model, dimension, chunks, documents
 
-``"sparse": null``: the collection held no such vector, and the import computes it from the text. ZIP keeps a CRC-32 of
-every member. Nothing is extracted to a path or unpickled, so a file from a stranger can be wrong, but not dangerous.
+``"sparse": null``: the import computes it. ZIP keeps a CRC-32 of every member. Nothing is unpickled or put at a path.
 """
 
 from __future__ import annotations
@@ -136,8 +135,8 @@ class Archive:
         self.path = path
         with _errors(path), ZipFile(path) as file:
             self.head = _head(path, file)
-            stored = [one.metadata for group in self._read(file) for one in group]
-            stored.sort(key=lambda metadata: metadata.get("chunk_index") or 0, reverse=True)
+            read = (one.metadata for group in self._read(file) for one in group)
+            stored = sorted(read, key=lambda metadata: -(metadata.get("chunk_index") or 0))
             self.documents = {str(one.get("document_id", "")): str(one.get("content_hash") or "") for one in stored}
             if len(self.documents) != self.head.documents:
                 raise _wrong(path, "documents are missing")

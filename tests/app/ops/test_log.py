@@ -133,9 +133,6 @@ class Down:
     async def ahybrid(self, *_: Any, **__: Any) -> Any:
         raise self.error
 
-    async def acount(self) -> int:
-        return 0
-
     async def aprobe(self) -> None:
         raise self.error
 
