@@ -213,7 +213,7 @@ async def test_a_model_that_hangs_is_known_to_where_the_requests_time_is_the_sho
     """Such a question ends in time too, and counts: once the circuit opens, nobody waits for that model."""
     ollama_peer.fault = Fault("silence")
     graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=0.2, relevance_threshold=0), State)
-    service = QueryService(graph, places=1)
+    service = QueryService(graph, slots=1)
     for number in range(1, 4):
         result = await service.ask({"query": "What colour is the sky?"})
         assert result.failure is not None
