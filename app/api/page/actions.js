@@ -40,8 +40,13 @@ function button(label, text, done) {
 
 function thumb(rating, label, query, body) {
   const pressed = () => rate(rating, query, body);
-  return el("button", { type: "button", class: `quiet small thumb ${rating}`, "aria-pressed": "false", onclick: pressed },
-    drawing(THUMB), label);
+  return el("button", {
+    type: "button",
+    class: `quiet small thumb ${rating}`,
+    title: "Stores the question, its outcome and the ids of the sources on the server",
+    "aria-pressed": "false",
+    onclick: pressed,
+  }, drawing(THUMB), label);
 }
 
 /** Send one rating of this answer; a second one is not taken, a failed one may be sent again. */

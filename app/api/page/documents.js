@@ -42,7 +42,7 @@ async function list() {
   rows.replaceChildren(...found.documents.map(row));
   show(rows, found.total > 0);
   state.textContent = found.total > MOST ? `The first ${MOST} of ${found.total} documents.`
-    : found.total ? `${found.total} ${found.total === 1 ? "document" : "documents"}.` : "No documents are stored.";
+    : found.total ? `${found.total} ${found.total === 1 ? "document" : "documents"}.` : "No documents to list.";
   if (at < 0) return;
   const again = rows.children[at]?.querySelector(focused.classList.contains("delete") ? ".delete" : ".link");
   (again ?? summary()).focus(); // the focused row was drawn anew

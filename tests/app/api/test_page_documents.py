@@ -138,7 +138,7 @@ def test_documents_are_listed_and_deleted_by_keyboard(visitor: Visitor, own: str
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         expect(rows).to_have_count(left)
-    expect(page.locator("#documents-state")).to_have_text("No documents are stored.")
+    expect(page.locator("#documents-state")).to_have_text("No documents to list.")
     expect(summary).to_be_focused()
 
 
