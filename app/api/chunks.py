@@ -6,12 +6,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 from fastapi.responses import Response
+from langchain_core.documents import Document
 from pydantic import Field
 
 from app.api.errors import JSON, error_response
 from app.api.schemas import WireModel
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
+from graph.state import Chunk
 
 MAX_ID_CHARS = 1_020
 """Longest chunk id that ingest takes (``app.ingest.documents.ChunkId``)."""
@@ -50,8 +52,11 @@ def chunk_routes(store: ChunkStore) -> APIRouter:
         found = await store.aget_by_ids([chunk_id])
         if not found:
             return error_response(404, "No chunk has this id.")
-        payload = {"page_content": found[0].page_content, "metadata": found[0].metadata}
-        stored = StoredChunk.model_validate(chunk_from_payload(chunk_id, payload))
-        return JSON(stored.model_dump(by_alias=True))
+        return JSON(StoredChunk.model_validate(chunk_of(found[0])).model_dump(by_alias=True))
 
     return router
+
+
+def chunk_of(stored: Document) -> Chunk:
+    """Return a document of the store as a chunk."""
+    return chunk_from_payload(str(stored.id), {"page_content": stored.page_content, "metadata": stored.metadata})

@@ -15,6 +15,8 @@ from starlette.requests import ClientDisconnect
 from app.api import errors, middleware
 from app.api.api_keys import ApiKeys
 from app.api.chunks import chunk_routes
+from app.api.documents import document_routes
+from app.api.feedback import feedback_routes
 from app.api.health import health_routes
 from app.api.langserve import rag_routes
 from app.api.metrics import Metrics, metrics_routes
@@ -73,7 +75,9 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),
         upload_routes(container.sink, api_keys),
+        document_routes(container.store, api_keys),
         chunk_routes(container.store),
+        feedback_routes(settings.data_dir, settings.max_query_chars),
         page_routes(container.store, api_keys),
         health_routes(container.health),
         metrics_routes(Metrics(container)),

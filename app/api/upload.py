@@ -65,7 +65,7 @@ def upload_routes(sink: Sink, keys: Sized) -> APIRouter:
 
 
 def may_upload(request: Request, keys: Sized) -> bool:
-    """Tell whether this request may bring documents.
+    """Tell whether this request may add and delete documents.
 
     With keys, the middleware has checked one. Without, the caller must be on this machine and address it by one of its
     own names, so that a foreign name that resolves to loopback does not do.

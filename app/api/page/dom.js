@@ -18,6 +18,19 @@ export function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** A line drawing of 24 by 24 units, hidden from screen readers. */
+export function drawing(path) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  const line = document.createElementNS(space, "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+}
+
 /** Show or hide. */
 export function show(element, visible = true) {
   element.hidden = !visible;

@@ -2,6 +2,8 @@
 import { linkedQuestion, offerActions } from "./actions.js";
 import { lightClaims, writeAnswer } from "./answer.js";
 import { bringIntoView, byId, el, say, show } from "./dom.js";
+import { startDocument } from "./document.js";
+import { refreshDocuments, startDocuments } from "./documents.js";
 import { watch } from "./health.js";
 import { drawHistory, forget, remember } from "./history.js";
 import { clearNotice, declined, failed, stopped } from "./notice.js";
@@ -146,6 +148,7 @@ async function refresh() {
     return;
   }
   offerUploads(offer);
+  refreshDocuments(offer.mayUpload);
   const section = byId("examples");
   section.querySelector("ul").replaceChildren(...offer.examples.map((one) => el("li", {},
     el("button", { type: "button", class: "example", onclick: () => start(one) }, one))));
@@ -181,7 +184,9 @@ question.addEventListener("keydown", (event) => {
     start(question.value);
   }
 });
-addEventListener("keydown", (event) => { if (event.key === "Escape") running?.abort(); });
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !document.querySelector("dialog[open]")) running?.abort(); // a dialog takes Esc for itself
+});
 byId("stop").addEventListener("click", () => running?.abort());
 byId("theme").addEventListener("click", nextTheme);
 byId("forget").addEventListener("click", () => { forget(); drawHistory(start); say("Forgotten"); question.focus(); });
@@ -199,6 +204,8 @@ byId("key").addEventListener("submit", (event) => {
 drawTheme();
 drawHistory((text) => { start(text); bringIntoView(byId("main")); });
 startUploads(refresh, wantKey);
+startDocument();
+startDocuments(refresh, wantKey);
 watch(refresh);
 refresh();
 if (linkedQuestion()) start(linkedQuestion());

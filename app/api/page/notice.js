@@ -1,5 +1,5 @@
 // What is said when there is no answer. A decline is the documents' silence; a failure is a part that broke.
-import { byId, el } from "./dom.js";
+import { byId, drawing, el } from "./dom.js";
 
 const DECLINED = {
   no_relevant_chunks: "Nothing in the documents is about this question.",
@@ -63,15 +63,3 @@ function put(kind, role, icon, title, content) {
 
 const sprout = () => drawing("M12 21v-9m0 3c0-4 2.500-7 8-7.500C20 12 17 15 12 15Zm0 3c0-3-2-5.500-7-6C5 16 8 18 12 18Z");
 const triangle = () => drawing("M12 3.500 22 20.500H2Zm0 6v5.500m0 2.500v.4");
-
-function drawing(path) {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("class", "icon");
-  svg.setAttribute("aria-hidden", "true");
-  const line = document.createElementNS(space, "path");
-  line.setAttribute("d", path);
-  svg.append(line);
-  return svg;
-}

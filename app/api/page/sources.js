@@ -1,10 +1,10 @@
 // The sources, once each: where it is from, how well it fits, and the quotes inside the passage they stand in.
+import { showDocument } from "./document.js";
 import { bringIntoView, byId, el, safeUrl, scrollWithin, show } from "./dom.js";
+import { holds, passage, position, shown } from "./passage.js";
 import { json } from "./service.js";
 
-const AROUND = 220; // characters shown on either side of the quotes before "Whole passage" is pressed
 const LEVELS = [[0.95, "very high"], [0.8, "high"], [0.5, "medium"], [0, "low"]]; // of a probability
-const TO_A_SPACE = 30; // and so many more at most, to end between words
 
 /** Write the list; the passages come as they arrive. `relevance`: chunk id to relevance, from the retrieval event. */
 export function writeSources(body, relevance) {
@@ -48,6 +48,13 @@ function source(document, k, body, relevance) {
     fill(box, chunkId, rows.filter((one) => one.chunkId === chunkId), relevance.get(chunkId));
   }
   if (!chunks.length) card.append(el("p", { class: "quote" }, document.snippet));
+  card.append(el("button", {
+    type: "button",
+    class: "quiet small whole",
+    "aria-haspopup": "dialog",
+    "aria-label": `Whole document: ${name}`,
+    onclick: () => showDocument(document.id, name, rows),
+  }, "Whole document"));
   return card;
 }
 
@@ -58,8 +65,7 @@ function fill(box, chunkId, rows, relevance) {
     measure("Relevance", relevance, "the passage is about the question"),
     measure("Support", support, "the quote supports the claim"));
   const paint = (chunk, whole) => keepingLit(box, () => {
-    const where = [chunk.chapter, chunk.section, chunk.page ? `page ${chunk.page}` : null].filter(Boolean).join(" · ");
-    box.replaceChildren(where ? el("p", { class: "place" }, where) : "", passage(chunk.text, rows, whole), measures);
+    box.replaceChildren(position(chunk) ?? "", passage(chunk.text, rows, whole), measures);
     const [from, to] = shown(chunk.text, rows, false);
     if (to - from < Array.from(chunk.text).length) {
       box.append(el("button", {
@@ -78,12 +84,6 @@ function fill(box, chunkId, rows, relevance) {
     },
     () => {}, // the chunk is gone or cannot be had: the quotes stand there
   );
-}
-
-/** Whether every quote stands at its place in the text. */
-function holds(text, rows) {
-  const points = Array.from(text);
-  return rows.every((one) => points.slice(one.start, one.end).join("") === one.quote);
 }
 
 function measure(name, value, hint) {
@@ -106,32 +106,4 @@ function quotes(rows) {
   return el("blockquote", { class: "quote" }, ...rows.flatMap((one, i) => [
     i ? " … " : "", el("mark", { "data-rows": one.row }, one.quote),
   ]));
-}
-
-/** The chunk's text with its quotes marked. Offsets count code points, so the text is cut into those. */
-function passage(text, rows, whole) {
-  const points = Array.from(text);
-  const [from, to] = shown(text, rows, whole);
-  const cuts = new Set([from, to]);
-  for (const one of rows) for (const cut of [one.start, one.end]) if (from < cut && cut < to) cuts.add(cut);
-  const places = [...cuts].sort((a, b) => a - b);
-  const made = [from > 0 ? "… " : ""];
-  for (let i = 0; i + 1 < places.length; i += 1) {
-    const words = points.slice(places[i], places[i + 1]).join("");
-    const mine = rows.filter((one) => one.start <= places[i] && places[i + 1] <= one.end).map((one) => one.row);
-    made.push(mine.length ? el("mark", { "data-rows": mine.join(" ") }, words) : words);
-  }
-  made.push(to < points.length ? " …" : "");
-  return el("blockquote", { class: "quote" }, ...made);
-}
-
-/** From where to where the passage is shown, in code points, cut at spaces. */
-function shown(text, rows, whole) {
-  const points = Array.from(text);
-  if (whole) return [0, points.length];
-  let from = Math.max(0, Math.min(...rows.map((one) => one.start)) - AROUND);
-  let to = Math.min(points.length, Math.max(...rows.map((one) => one.end)) + AROUND);
-  for (let i = 0; i < TO_A_SPACE && from > 0 && !/\s/.test(points[from - 1]); i += 1) from -= 1;
-  for (let i = 0; i < TO_A_SPACE && to < points.length && !/\s/.test(points[to]); i += 1) to += 1;
-  return [from, to];
 }

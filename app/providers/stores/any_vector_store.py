@@ -78,7 +78,7 @@ class AnyVectorStore(LangChainStore):
         yield await self._refuse()
 
     _refused: Any = _refuse
-    aupsert = adelete_chunks = adelete_documents = adocuments = achunk_hashes = aowners = _refused
+    aupsert = adelete_chunks = adelete_documents = adocuments = asummaries = achunk_hashes = aowners = _refused
     _fetch = _remove_all = _refused
 
     async def aclose(self) -> None:

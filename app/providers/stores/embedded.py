@@ -22,14 +22,13 @@ from app.providers.stores import rows
 from app.providers.stores.building import BUILD_FROM, build
 from app.providers.stores.database import Database
 from app.providers.stores.filters import Where, conditions
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.hybrid import Candidate, DocumentSummary, HybridHits, HybridQuery
 from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.layout import Point
 from app.providers.stores.segments import View, current
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
-WAIT_SECONDS = 30.0
-"""How long a writer waits for another one; each write takes milliseconds."""
+WAIT_SECONDS = 30.0  # how long a writer waits for another one; each write takes milliseconds
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS, CACHE_BYTES = 4, 48 << 20
 T = TypeVar("T")
@@ -90,8 +89,10 @@ class EmbeddedStore(LangChainStore):
         return await self._delete("chunk_id", chunk_ids)
 
     async def adocuments(self) -> dict[str, str]:
-        found = await self._select("document_id, content_hash, min(position)", "GROUP BY document_id")
-        return {document: content_hash for document, content_hash, _ in found}
+        return {document: content_hash for document, content_hash, _ in await self._select(*rows.HASHES)}
+
+    async def asummaries(self) -> dict[str, DocumentSummary]:
+        return {one: DocumentSummary(str(title or one), n) for one, n, title in await self._select(*rows.SUMMARIES)}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         return dict(await self._select("chunk_id, content_hash", f"WHERE {rows.among('document_id')}", document_ids))
@@ -100,8 +101,7 @@ class EmbeddedStore(LangChainStore):
         return dict(await self._select("chunk_id, document_id", f"WHERE {rows.among('chunk_id')}", chunk_ids))
 
     async def acount(self) -> int:
-        found = await self._select("count(*)")
-        return int(found[0][0]) if found else 0
+        return sum(count for (count,) in await self._select("count(*)"))
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         wanted, nothing = conditions(where), HybridHits([[] for _ in queries])

@@ -49,6 +49,13 @@ class Candidate(NamedTuple):
     payload: Mapping[str, Any] | None = None
 
 
+class DocumentSummary(NamedTuple):
+    """The title of a stored document (its id where it has none) and the number of its chunks."""
+
+    title: str
+    chunks: int
+
+
 @dataclass(frozen=True, slots=True)
 class HybridHits:
     """Per query what both channels found, in no order; ``idf`` per dimension, empty without a sparse channel."""
@@ -106,6 +113,10 @@ class ChunkStore(HybridStore, Protocol):
 
     async def adocuments(self) -> dict[str, str]:
         """Return document id -> ``content_hash`` of its first chunk ("" where it has none), for all that is stored."""
+        ...
+
+    async def asummaries(self) -> dict[str, DocumentSummary]:
+        """Return document id -> its summary, for all that is stored; chunks without a document are under ""."""
         ...
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:

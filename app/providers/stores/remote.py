@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from app.providers.http.error_mapping import store_error
 from app.providers.http.guarded_calls import GuardedCalls
 from app.providers.http.retry import Retry
 from app.providers.stores.filters import Where
+from app.providers.stores.hybrid import DocumentSummary
 from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.payloads import chunk_index_of, metadata_of
 from graph.errors import CollectionMissing, StoreUnavailable
@@ -80,6 +82,15 @@ class RemoteStore(LangChainStore):
             if document not in first or position < first[document][0]:
                 first[document] = position, str(metadata.get("content_hash") or "")
         return {document: content_hash for document, (_, content_hash) in first.items()}
+
+    async def asummaries(self) -> dict[str, DocumentSummary]:
+        titles: dict[str, str] = {}
+        chunks: Counter[str] = Counter()
+        for metadata in sorted(await self._list(("document_id", "title", "chunk_index")), key=chunk_index_of):
+            document = str(metadata.get("document_id") or "")
+            titles.setdefault(document, str(metadata.get("title") or document))
+            chunks[document] += 1
+        return {document: DocumentSummary(titles[document], count) for document, count in chunks.items()}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         found = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})

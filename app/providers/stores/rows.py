@@ -22,6 +22,13 @@ from graph.errors import InvalidInput
 
 COLUMNS = "id, chunk_id, checksum, metadata, words, dense, text, sentences"
 """The columns read of a chunk, in this order; the checksum covers all that follow it."""
+HASHES = "document_id, content_hash, min(position)", "GROUP BY document_id"
+SUMMARIES = (
+    """document_id, count(*), (SELECT json_extract(first.metadata, '$.title') FROM chunks AS first
+    WHERE first.document_id = chunks.document_id ORDER BY first.position LIMIT 1)""",
+    "GROUP BY document_id",
+)
+"""Columns and grouping: each document's first content hash; its number of chunks and the title of its first."""
 
 
 def row_of(point: Point) -> tuple[Any, ...]:

@@ -90,13 +90,14 @@ def test_by_default_no_origin_may(tmp_path: Path, embedding: Any) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/query", "/query/stream", "/api/v1/chat"),
+        *("/query", "/query/stream", "/api/v1/chat", "/api/v1/feedback"),
         *(f"/rag/{way}" for way in ("invoke", "batch", "stream", "stream_log", "stream_events")),
     ],
 )
 def test_a_form_of_a_stranger_is_not_taken_for_json(client: httpx.Client, path: str, kind: str) -> None:
     """What a page may send without asking first (a simple request) plants and asks nothing, though it be JSON."""
-    asked = {"remove": ["tower.md"], "finish": True, "query": "What?", "message": "What?"}
+    asked: dict[str, Any] = {"remove": ["tower.md"], "finish": True, "query": "What?", "message": "What?"}
+    asked |= {"question": "What?", "outcome": "answered", "rating": "up"}
     body = json.dumps({**asked, "input": {"query": "What?"}, "inputs": [{"query": "What?"}]})
     answer = client.post(path, content=body, headers={"Content-Type": kind} if kind else {})
     assert (answer.status_code, answer.json()["error"]) == (400, "VALIDATION_ERROR")

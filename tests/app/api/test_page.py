@@ -80,7 +80,7 @@ def chat(
 
 def let_in(page: Page) -> None:
     """Give the key where it is asked for."""
-    page.get_by_label("API key").fill(KEY)
+    page.get_by_label("API key", exact=True).fill(KEY)
     page.get_by_role("button", name="Use it").click()
     expect(page.locator("#key")).to_be_hidden()
 
@@ -221,7 +221,7 @@ def test_key_failure_and_recovery(visitor: Visitor, chat: Place, peer: OllamaPee
     """A key is asked for and kept for the tab alone; a model that dies is an alert with its code; then all is well."""
     visitor.failures_expected = True
     page = visitor.open(chat.address)
-    page.get_by_label("API key").fill("wrong")
+    page.get_by_label("API key", exact=True).fill("wrong")
     page.get_by_role("button", name="Use it").click()
     expect(page.get_by_role("heading", name="That key was not accepted")).to_be_visible()
     let_in(page)
@@ -282,7 +282,7 @@ def test_not_ready_is_said_and_passes(visitor: Visitor, own: Place) -> None:
     visitor.failures_expected = True
     own.container.health.draining = True
     page = visitor.open(own.address)
-    expect(page.locator("#health")).to_contain_text("The service is going down")
+    expect(page.locator("#health")).to_contain_text("The service is shutting down")
     own.container.health.draining = False
     expect(page.locator("#health")).to_be_hidden(timeout=SLOW)
 

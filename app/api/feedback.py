@@ -1,0 +1,96 @@
+"""Keep what readers say of answers in ``DATA_DIR/feedback.jsonl``, a question file of ``garden eval``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import Field, StrictStr
+
+from app.api.errors import JSON, error_response
+from app.api.schemas import WireModel
+from app.ingest.documents import MAX_ID_CHARS
+from graph.errors import InvalidInput, Outcome
+from graph.nodes.validate import query_text
+from graph.policy import MAX_SOURCES
+
+FILE = "feedback.jsonl"
+MAX_LINE_BYTES = 64 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
+
+log = logging.getLogger("garden.http")
+
+
+class Feedback(WireModel):
+    """How a reader rates the end of one question."""
+
+    question: StrictStr = Field(examples=["What is Knowledge Garden?"])
+    outcome: Outcome = Field(examples=["answered"])
+    rating: Literal["up", "down"] = Field(examples=["up"])
+    cited_documents: list[Annotated[StrictStr, Field(min_length=1, max_length=MAX_ID_CHARS)]] = Field(
+        default=[], max_length=MAX_SOURCES, description="ids", examples=[["what-is-knowledge-garden.md"]]
+    )
+    request_id: Annotated[StrictStr, Field(min_length=1, max_length=128)] | None = Field(None, examples=["req_1"])
+
+
+class StoredFeedback(WireModel):
+    """The feedback is stored under this id."""
+
+    id: str
+
+
+def feedback_routes(data_dir: Path, max_query_chars: int) -> APIRouter:
+    """Return ``POST /api/v1/feedback``, which appends one line to the file in *data_dir*."""
+    router = APIRouter(prefix="/api/v1", tags=["feedback"])
+
+    @router.post("/feedback", response_model=StoredFeedback)
+    async def feedback(request: Request, body: Feedback) -> Response:
+        """Keep one rating, with the question, the outcome and the ids of the documents cited."""
+        question = query_text(body.question, max_query_chars, "question")
+        row = eval_row(body, question, body.request_id or request.state.request_id)
+        line = json.dumps(row).encode() + b"\n"  # ASCII: the reader takes U+2028 for the end of a line
+        if len(line) > MAX_LINE_BYTES:
+            raise InvalidInput(f"The feedback must be at most {MAX_LINE_BYTES} bytes long.", "body")
+        try:
+            stored = await asyncio.to_thread(_append, data_dir / FILE, line)
+        except OSError as error:
+            log.error("feedback_not_stored", extra={"reason": error.strerror})
+            return error_response(500, "The feedback could not be stored.")
+        if not stored:
+            return error_response(413, f"{FILE} holds {MAX_FILE_BYTES} bytes: move it away to take more.")
+        return JSON({"id": row["id"]})
+
+    return router
+
+
+def eval_row(feedback: Feedback, question: str, row_id: str) -> dict[str, Any]:
+    """Return the row of a question file: "up" says that the outcome was right, "down" that it was wrong."""
+    answered, liked = feedback.outcome == "answered", feedback.rating == "up"
+    return {
+        "id": row_id,
+        "question": question,
+        "answerable": answered == liked,
+        "expected_sources": feedback.cited_documents if answered and liked else [],
+        "rating": feedback.rating,
+        "outcome": feedback.outcome,
+        "cited_documents": feedback.cited_documents,
+    }
+
+
+def _append(path: Path, line: bytes) -> bool:
+    """Append *line* in one write, so that workers do not mix theirs; False where the file is full."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        if os.fstat(file).st_size + len(line) > MAX_FILE_BYTES:
+            return False
+        os.write(file, line)
+        return True
+    finally:
+        os.close(file)
