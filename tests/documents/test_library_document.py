@@ -206,8 +206,8 @@ def test_a_store_that_is_down_is_unhealthy(tmp_path: Path, embedding: EmbeddingM
 
 
 def test_while_draining_no_work_is_taken(tmp_path: Path, embedding: EmbeddingModel) -> None:
-    """A service that is going down is alive and not ready."""
+    """A service that is shutting down is alive and not ready."""
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding)
     container.health.draining = True
     _, live, (ready, why) = health_of(container)
-    assert (live[0], ready, why["message"]) == (200, 503, "The service is going down.")
+    assert (live[0], ready, why["message"]) == (200, 503, "The service is shutting down.")

@@ -85,5 +85,5 @@ def test_without_a_failure_there_is_an_answer(
 
 
 def test_the_document_is_this_table() -> None:
-    """``docs/failures.md`` is written by ``python -m tests.failures``."""
+    """``docs/failures.md`` is written by ``python -m tests.failures.table``."""
     assert DOCUMENT.read_text(encoding="utf-8") == document()

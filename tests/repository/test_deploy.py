@@ -65,7 +65,7 @@ def test_probes_ask_what_is_there() -> None:
     probes = {kind: container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "liveness", "readiness")}
     assert probes == {"startup": "/health/live", "liveness": "/health/live", "readiness": "/health/ready"}
     assert "/health/live" in DOCKERFILE
-    source = (ROOT / "app" / "health_api.py").read_text(encoding="utf-8")
+    source = (ROOT / "app" / "api" / "health.py").read_text(encoding="utf-8")
     assert all(f'"{path.removeprefix("/health")}"' in source for path in probes.values())
 
 

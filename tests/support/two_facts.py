@@ -106,7 +106,7 @@ WIKI = "https://wiki.example.org"
 """The one origin whose pages may call the service of ``here``."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def here(
     two_facts: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, AppContainer]]:

@@ -135,8 +135,18 @@ class HtmlBlocks:
 
 
 def _is_data_table(tag: Tag) -> bool:
-    """Tell whether an element is a table with rows, and not one that arranges a page."""
-    return tag.name == "table" and not tag.find(["table", "pre", *HEADINGS]) and tag.find("tr") is not None
+    """Tell whether an element is a table with rows, and not one that arranges a page.
+
+    Not by ``Tag.find``, which first goes down to the last descendant: quadratic in tables nested fifty thousand deep.
+    """
+    left, has_row = [*tag.contents] if tag.name == "table" else [], False
+    while left:
+        if isinstance(node := left.pop(), Tag):
+            if node.name in ("table", "pre") or node.name in HEADINGS:
+                return False
+            has_row = has_row or node.name == "tr"
+            left += node.contents
+    return has_row
 
 
 def _rows(table: Tag) -> str:

@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.ingest.identify import LAYOUT
 from app.providers.stores.layout import Point
+from app.providers.stores.payloads import document_hashes
 from graph.errors import InvalidInput
 
 FORMAT = "knowledge-garden-collection"
@@ -135,9 +136,7 @@ class Archive:
         self.path = path
         with _errors(path), ZipFile(path) as file:
             self.head = _head(path, file)
-            read = (one.metadata for group in self._read(file) for one in group)
-            stored = sorted(read, key=lambda metadata: -(metadata.get("chunk_index") or 0))
-            self.documents = {str(one.get("document_id", "")): str(one.get("content_hash") or "") for one in stored}
+            self.documents = document_hashes(one.metadata for group in self._read(file) for one in group)
             if len(self.documents) != self.head.documents:
                 raise _wrong(path, "documents are missing")
 

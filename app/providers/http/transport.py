@@ -22,6 +22,7 @@ import aiohttp
 import httpx
 from yarl import URL
 
+POLL_SECONDS = 0.5
 IDLE_SECONDS = 4.0
 """How long an idle connection is kept: less than the five seconds after which Qdrant, uvicorn and others close theirs,
 so that no request is sent into a closing one."""
@@ -76,9 +77,10 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         await self._sessions.aclose()
 
     def _open(self) -> aiohttp.ClientSession:
-        return open_session(
-            self._trust,
-            idle=IDLE_SECONDS if self._kept else 0,
+        idle: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS} if self._kept else {"force_close": True}
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._trust, **idle),
+            cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             skip_auto_headers=("User-Agent", "Content-Type"),
         )
@@ -92,7 +94,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 class _Body(httpx.AsyncByteStream):
     """The body of a response as it comes, still encoded; *seconds* limits each read.
 
-    aiohttp 3.14 drops its own limit when a body stops being HTTP in the middle, and its reader would wait for ever.
+    aiohttp 3.14 closes a connection whose body stops being HTTP in the middle, and drops its own time limit with it: so
+    each read is interrupted every ``POLL_SECONDS`` to see whether the connection is still there.
     """
 
     def __init__(self, response: aiohttp.ClientResponse, seconds: float | None) -> None:
@@ -109,10 +112,21 @@ class _Body(httpx.AsyncByteStream):
     async def _read(self) -> bytes:
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._response.content.readany()
+                while True:
+                    try:
+                        async with asyncio.timeout(POLL_SECONDS):
+                            return await self._response.content.readany()
+                    except TimeoutError:
+                        if self._broken():
+                            raise aiohttp.ClientPayloadError("The connection ended within the body.") from None
         except _FAILURES as error:
             failed = as_httpx(error)
         raise failed
+
+    def _broken(self) -> bool:
+        """Whether the connection is closed though the body is not complete."""
+        connection = self._response.connection
+        return connection is not None and (connection.transport is None or connection.transport.is_closing())
 
 
 class Sessions:
@@ -172,17 +186,6 @@ _ALL: WeakSet[Sessions] = WeakSet()
 def _close_all() -> None:
     for sessions in list(_ALL):
         sessions.close_at_exit()
-
-
-def open_session(trust: ssl.SSLContext | bool, *, idle: float = 15.0, **options: Any) -> aiohttp.ClientSession:
-    """A session of the running loop without a limit of connections or a memory for cookies.
-
-    *trust* is the TLS context, or True for aiohttp's own. A connection is kept for *idle* seconds after its answer; 0
-    closes it at once. *options* are those of ``aiohttp.ClientSession``.
-    """
-    keeping: dict[str, Any] = {"keepalive_timeout": idle} if idle else {"force_close": True}
-    connector = aiohttp.TCPConnector(limit=0, ssl=trust, **keeping)
-    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), **options)
 
 
 def proxy_for(url: httpx.URL) -> str | None:

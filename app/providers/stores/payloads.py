@@ -6,7 +6,7 @@ fields beside it, and Chroma's ``document`` with flat metadata. Nothing here wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graph.state import Chunk
@@ -59,6 +59,16 @@ def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:
 def chunk_index_of(metadata: Mapping[str, Any]) -> int:
     """The position of a chunk in its document; 0 where the metadata has no number for it."""
     return _integer(metadata, ("chunk_index",)) or 0
+
+
+def document_hashes(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Map document id to ``content_hash`` of its first chunk ("" where it has none), given the chunks' metadata."""
+    first: dict[str, tuple[int, str]] = {}
+    for metadata in stored:
+        document, position = str(metadata.get("document_id", "")), chunk_index_of(metadata)
+        if document not in first or position < first[document][0]:
+            first[document] = position, str(metadata.get("content_hash") or "")
+    return {document: content_hash for document, (_, content_hash) in first.items()}
 
 
 def text_of(payload: Mapping[str, Any] | None) -> str:

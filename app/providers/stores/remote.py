@@ -21,7 +21,7 @@ from app.providers.http.retry import Retry
 from app.providers.stores.filters import Where
 from app.providers.stores.hybrid import DocumentSummary
 from app.providers.stores.langchain_store import LangChainStore
-from app.providers.stores.payloads import chunk_index_of, metadata_of
+from app.providers.stores.payloads import chunk_index_of, document_hashes, metadata_of
 from graph.errors import CollectionMissing, StoreUnavailable
 
 TRIES = 3
@@ -76,12 +76,7 @@ class RemoteStore(LangChainStore):
         return len(stored)
 
     async def adocuments(self) -> dict[str, str]:
-        first: dict[str, tuple[int, str]] = {}
-        for metadata in await self._list(("document_id", "content_hash", "chunk_index")):
-            document, position = str(metadata.get("document_id", "")), chunk_index_of(metadata)
-            if document not in first or position < first[document][0]:
-                first[document] = position, str(metadata.get("content_hash") or "")
-        return {document: content_hash for document, (_, content_hash) in first.items()}
+        return document_hashes(await self._list(("document_id", "content_hash", "chunk_index")))
 
     async def asummaries(self) -> dict[str, DocumentSummary]:
         titles: dict[str, str] = {}

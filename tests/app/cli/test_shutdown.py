@@ -37,7 +37,7 @@ def test_what_is_in_flight_is_finished_and_the_rest_refused(start: Start, model:
     for call in calls:
         call.join(60)
     assert service.wait() == 0
-    assert "going down" in ready.json()["message"]
+    assert "shutting down" in ready.json()["message"]
     assert live.status_code == 200
     assert (refused.status_code, refused.json()["error"]) == (503, "OVERLOADED")
     assert refused.json()["details"] == {"retryAfterSeconds": int(refused.headers["retry-after"])}

@@ -9,9 +9,10 @@ import sys
 import weakref
 from collections.abc import Iterator
 
+import aiohttp
 import pytest
 
-from app.providers.http.transport import Sessions, open_session
+from app.providers.http.transport import Sessions
 from tests.peers import OllamaPeer
 
 
@@ -31,7 +32,7 @@ async def ask(sessions: Sessions, url: str) -> weakref.ref[asyncio.AbstractEvent
 @pytest.mark.parametrize("closing", [True, False])
 def test_a_loop_that_has_ended_is_let_go(peer: OllamaPeer, closing: bool) -> None:
     """Whether its session was closed or not: at the next loop's first question at the latest."""
-    sessions = Sessions(lambda: open_session(True))
+    sessions = Sessions(lambda: aiohttp.ClientSession())
 
     async def run() -> weakref.ref[asyncio.AbstractEventLoop]:
         loop = await ask(sessions, peer.url)
@@ -48,7 +49,7 @@ def test_a_loop_that_has_ended_is_let_go(peer: OllamaPeer, closing: bool) -> Non
 
 async def test_one_session_a_loop(peer: OllamaPeer) -> None:
     """The same one until it is closed; another one after that."""
-    sessions = Sessions(lambda: open_session(True))
+    sessions = Sessions(lambda: aiohttp.ClientSession())
     first = sessions.here
     assert sessions.here is first
     await sessions.aclose()
@@ -62,10 +63,12 @@ def test_a_process_that_closes_nothing_ends_quietly(peer: OllamaPeer) -> None:
     """Sessions of a loop that runs in a thread, and of one that has ended: neither complains at the end."""
     code = f"""
 import asyncio, atexit, logging
-from app.providers.http.transport import Sessions, open_session
+import aiohttp
+
+from app.providers.http.transport import Sessions
 from app.library.sync_bridge import LoopThread
 logging.basicConfig()
-sessions = Sessions(lambda: open_session(True))
+sessions = Sessions(lambda: aiohttp.ClientSession())
 async def ask():
     async with sessions.here.get("{peer.url}/api/version") as response:
         await response.read()
