@@ -1,4 +1,4 @@
-"""Open the ZIP archives that Office and EPUB files are, within a limit, and report damaged files."""
+"""Open the ZIP archives of Office and EPUB files within a size limit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _MADE_UP = re.compile(r"^(?:untitled|word document|powerpoint presentation|prese
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Raise ``Unreadable`` for any error of a parser: on damaged files they raise errors of any type."""
+    """Raise ``Unreadable`` for any error of a parser.
+
+    On damaged files the libraries raise errors of any type.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about features of a file that are not read
@@ -58,7 +61,7 @@ def parse_xml(data: bytes) -> etree._Element:
 
 
 def property_title(archive: ZipFile) -> str:
-    """Return the title among the properties of an Office file, empty where it is missing or a program's default."""
+    """Return the title in an Office file's properties; empty for a program's default."""
     if "docProps/core.xml" not in archive.namelist():
         return ""
     title = (parse_xml(archive.read("docProps/core.xml")).findtext("{*}title") or "").strip()

@@ -32,7 +32,7 @@ _BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a Word document: headings, lists, tables, footnotes; no pictures, headers, feet or comments.
+    """Read a Word document: headings, lists, tables, footnotes; no pictures, page headers, footers or comments.
 
     Title: the paragraph of style Title, else the document's property, else a single heading, else the file name. Pages
     are not stored in the file.

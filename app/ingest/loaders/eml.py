@@ -42,7 +42,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 
 def _text(part: MIMEPart) -> str:
-    """Decode a part by the charset it declares, or by its bytes where that is missing, unknown or wrong."""
+    """Decode a part by its declared charset, or by its bytes where that fails."""
     payload = part.get_payload(decode=True)
     assert isinstance(payload, bytes)
     try:

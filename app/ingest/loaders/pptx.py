@@ -23,9 +23,9 @@ _FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTE
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read the slides of a presentation (pages are 1-based): titles, text, tables, speaker notes; no hidden slides.
+    """Read the slides of a presentation : titles, text, tables and speaker notes.
 
-    Title: the document's property, else the title of the first slide, else the file name.
+    Pages are slide numbers, from 1; hidden slides are left out. Title: the document's property, else the title of the first slide, else the file name.
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
@@ -49,7 +49,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 
 def _blocks(shapes: Iterable[BaseShape]) -> Iterator[tuple[str, Kind]]:
-    """Yield tables, lists and single paragraphs; not the title, nor the number, date, header and foot."""
+    """Yield tables, lists and single paragraphs, without title, number, date, header and footer."""
     for shape in shapes:
         if isinstance(shape, GroupShape):
             yield from _blocks(shape.shapes)
@@ -57,9 +57,9 @@ def _blocks(shapes: Iterable[BaseShape]) -> Iterator[tuple[str, Kind]]:
             rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
             yield "\n".join(table_row(row) for row in rows if any(map(str.strip, row))), "table"
         elif isinstance(shape, Shape):
-            place = shape.placeholder_format if shape.is_placeholder else None
+            holder = shape.placeholder_format if shape.is_placeholder else None
             lines = [(one.level, " ".join(one.text.split())) for one in shape.text_frame.paragraphs if one.text.strip()]
-            if not lines or (place is not None and (place.idx == 0 or place.type in _FRAME)):
+            if not lines or (holder is not None and (holder.idx == 0 or holder.type in _FRAME)):
                 continue
             items = "\n".join(f"{'  ' * level}- {text}" for level, text in lines)
             yield (items, "list") if len(lines) > 1 else (lines[0][1], "prose")
