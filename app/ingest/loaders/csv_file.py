@@ -34,7 +34,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
 def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") -> None:
     """Add rows as one table below the heading ``name``.
 
-    The first row of two or more cells is the header. Single cells above the header are paragraphs. Rows and columns without text are left out.
+    The first row of two or more cells is the header. Single cells above the header are paragraphs. Rows and columns
+    without text are left out.
 
     Raises ``Unreadable`` for a table longer than ``MAX_TABLE_CHARS``.
     """
