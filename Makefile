@@ -112,7 +112,7 @@ clean:  ## remove caches and build results (not the environment, not the garden)
 # installed in place, built by the setuptools of the lock. What runs is kept small: only the modules that a start needs
 # are compiled ahead, so that the first start is as quick as any.
 $(VENV)/.installed-run: requirements/run.txt pyproject.toml | $(BIN)/python
-	@echo "Installing what runs (about 190 MB to fetch, once) ..."
+	@echo "Installing what runs (about 205 MB to fetch, once) ..."
 	@$(call install,requirements/run.txt,--no-compile)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c "import $(STARTING)"
 	@touch $@
@@ -121,7 +121,7 @@ STARTING = app.cli.main, app.api.server, app.bootstrap.compose, bs4, docutils.co
 	tokenizers, usearch.index, uvicorn, uvloop
 
 $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
-	@echo "Installing what runs and what tests need (about 360 MB to fetch, once) ..."
+	@echo "Installing what runs and what tests need (about 370 MB to fetch, once) ..."
 	@$(call install,requirements/dev.txt)
 	@touch $@ $(VENV)/.installed-run
 

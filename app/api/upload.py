@@ -33,6 +33,7 @@ MAX_NAME_BYTES = 200
 MEDIA_TYPE = "application/octet-stream"
 """The one content type taken. No form and no plain link can send it, so no other site's page can upload here."""
 
+NAME = f"the file's name, without folders; it ends in one of {', '.join(sorted(LOADERS))}"
 BODY = {"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}}
 
 
@@ -44,9 +45,9 @@ def upload_routes(sink: Sink, keys: Sized) -> APIRouter:
     @router.post(PATH, response_model=IngestReport, openapi_extra=BODY)
     async def upload(
         request: Request,
-        name: Annotated[str, Query(description="the file's name, without folders", examples=["handbook.md"])],
+        name: Annotated[str, Query(description=NAME, examples=["handbook.md"])],
     ) -> Response:
-        """Ingest one document: Markdown, text, reStructuredText, HTML, PDF or JSON Lines."""
+        """Ingest one document in any format that `garden ingest` reads."""
         if not may_upload(request, keys):
             return error_response(403, "Documents are taken from this machine only, unless API_KEYS is set.")
         check_name(name)

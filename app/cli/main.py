@@ -117,7 +117,7 @@ def ingest(
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
     as_json: JsonFlag = False,
 ) -> int:
-    """Store documents: Markdown, text, reStructuredText, HTML, PDF, JSON Lines."""
+    """Store documents: Markdown, text, reStructuredText, HTML, PDF, Office files, CSV, EPUB, e-mail, JSON Lines."""
     from app.cli.ingest import run_ingest
 
     return run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json)

@@ -34,7 +34,7 @@ VENDORS = {
     "tokenizers",
 }
 FRAMEWORKS = {"fastapi", "langchain", "langchain_core", "langgraph", "langserve", "uvicorn"}
-LIBRARIES = {"bs4", "docutils", "numpy", "pypdf"}
+LIBRARIES = {"bs4", "docutils", "lxml", "mammoth", "numpy", "openpyxl", "pptx", "pypdf"}
 HEAVY = VENDORS | FRAMEWORKS | LIBRARIES
 
 

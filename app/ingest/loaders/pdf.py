@@ -13,6 +13,7 @@ from typing import Any
 from pypdf import PageObject, PdfReader
 
 from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.archive import ENCRYPTED, reading
 from app.ingest.loaders.outline import Outline, title_from_name
 from app.ingest.loaders.pdf_paragraphs import Line, add_lines
 from app.ingest.loaders.text_encoding import Unreadable
@@ -31,18 +32,14 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
     Raises ``Unreadable`` when it is encrypted, damaged, too long or holds no text.
     """
-    try:
+    with reading("PDF"):
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise Unreadable("encrypted: it opens only with a password")
+            raise Unreadable(ENCRYPTED)
         if len(reader.pages) > MAX_PAGES:
             raise Unreadable(f"more than {MAX_PAGES:,} pages")
         found = [_fragments(page) for page in reader.pages]
         named = reader.metadata.title if reader.metadata else None
-    except (MemoryError, OSError, Unreadable):
-        raise
-    except Exception as error:  # pypdf alone ran; on damaged files it raises errors of any type
-        raise Unreadable(f"a damaged PDF ({type(error).__name__})") from error
     pages = _without_running_lines([_lines(fragments) for fragments in found])
     if not any(pages):
         raise Unreadable("a PDF without text (a scan needs text recognition first)")

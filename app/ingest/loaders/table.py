@@ -27,6 +27,12 @@ FORMATS = {
     ".htm": "html",
     ".xhtml": "html",
     ".pdf": "pdf",
+    ".docx": "docx",
+    ".pptx": "pptx",
+    ".xlsx": "xlsx",
+    ".csv": "csv_file",
+    ".epub": "epub",
+    ".eml": "eml",
 }
 """Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import."""
 

@@ -1,0 +1,68 @@
+"""Open the ZIP archives of Office and EPUB files within a size limit."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from zipfile import ZipFile
+
+from lxml import etree
+
+from app.ingest.loaders.text_encoding import Unreadable
+
+MAX_UNPACKED_BYTES = 256 * 1024**2
+"""Largest sum of the sizes an archive declares; ``zipfile`` unpacks no member beyond its declared size."""
+
+ENCRYPTED = "encrypted: it opens only with a password"
+
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+"""First bytes of a compound file: an Office file that is encrypted, or older than 2007."""
+
+_MADE_UP = re.compile(r"^(?:untitled|word document|powerpoint presentation|presentation)\b", re.IGNORECASE)
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Raise ``Unreadable`` for any error of a parser.
+
+    On damaged files the libraries raise errors of any type.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about features of a file that are not read
+            yield
+    except (MemoryError, RecursionError, Unreadable):
+        raise
+    except Exception as error:
+        raise Unreadable(f"a damaged {what} ({type(error).__name__})") from error
+
+
+def unpack(data: bytes, what: str) -> ZipFile:
+    """Open an archive in memory. Raises ``Unreadable`` when it is encrypted, damaged or unpacks to too much."""
+    if data.startswith(_OLE):
+        old = f"not a {what}: save a file of an older Office in the current format"
+        raise Unreadable(ENCRYPTED if "EncryptedPackage".encode("utf-16-le") in data else old)
+    with reading(what):
+        archive = ZipFile(io.BytesIO(data))
+    members = archive.infolist()
+    if any(member.flag_bits & 1 for member in members):
+        raise Unreadable(ENCRYPTED)
+    if sum(member.file_size for member in members) > MAX_UNPACKED_BYTES:
+        raise Unreadable(f"unpacks to more than {MAX_UNPACKED_BYTES // 1024**2} MiB")
+    return archive
+
+
+def parse_xml(data: bytes) -> etree._Element:
+    """Parse a small part of an archive. No entity is resolved and nothing is fetched."""
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+
+
+def property_title(archive: ZipFile) -> str:
+    """Return the title in an Office file's properties; empty for a program's default."""
+    if "docProps/core.xml" not in archive.namelist():
+        return ""
+    title = (parse_xml(archive.read("docProps/core.xml")).findtext("{*}title") or "").strip()
+    return "" if _MADE_UP.search(title) else title

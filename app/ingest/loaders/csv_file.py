@@ -1,0 +1,57 @@
+"""Load CSV, and add the rows of any spreadsheet to an outline."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.plain_markup import table_row
+from app.ingest.loaders.text_encoding import Unreadable, decode
+
+MAX_TABLE_CHARS = 20_000_000
+"""Longest table, rows without text included: a small file can repeat a long text in every cell."""
+
+
+def load(data: bytes, source: str) -> LoadedDocument:
+    """Read a CSV file; its delimiter is the one found most often in the first line.
+
+    Raises ``Unreadable`` for binary data, an endless quoted cell, and a table that is too large.
+    """
+    text = decode(data).lstrip("\n")
+    delimiter = max(",;\t|", key=text.split("\n", 1)[0].count)
+    outline = Outline()
+    try:
+        add_rows(outline, csv.reader(io.StringIO(text), delimiter=delimiter))
+    except csv.Error as error:
+        raise Unreadable(f"a damaged CSV file ({error})") from error
+    title, blocks = outline.finish(None, title_from_name(source))
+    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+
+
+def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") -> None:
+    """Add rows as one table below the heading ``name``.
+
+    The first row of two or more cells is the header. Single cells above the header are paragraphs. Rows and columns
+    without text are left out.
+
+    Raises ``Unreadable`` for a table longer than ``MAX_TABLE_CHARS``.
+    """
+    kept: list[Sequence[str]] = []
+    chars = 0
+    for row in rows:
+        chars += 1 + sum(len(cell) + 3 for cell in row if cell)
+        if chars > MAX_TABLE_CHARS:
+            raise Unreadable(f"a table of more than {MAX_TABLE_CHARS:,} characters")
+        if any(map(str.strip, row)):
+            kept.append(row)
+    if kept:
+        outline.heading(1, name)
+    header = next((at for at, row in enumerate(kept) if sum(map(bool, map(str.strip, row))) > 1), 0)
+    for row in kept[:header]:
+        outline.add(" ".join("".join(row).split()))
+    filled = {at for row in kept[header:] for at, cell in enumerate(row) if cell.strip()}
+    cells = ([cell for at, cell in enumerate(row) if at in filled] for row in kept[header:])
+    outline.add("\n".join(map(table_row, cells)), "table")

@@ -1,0 +1,53 @@
+"""Load Word documents: mammoth makes HTML of them, which the HTML loader reads."""
+
+from __future__ import annotations
+
+import io
+import re
+from html import escape
+
+import mammoth
+
+from app.ingest.documents import LoadedDocument
+from app.ingest.loaders import html
+from app.ingest.loaders.archive import property_title, reading, unpack
+
+WHAT = "Word document"
+
+_STYLES = "\n".join(
+    [
+        "p[style-name='Title'] => h1:fresh",
+        *(
+            f"p[style-name='{name} {n}'] => h{min(n + 1, 6)}:fresh"
+            for n in range(1, 10)
+            for name in ("heading", "Heading")
+        ),
+        *(f"p.Heading{n} => h{min(n + 1, 6)}:fresh" for n in range(1, 10)),
+        *(f"p[style-name^='{name}'] => !" for name in ("toc ", "TOC ")),
+    ]
+)
+"""The title is the only ``h1``, so that no first chapter is taken for it; the table of contents is left out."""
+
+_BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
+
+
+def load(data: bytes, source: str) -> LoadedDocument:
+    """Read a Word document: headings, lists, tables, footnotes; no pictures, page headers, footers or comments.
+
+    Title: the paragraph of style Title, else the document's property, else a single heading, else the file name. Pages
+    are not stored in the file.
+
+    Raises ``Unreadable`` when it is encrypted, damaged or too large.
+    """
+    archive = unpack(data, WHAT)
+    with reading(WHAT):
+        title = property_title(archive)
+        result = mammoth.convert_to_html(
+            io.BytesIO(data),
+            style_map=_STYLES,
+            include_embedded_style_map=False,
+            convert_image=lambda _image: [],
+            external_file_access=False,
+        )
+    page = f'<meta charset="utf-8"><title>{escape(title)}</title>{_BACK_LINK.sub("", result.value)}'
+    return html.load(page.encode(), source)

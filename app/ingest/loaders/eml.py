@@ -1,0 +1,51 @@
+"""Load e-mail messages: the text, and HTML only where there is no text; attachments are named."""
+
+from __future__ import annotations
+
+from email import message_from_bytes, policy
+from email.message import MIMEPart
+
+from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.archive import reading
+from app.ingest.loaders.html import add_fragment
+from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.text import add_text
+from app.ingest.loaders.text_encoding import Unreadable, decode
+
+WHAT = "e-mail message"
+
+
+def load(data: bytes, source: str) -> LoadedDocument:
+    """Read a message; its subject is the title, and its sender and date are the first line.
+
+    Raises ``Unreadable`` when it is encrypted or no message.
+    """
+    outline = Outline()
+    with reading(WHAT):
+        message = message_from_bytes(data, policy=policy.default)
+        if not any(message[name] for name in ("From", "Date", "Subject")):
+            raise Unreadable("not an e-mail message (no sender, date or subject)")
+        if message.get_content_type() in ("multipart/encrypted", "application/pkcs7-mime"):
+            raise Unreadable("encrypted or signed as a whole: only its recipient's mail program opens it")
+        outline.add(" · ".join(f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]))
+        plain, rich = message.get_body(("plain",)), message.get_body(("html",))
+        if plain and (text := _text(plain)).strip():
+            add_text(outline, text, headings=False)
+        elif rich:
+            add_fragment(outline, _text(rich))
+        files = [part.get_filename() or "without a name" for part in message.walk() if part.is_attachment()]
+        if files:
+            outline.add("Attachments (not read): " + ", ".join(files))
+        title = " ".join(str(message["Subject"] or "").split()) or title_from_name(source)
+    title, blocks = outline.finish(title, title)
+    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+
+
+def _text(part: MIMEPart) -> str:
+    """Decode a part by its declared charset, or by its bytes where that fails."""
+    payload = part.get_payload(decode=True)
+    assert isinstance(payload, bytes)
+    try:
+        return decode(payload.decode(part.get_content_charset() or "ascii").encode())
+    except (UnicodeError, LookupError):
+        return decode(payload)

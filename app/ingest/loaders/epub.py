@@ -1,0 +1,50 @@
+"""Load EPUB books: the pages of the spine in reading order, each read as HTML."""
+
+from __future__ import annotations
+
+from posixpath import dirname, join, normpath
+from urllib.parse import unquote
+from zipfile import ZipFile
+
+from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.archive import ENCRYPTED, parse_xml, reading, unpack
+from app.ingest.loaders.html import add_fragment
+from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.text_encoding import Unreadable, decode
+
+WHAT = "EPUB book"
+PAGES = ("application/xhtml+xml", "text/html")
+
+
+def load(data: bytes, source: str) -> LoadedDocument:
+    """Read a book; its headings make chapters and sections, its table of contents is left out.
+
+    Raises ``Unreadable`` when it is encrypted, damaged or too large.
+    """
+    archive = unpack(data, WHAT)
+    outline = Outline()
+    with reading(WHAT):
+        root = str(parse_xml(archive.read("META-INF/container.xml")).xpath("string(//@full-path)"))
+        package = parse_xml(archive.read(root))
+        title = " ".join((package.findtext(".//{*}title") or "").split())
+        items = {item.get("id"): item for item in package.iterfind("{*}manifest/{*}item")}
+        spine = [items[one.get("idref")] for one in package.iterfind("{*}spine/{*}itemref")]
+        names = [
+            normpath(join(dirname(root), unquote(item.get("href") or "")))
+            for item in spine
+            if item.get("media-type") in PAGES and "nav" not in (item.get("properties") or "").split()
+        ]
+        if _encrypted(archive).intersection(names):
+            raise Unreadable(ENCRYPTED)
+        for name in names:
+            add_fragment(outline, decode(archive.read(name)))
+    title, blocks = outline.finish(title or None, title_from_name(source))
+    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+
+
+def _encrypted(archive: ZipFile) -> set[str]:
+    """Return the members that are encrypted; fonts often are in books that anybody may read."""
+    if "META-INF/encryption.xml" not in archive.namelist():
+        return set()
+    found = parse_xml(archive.read("META-INF/encryption.xml")).iterfind(".//{*}CipherReference")
+    return {unquote(one.get("URI") or "") for one in found}

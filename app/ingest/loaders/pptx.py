@@ -1,0 +1,66 @@
+"""Load PowerPoint presentations with python-pptx: a slide is a section and a page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+
+from pptx import Presentation
+from pptx.enum.shapes import PP_PLACEHOLDER
+from pptx.shapes.autoshape import Shape
+from pptx.shapes.base import BaseShape
+from pptx.shapes.graphfrm import GraphicFrame
+from pptx.shapes.group import GroupShape
+
+from app.ingest.documents import Kind, LoadedDocument
+from app.ingest.loaders.archive import property_title, reading, unpack
+from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.plain_markup import table_row
+
+WHAT = "PowerPoint presentation"
+
+_FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER}
+
+
+def load(data: bytes, source: str) -> LoadedDocument:
+    """Read the slides of a presentation: titles, text, tables and speaker notes.
+
+    Pages are slide numbers, from 1; hidden slides are left out. Title: the document's property, else the
+    title of the first slide, else the file name.
+
+    Raises ``Unreadable`` when it is encrypted, damaged or too large.
+    """
+    archive = unpack(data, WHAT)
+    outline = Outline()
+    with reading(WHAT):
+        title = property_title(archive)
+        for number, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
+            if slide._element.get("show") == "0":
+                continue
+            found = list(_blocks(slide.shapes))
+            notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+            if notes is not None and notes.text.strip():
+                found.append(("Speaker notes: " + " ".join(notes.text.split()), "prose"))
+            name = slide.shapes.title.text_frame.text.strip() if slide.shapes.title is not None else ""
+            outline.heading(1, name or (f"Slide {number}" if found else ""), number)
+            for text, kind in found:
+                outline.add(text, kind, number)
+    title, blocks = outline.finish(title or None, title_from_name(source))
+    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+
+
+def _blocks(shapes: Iterable[BaseShape]) -> Iterator[tuple[str, Kind]]:
+    """Yield tables, lists and single paragraphs, without title, number, date, header and footer."""
+    for shape in shapes:
+        if isinstance(shape, GroupShape):
+            yield from _blocks(shape.shapes)
+        elif isinstance(shape, GraphicFrame) and shape.has_table:
+            rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
+            yield "\n".join(table_row(row) for row in rows if any(map(str.strip, row))), "table"
+        elif isinstance(shape, Shape):
+            holder = shape.placeholder_format if shape.is_placeholder else None
+            lines = [(one.level, " ".join(one.text.split())) for one in shape.text_frame.paragraphs if one.text.strip()]
+            if not lines or (holder is not None and (holder.idx == 0 or holder.type in _FRAME)):
+                continue
+            items = "\n".join(f"{'  ' * level}- {text}" for level, text in lines)
+            yield (items, "list") if len(lines) > 1 else (lines[0][1], "prose")

@@ -1,0 +1,50 @@
+"""Load Excel workbooks with openpyxl, row by row: a sheet is a section with one table."""
+
+from __future__ import annotations
+
+import io
+from datetime import datetime, time
+from typing import Any
+
+from openpyxl import load_workbook
+
+from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.archive import property_title, reading, unpack
+from app.ingest.loaders.csv_file import add_rows
+from app.ingest.loaders.outline import Outline, title_from_name
+
+WHAT = "Excel workbook"
+
+
+def load(data: bytes, source: str) -> LoadedDocument:
+    """Read the visible sheets of a workbook; of a formula, the value that was saved with it.
+
+    Title: the document's property, else the file name.
+
+    Raises ``Unreadable`` when it is encrypted, damaged or too large.
+    """
+    archive = unpack(data, WHAT)
+    outline = Outline()
+    with reading(WHAT):
+        title = property_title(archive) or title_from_name(source)
+        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        for sheet in book.worksheets:
+            if sheet.sheet_state == "visible":
+                sheet.reset_dimensions()  # what a file declares can be far more than it holds
+                add_rows(outline, ([_shown(cell) for cell in row] for row in sheet.iter_rows()), sheet.title)
+    title, blocks = outline.finish(title, title)
+    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+
+
+def _shown(cell: Any) -> str:
+    """Return a cell's value much as Excel shows it: days without a time, percentages, no rounding errors."""
+    value = cell.value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | float):
+        return f"{value * 100:.12g}%" if "%" in cell.number_format else f"{value:.15g}"
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "seconds")
+    return str(value)

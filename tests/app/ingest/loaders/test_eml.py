@@ -1,0 +1,82 @@
+"""E-mail is read for its text; what is attached is named."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+from pathlib import Path
+
+from tests.app.ingest.conftest import load_one, places, skipped, texts
+
+HEAD = "From: Ann Lee <ann@example.org> · To: bob@example.org · Date: Mon, 04 May 2026 09:00:00 +0200"
+
+
+def message(subject: str = "Güterzug: new times") -> EmailMessage:
+    """A message without a body."""
+    made = EmailMessage()
+    made["From"], made["To"], made["Subject"] = "Ann Lee <ann@example.org>", "bob@example.org", subject
+    made["Date"] = "Mon, 04 May 2026 09:00:00 +0200"
+    return made
+
+
+def test_mail_as_text(tmp_path: Path) -> None:
+    """The subject is the title; sender and date stay; plain text is preferred; attachments are named and not read."""
+    made = message()
+    made.set_content("Hello Bob\n\nThe train leaves at 6:40 – not\nat 7.\n\n- track 2\n- track 3\n")
+    made.add_alternative("<p>Other words.</p>", subtype="html")
+    made.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="times.pdf")
+    made.add_attachment("Secret notes.", filename="notes.txt")
+    (path := tmp_path / "a.eml").write_bytes(made.as_bytes())
+    document = load_one(path)
+    assert document.title == "Güterzug: new times"
+    assert texts(document) == [
+        HEAD,
+        "Hello Bob",
+        "The train leaves at 6:40 – not at 7.",
+        "- track 2\n- track 3",
+        "Attachments (not read): times.pdf, notes.txt",
+    ]
+
+
+def test_mail_as_html(tmp_path: Path) -> None:
+    """Where the text is missing or blank, HTML is read with its headings and tables; no picture is fetched."""
+    made = message("Prices")
+    made.set_content(" \n")
+    made.add_alternative(
+        '<html><head><style>p{}</style></head><body><h2>May</h2><p>New prices.<img src="https://x.invalid/p.gif"></p>'
+        "<h2>June</h2><table><tr><th>Part</th><th>Price</th></tr><tr><td>Bolt</td><td>2</td></tr></table></body></html>",
+        subtype="html",
+    )
+    (path := tmp_path / "a.eml").write_bytes(made.as_bytes())
+    assert places(load_one(path)) == [
+        (None, None, None, HEAD[:20]),
+        (None, "May", None, "New prices."),
+        (None, "June", None, "| Part | Price |\n| B"),
+    ]
+
+
+def test_charsets_of_mail(tmp_path: Path) -> None:
+    """A declared charset is kept; one that is missing, unknown or wrong is found from the bytes."""
+    path = tmp_path / "a.eml"
+    for charset, codec in [("iso-2022-jp", "iso-2022-jp"), ("utf-8", "utf-8"), ("x-made-up", "utf-8"), ("", "utf-8")]:
+        declared = f"Content-Type: text/plain; charset={charset}\n" if charset else ""
+        path.write_bytes(f"Subject: A\n{declared}\n".encode() + "日本語の文章です。".encode(codec))
+        assert texts(load_one(path))[-1] == "日本語の文章です。"
+    path.write_bytes("Subject: A\nContent-Type: text/plain; charset=ascii\n\nGrüße aus Köln.".encode("cp1252"))
+    assert texts(load_one(path)) == ["Grüße aus Köln."]
+
+
+def test_mail_without_a_subject_is_named_after_its_file(tmp_path: Path) -> None:
+    """The title is made from the file name."""
+    (path := tmp_path / "re_times.eml").write_text("From: a@example.org\n\nText.\n")
+    assert load_one(path).title == "re times"
+
+
+def test_mail_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """Text that is no message, binary data and encrypted messages each say what is wrong."""
+    path = tmp_path / "a.eml"
+    path.write_text("Just some text.\n\nMore of it.\n")
+    assert skipped(path).reason == "not an e-mail message (no sender, date or subject)"
+    path.write_bytes(bytes(range(256)) * 20)
+    assert skipped(path).reason
+    path.write_text('From: a@example.org\nContent-Type: multipart/encrypted; boundary="b"\n\n--b\n\nx\n--b--\n')
+    assert skipped(path).reason.startswith("encrypted")
