@@ -20,6 +20,7 @@ _NUMBERS = re.compile(
     r"|[#^,;&/|+()]|and\b|or\b)",
     re.IGNORECASE,
 )
+_MINUS = str.maketrans("‑–", "--")
 _LABEL_FIRST = re.compile(rf"\A{_LABEL}\s*", re.IGNORECASE)
 _PLACE = re.compile(
     r"(?:(?P<number>\d+)\s*[,:–—-]\s*)?(?P<name>.*?)"
@@ -85,7 +86,8 @@ def read_numbers(seen: str, count: int) -> Marker | None:
         position = found.end()
         if found["first"] or found["one"]:
             any_number = True
-            first, last = sorted((int(found["first"] or found["one"]), int(found["last"] or found["one"])))
+            one = (found["one"] or "").translate(_MINUS)
+            first, last = sorted((int(found["first"] or one), int(found["last"] or one)))
             groups.update(((k - 1,), None) for k in range(max(1, first), min(last, count) + 1))
     return Marker(tuple(groups)) if any_number else None
 

@@ -279,6 +279,8 @@ def test_written_markers_are_read_back(places: list[int]) -> None:
     assert groups(text) == [tuple((place,) for place in dict.fromkeys(places))]
 
 
+@example("[–0]")
+@example("[‑3]")
 @given(SIGNS | st.text(max_size=100))
 def test_a_document_repeats_no_marker(text: str) -> None:
     """What an answer or a prompt repeats of a document holds no bracketed number outside code."""

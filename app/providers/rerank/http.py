@@ -44,7 +44,14 @@ class HttpReranker(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """Return every document with its score in its metadata, best first; an empty list makes no call."""
-        return run_blocking(self.acompress_documents(documents, query))
+
+        async def once() -> Sequence[Document]:
+            try:
+                return await self.acompress_documents(documents, query)
+            finally:
+                await self.aclose()  # connections belong to the event loop that opened them
+
+        return run_blocking(once())
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
