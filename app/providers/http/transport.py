@@ -138,7 +138,7 @@ class Sessions:
 
     def __init__(self, make: Callable[[], aiohttp.ClientSession]) -> None:
         self._make = make
-        self._made: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
+        self._made = _OPEN.setdefault(id(self), {})
         _ALL.add(self)
 
     @property
@@ -152,6 +152,7 @@ class Sessions:
 
     def __del__(self) -> None:
         self._discard_ended()
+        _OPEN.pop(id(self), None)
 
     async def aclose(self) -> None:
         """Close the session of the running loop; the next use makes a new one."""
@@ -180,6 +181,8 @@ class Sessions:
 
 
 _ALL: WeakSet[Sessions] = WeakSet()
+_OPEN: dict[int, dict[asyncio.AbstractEventLoop, aiohttp.ClientSession]] = {}
+"""By id of its ``Sessions``; held here, so that no session is collected before ``Sessions.__del__`` has closed it."""
 
 
 @atexit.register
