@@ -177,7 +177,10 @@ async def checked(request: Request) -> dict[str, Any]:
             raise InvalidInput("A question must be a JSON object.", field)
         strict_bool(question.get("includeEvidence"), "includeEvidence")
     configs = body.get("config", {})
-    for config in configs if endpoint == "batch" and isinstance(configs, list) else [configs]:
+    several = endpoint == "batch" and isinstance(configs, list)
+    if several and len(configs) != len(inputs):
+        raise InvalidInput("config must be one JSON object, or as many as there are inputs.", "config")
+    for config in configs if several else [configs]:
         if not isinstance(config, dict):
             raise InvalidInput("config must be a JSON object.", "config")
     return body

@@ -35,11 +35,11 @@ def ollama() -> Iterator[OllamaPeer]:
 
 @pytest.fixture(scope="module")
 def service(
-    planted: Path, embedding: EmbeddingModel, ollama: OllamaPeer, tmp_path_factory: pytest.TempPathFactory
+    sample_data: Path, embedding: EmbeddingModel, ollama: OllamaPeer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RAGService]:
     """A service over a copy of the sample documents, whose answers Ollama writes in half a second at most."""
     folder = tmp_path_factory.mktemp("document-l") / "data"
-    shutil.copytree(planted, folder)
+    shutil.copytree(sample_data, folder)
     settings = load_settings(
         data_dir=folder, ollama_host=ollama.url, chat_model="ollama:mistral:7b", ollama_timeout_seconds=0.5
     )
@@ -118,9 +118,9 @@ def test_a_generation_that_takes_too_long_is_a_timeout(service: RAGService, olla
     assert raised.value.http_status == 504
 
 
-def test_below_the_confidence_nothing_is_answered(planted: Path, embedding: EmbeddingModel, tmp_path: Path) -> None:
+def test_below_the_confidence_nothing_is_answered(sample_data: Path, embedding: EmbeddingModel, tmp_path: Path) -> None:
     """Under MIN_CONFIDENCE_THRESHOLD the answer is None with the document's message, and it is no error."""
-    shutil.copytree(planted, tmp_path / "data")
+    shutil.copytree(sample_data, tmp_path / "data")
     settings = load_settings(data_dir=tmp_path / "data", min_confidence_threshold=1.0)
     with RAGService(settings=settings, container=build_container(settings, embedding=embedding)) as service:
         answer = service.query(CHEMICALS)
@@ -130,9 +130,11 @@ def test_below_the_confidence_nothing_is_answered(planted: Path, embedding: Embe
     assert answer.message == "Information not found in the knowledge base."
 
 
-def test_the_sample_queries_hold(http: httpx.Client, planted: Path, embedding: EmbeddingModel, tmp_path: Path) -> None:
+def test_the_sample_queries_hold(
+    http: httpx.Client, sample_data: Path, embedding: EmbeddingModel, tmp_path: Path
+) -> None:
     """Each of ``sample_queries.json`` cites an expected source, or has the expected message and no answer."""
-    shutil.copytree(planted, tmp_path / "data")
+    shutil.copytree(sample_data, tmp_path / "data")
     settings = load_settings(data_dir=tmp_path / "data")
     rows = json.loads((KNOWLEDGE / "sample_queries.json").read_text("utf-8"))
     asked = {row["question"] for row in rows}

@@ -19,7 +19,7 @@ from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import RerankFailed, StoreUnavailable
 from graph.state import Draft
-from tests.app.api.one_chunk import PlantedStore, served
+from tests.app.api.one_chunk import OneChunkStore, served
 from tests.app.api.test_query_api import CHEMICALS, BrokenStore, post
 from tests.app.api.test_query_stream import events
 from tests.contract.scripted_graph import Says, ask, chunk
@@ -188,7 +188,7 @@ class Faints:
 @pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke"])
 def test_a_rerank_failure_has_its_status(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """A reranker that fails is 503 RETRIEVAL_FAILED in the one body, before any stream begins."""
-    container = build_container(load_settings(), embedding=embedding, store=PlantedStore(http), grader=Faints())
+    container = build_container(load_settings(), embedding=embedding, store=OneChunkStore(http), grader=Faints())
     asked = {"query": CHEMICALS}
     with serve(container) as address:
         response = httpx.post(f"{address}{path}", json={"input": asked} if path.startswith("/rag") else asked)

@@ -44,14 +44,14 @@ def of_body(body: dict[str, Any]) -> Comparable:
 
 
 @pytest.fixture(scope="module")
-def library(planted: Path) -> Iterator[RAGService]:
+def library(sample_data: Path) -> Iterator[RAGService]:
     """The library over the collection that the server serves."""
-    with RAGService(settings=load_settings(data_dir=planted, max_retrieval_results=10)) as made:
+    with RAGService(settings=load_settings(data_dir=sample_data, max_retrieval_results=10)) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def studio(planted: Path) -> list[Comparable]:
+def studio(sample_data: Path) -> list[Comparable]:
     """What Studio's graph, made as ``langgraph.json`` has it made, returns for the thirty questions."""
 
     async def ask_all() -> list[Comparable]:
@@ -61,7 +61,7 @@ def studio(planted: Path) -> list[Comparable]:
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DATA_DIR", str(planted))
+        patch.setenv("DATA_DIR", str(sample_data))
         return asyncio.run(ask_all())
 
 
@@ -96,9 +96,11 @@ def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGSer
     assert len(outcomes) > 1
 
 
-def test_the_command_line_tells_the_same(http: httpx.Client, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_tells_the_same(
+    http: httpx.Client, sample_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``garden ask --json`` prints what /query returns, beside the server over the same collection."""
-    monkeypatch.setenv("DATA_DIR", str(planted))
+    monkeypatch.setenv("DATA_DIR", str(sample_data))
     for question in [sample_questions()[place] for place in (0, 7, -1)]:
         asked = CliRunner().invoke(command, ["ask", question, "--json"])
         assert asked.exit_code == 0, asked.output
@@ -106,9 +108,9 @@ def test_the_command_line_tells_the_same(http: httpx.Client, planted: Path, monk
         assert of_body(json.loads(asked.stdout)) == expected
 
 
-def test_the_command_line_takes_a_source(address: str, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_takes_a_source(address: str, sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``garden ask --source`` beside a running server answers from that document alone."""
-    monkeypatch.setenv("DATA_DIR", str(planted))
+    monkeypatch.setenv("DATA_DIR", str(sample_data))
     for source, answered in (("safety_manual.pdf", True), ("hr_policy.pdf", False)):
         asked = CliRunner().invoke(command, ["ask", CHEMICALS, "--source", source, "--json"])
         assert json.loads(asked.stdout)["metadata"]["answerSynthesized"] is answered, source

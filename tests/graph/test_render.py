@@ -1,4 +1,4 @@
-"""The answer as text: where its markers stand, and how the two doors write them."""
+"""The answer as text: where its markers stand, and how the two interfaces write them."""
 
 from __future__ import annotations
 

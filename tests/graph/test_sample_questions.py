@@ -18,10 +18,10 @@ from tests.support.paths import KNOWLEDGE
 
 
 @pytest.fixture(scope="module")
-def asked(planted: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
+def asked(sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
     """The sample questions and what the sample garden said to each."""
     folder = tmp_path_factory.mktemp("walk") / "data"
-    shutil.copytree(planted, folder)
+    shutil.copytree(sample_data, folder)
 
     async def ask() -> list[Asked]:
         container = build_container(load_settings(data_dir=folder), embedding=embedding)

@@ -99,7 +99,7 @@ def ask(address: str) -> Any:
 
 
 def test_the_wheel_serves_the_page_and_answers(served: str) -> None:
-    """Away from the checkout it plants its samples, serves its page and answers from what it planted."""
+    """Away from the checkout it ingests its samples, serves its page and answers from them."""
     with urllib.request.urlopen(f"{served}/", timeout=30) as page:
         assert b"<title>Knowledge Garden</title>" in page.read()
     with urllib.request.urlopen(f"{served}/page/main.js", timeout=30) as script:

@@ -51,19 +51,19 @@ class Lasting:
 
 
 @pytest.fixture(scope="session")
-def planted(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel, worker_id: str) -> Path:
+def sample_data(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel, worker_id: str) -> Path:
     """A data folder whose collection holds the sample garden; nobody has it open. Planted once for all workers."""
     own = tmp_path_factory.mktemp("garden") / "data"
     whole_run = tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
     first = whole_run / "planted"
     with FileLock(f"{first}.lock"):
         if not first.exists():
-            plant_samples(first.with_suffix(".part"), embedding)
+            ingest_samples(first.with_suffix(".part"), embedding)
             first.with_suffix(".part").rename(first)
     return Path(shutil.copytree(first, own))
 
 
-def plant_samples(folder: Path, embedding: EmbeddingModel) -> None:
+def ingest_samples(folder: Path, embedding: EmbeddingModel) -> None:
     """The sample documents in a collection under *folder*."""
 
     async def plant() -> None:
@@ -80,16 +80,17 @@ def plant_samples(folder: Path, embedding: EmbeddingModel) -> None:
 
 @contextmanager
 def serve(container: AppContainer) -> Iterator[str]:
-    """A real server for *garden*; yields its address and closes the garden at the end."""
+    """A real server for *container*; yields its address and closes the container at the end."""
     with serve_app(create_app(container)) as address:
         yield address
 
 
 @contextmanager
-def serve_app(app: Any) -> Iterator[str]:
+def serve_app(app: Any, config: uvicorn.Config | None = None) -> Iterator[str]:
     """A real server for an ASGI application on a free loopback port; yields its address."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=5))
+    server = uvicorn.Server(config or uvicorn.Config(app, log_config=None))
+    server.config.timeout_graceful_shutdown = 5
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
@@ -113,9 +114,9 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 
 
 @pytest.fixture(scope="session")
-def address(planted: Path, embedding: EmbeddingModel) -> Iterator[str]:
+def address(sample_data: Path, embedding: EmbeddingModel) -> Iterator[str]:
     """The address of a server over the sample garden."""
-    with serve(build_container(load_settings(data_dir=planted), embedding=embedding)) as served:
+    with serve(build_container(load_settings(data_dir=sample_data), embedding=embedding)) as served:
         yield served
 
 
@@ -127,7 +128,7 @@ def http(address: str) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def browser(planted: Path) -> Iterator[Browser]:
+def browser(sample_data: Path) -> Iterator[Browser]:
     """Headless Chromium; a machine without one says so. Planting comes first: no loop runs beside the browser's."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: apt-get install chromium")

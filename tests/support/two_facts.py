@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-import uvicorn
 
 from app.api.server import create_app
 from app.api.uvicorn_config import server_config
 from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest
 from app.providers.embeddings.models import EmbeddingModel
-from app.settings import Settings, load_settings
-from tests.support.process import Service, until
+from app.settings import load_settings
+from tests.support.process import Service
+from tests.support.samples_service import serve_app
 from tests.support.slow_ollama import SlowOllama
 
 if TYPE_CHECKING:
@@ -85,21 +84,10 @@ def together(*calls: Callable[[], object]) -> list[threading.Thread]:
 
 
 @contextmanager
-def serve_here(app: Any, settings: Settings) -> Iterator[str]:
+def serve_here(app: Any) -> Iterator[str]:
     """The address of *app*, served in this process as ``garden serve`` would."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(server_config(app))
-    server.config.timeout_graceful_shutdown = 5
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    try:
-        until(lambda: server.started or not thread.is_alive())
-        assert server.started
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(20)
-        listening.close()
+    with serve_app(app, server_config(app)) as address:
+        yield address
 
 
 WIKI = "https://wiki.example.org"
@@ -114,7 +102,7 @@ def here(
     folder = Path(shutil.copytree(two_facts, tmp_path_factory.mktemp("here") / "data"))
     settings = load_settings(data_dir=folder, cors_origins=WIKI)
     container = build_container(settings, embedding=embedding)
-    with serve_here(create_app(container), settings) as address:
+    with serve_here(create_app(container)) as address:
         yield address, container
 
 

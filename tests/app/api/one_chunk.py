@@ -18,7 +18,7 @@ from tests.app.api.test_query_api import CHEMICALS
 from tests.support.samples_service import serve
 
 
-class PlantedStore:
+class OneChunkStore:
     """One chunk, found whatever is asked."""
 
     notes = ()
@@ -54,7 +54,7 @@ def served(
     with TemporaryDirectory() as folder:
         chosen = load_settings(relevance_threshold=0, data_dir=folder, **settings)
         container = build_container(
-            chosen, embedding=embedding, store=store or PlantedStore(http), synthesizer=synthesizer
+            chosen, embedding=embedding, store=store or OneChunkStore(http), synthesizer=synthesizer
         )
         with serve(container) as address:
             yield container, address

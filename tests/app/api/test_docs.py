@@ -157,11 +157,11 @@ def load(text: str) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def desk(planted: Path, tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Iterator[Desk]:
+def desk(sample_data: Path, tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Iterator[Desk]:
     """The folder: the sample garden served from ``.garden``, another copy of it, and files to plant."""
     folder = tmp_path_factory.mktemp("desk")
-    shutil.copytree(planted, folder / ".garden")
-    shutil.copytree(planted, folder / "library")
+    shutil.copytree(sample_data, folder / ".garden")
+    shutil.copytree(sample_data, folder / "library")
     (folder / "docs").mkdir()
     shutil.copy(KNOWLEDGE / "glossary.md", folder / "docs")
     shutil.copy(KNOWLEDGE / "hr_policy.pdf", folder / "handbook.pdf")

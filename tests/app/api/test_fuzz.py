@@ -39,7 +39,7 @@ def api(two_facts: Path, embedding: Any, tmp_path_factory: pytest.TempPathFactor
     """The description a running service gives of itself; what is fuzzed is that service, over a socket."""
     folder = Path(shutil.copytree(two_facts, tmp_path_factory.mktemp("fuzz") / "data"))
     settings = load_settings(data_dir=folder)
-    with serve_here(create_app(build_container(settings, embedding=embedding)), settings) as address:
+    with serve_here(create_app(build_container(settings, embedding=embedding))) as address:
         schema = schemathesis.openapi.from_url(f"{address}/openapi.json").exclude(path_regex=TWICE)
         yield schema
 

@@ -1,4 +1,4 @@
-"""Who may call from where: host names, origins, and that a page of a stranger cannot plant anything."""
+"""Who may call from where: host names, origins, and that a page of a stranger cannot ingest anything."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_names_behind_a_proxy(tmp_path: Path, embedding: Any, given: dict[str, s
     """TRUSTED_HOSTS names more, ``*`` is any, and once set it holds with keys too; keys alone need no name."""
     settings = load_settings(data_dir=tmp_path, **given)
     app = create_app(build_container(settings, embedding=embedding))
-    with serve_here(app, settings) as address:
+    with serve_here(app) as address:
         answer = httpx.get(f"{address}/docs", headers={"Host": host, "X-API-Key": "key"})
     assert answer.status_code == status
 
@@ -77,7 +77,7 @@ def test_other_origins_may_not(client: httpx.Client, origin: str) -> None:
 def test_by_default_no_origin_may(tmp_path: Path, embedding: Any) -> None:
     """Without CORS_ORIGINS no answer carries a CORS header."""
     settings = load_settings(data_dir=tmp_path)
-    with serve_here(create_app(build_container(settings, embedding=embedding)), settings) as address:
+    with serve_here(create_app(build_container(settings, embedding=embedding))) as address:
         asked = httpx.options(f"{address}/query", headers={"Origin": WIKI, **PREFLIGHT})
         answer = httpx.get(f"{address}/docs", headers={"Origin": WIKI})
     assert asked.status_code == 405
@@ -95,7 +95,7 @@ def test_by_default_no_origin_may(tmp_path: Path, embedding: Any) -> None:
     ],
 )
 def test_a_form_of_a_stranger_is_not_taken_for_json(client: httpx.Client, path: str, kind: str) -> None:
-    """What a page may send without asking first (a simple request) plants and asks nothing, though it be JSON."""
+    """What a page may send without asking first (a simple request) ingests and asks nothing, though it be JSON."""
     asked: dict[str, Any] = {"remove": ["tower.md"], "finish": True, "query": "What?", "message": "What?"}
     asked |= {"question": "What?", "outcome": "answered", "rating": "up"}
     body = json.dumps({**asked, "input": {"query": "What?"}, "inputs": [{"query": "What?"}]})

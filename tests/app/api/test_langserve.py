@@ -109,7 +109,7 @@ NOT_BATCH = ("invoke", "stream", "stream_events", "stream_log")
     ("path", "body", "field"),
     [
         *(("batch", {"inputs": [Q, given]}, "inputs") for given in (None, "x", 5, [])),
-        *(("batch", {"inputs": [Q], "config": config}, "config") for config in (None, 5, [None])),
+        *(("batch", {"inputs": [Q], "config": config}, "config") for config in (None, 5, [None], [], [{}, {}])),
         *((path, {"input": Q, "config": None}, "config") for path in NOT_BATCH),
         *((path, {"input": None}, "input") for path in NOT_BATCH),
         *(("invoke", {"input": {**Q, "includeEvidence": odd}}, "includeEvidence") for odd in (1, 0, "no", [])),

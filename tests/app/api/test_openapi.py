@@ -28,11 +28,11 @@ EVENT = re.compile(r"(?:event: \S+\r?\n)?(?:data: ?[^\n]*\r?\n)+|event: \S+\r?\n
 
 @pytest.fixture(scope="module")
 def served(
-    planted: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
+    sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[httpx.Client]:
     """A client of a service of its own, for some examples write."""
     folder = tmp_path_factory.mktemp("openapi") / "data"
-    shutil.copytree(planted, folder)
+    shutil.copytree(sample_data, folder)
     container = build_container(load_settings(data_dir=folder), embedding=embedding)
     with serve(container) as address, httpx.Client(base_url=address, timeout=30) as client:
         yield client

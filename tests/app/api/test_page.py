@@ -70,11 +70,11 @@ def peer() -> Iterator[OllamaPeer]:
 
 @pytest.fixture(scope="module")
 def chat(
-    planted: Path, tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel, peer: OllamaPeer
+    sample_data: Path, tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel, peer: OllamaPeer
 ) -> Iterator[Place]:
     """The sample garden behind a key, its answers written by a chat model."""
     folder = tmp_path_factory.mktemp("chat") / "data"
-    shutil.copytree(planted, folder)
+    shutil.copytree(sample_data, folder)
     yield from place(folder, embedding, chat_model="ollama:llama3.2:1b", ollama_host=peer.url, api_keys=KEY)
 
 

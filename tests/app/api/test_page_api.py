@@ -86,7 +86,7 @@ def test_every_example_is_answered(http: httpx.Client) -> None:
 
 
 async def test_other_documents_have_no_examples(container: AppContainer) -> None:
-    """Where the sample garden is not planted, none of its questions is offered."""
+    """Where the sample documents are not ingested, none of its questions is offered."""
     async with caller(container) as client:
         assert (await client.get("/api/v1/page")).json()["examples"] == []
         await upload(client, "safety_manual.pdf.md")

@@ -299,9 +299,9 @@ def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: Embeddi
     assert response.headers["x-request-id"]
 
 
-def test_keys_guard_every_door_but_health(planted_copy: Path, embedding: EmbeddingModel) -> None:
+def test_keys_guard_every_interface_but_health(sample_data_copy: Path, embedding: EmbeddingModel) -> None:
     """With API_KEYS set, an interface wants one of them as Bearer or X-API-Key, and a wrong one is 401."""
-    settings = load_settings(data_dir=planted_copy, api_keys="alpha, beta")
+    settings = load_settings(data_dir=sample_data_copy, api_keys="alpha, beta")
     with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as client:
         body = {"query": CHEMICALS}
         assert client.post("/query", json=body).status_code == 401
@@ -316,6 +316,6 @@ def test_keys_guard_every_door_but_health(planted_copy: Path, embedding: Embeddi
 
 
 @pytest.fixture
-def planted_copy(tmp_path: Path) -> Path:
+def sample_data_copy(tmp_path: Path) -> Path:
     """A data folder of its own."""
     return tmp_path / "own"

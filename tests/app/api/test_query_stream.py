@@ -17,7 +17,7 @@ from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable, SynthesisFailed
 from graph.state import Draft
-from tests.app.api.one_chunk import PlantedStore, served
+from tests.app.api.one_chunk import OneChunkStore, served
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 from tests.support.samples_service import serve, wait_until
 
@@ -78,7 +78,7 @@ class Faint:
 
 
 def test_model_failure_after_retrieval_is_an_error_event(
-    planted: Path, embedding: EmbeddingModel, http: httpx.Client
+    sample_data: Path, embedding: EmbeddingModel, http: httpx.Client
 ) -> None:
     """Once retrieval was sent, a failure of the model is an error event with the one body, and the last one."""
     with served(embedding, http, Faint()) as (_, address):
@@ -155,7 +155,7 @@ def test_a_client_that_reads_nothing_is_disconnected(embedding: EmbeddingModel, 
             wait_until(lambda: container.service.in_flight == 0)
 
 
-class Slow(PlantedStore):
+class Slow(OneChunkStore):
     """A store that searches until it is stopped, and says so."""
 
     def __init__(self, http: httpx.Client) -> None:

@@ -100,7 +100,7 @@ def test_addresses_in_documents_are_never_fetched(tmp_path: Path, embedding: Any
         peer.answers = [f"Zebras graze at noon [1]. ![x]({trap.url}/answer) <img src='{trap.url}/answer'>"] * 2
         for more in ({}, {"ollama_host": peer.url, "ollama_model": "llama3.2:1b"}):
             settings = load_settings(data_dir=tmp_path / "data", relevance_threshold=0, **more)
-            with serve_here(create_app(build_container(settings, embedding=embedding)), settings) as address:
+            with serve_here(create_app(build_container(settings, embedding=embedding))) as address:
                 for question in ("When do zebras graze?", f"What does {trap.url}/question say?"):
                     assert httpx.post(f"{address}/query", json={"query": question}, timeout=30).status_code == 200
     assert trap.visits == 0

@@ -24,10 +24,10 @@ from tests.support.samples_service import wait_until
 
 
 @pytest.fixture(scope="module")
-def studio(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def studio(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a development server over a copy of the planted garden; it needs no key."""
     folder = tmp_path_factory.mktemp("studio")
-    shutil.copytree(planted, folder / "data")
+    shutil.copytree(sample_data, folder / "data")
     holding = ExitStack()
     port = holding.enter_context(held_port())
     log = (folder / "log").open("w")

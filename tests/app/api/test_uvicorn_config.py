@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from app.api.uvicorn_config import MAX_HEADER_BYTES
-from app.settings import load_settings
 from tests.support.two_facts import serve_here
 
 
@@ -31,7 +30,7 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """A server of that application."""
-    with serve_here(echo, load_settings()) as address:
+    with serve_here(echo) as address:
         yield int(address.rpartition(":")[2])
 
 

@@ -25,10 +25,10 @@ def garden(*arguments: str, data: Path, **settings: str) -> subprocess.Completed
 
 
 @pytest.fixture(scope="module")
-def data(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the collection of sample documents."""
     folder = tmp_path_factory.mktemp("cli") / "data"
-    shutil.copytree(planted, folder)
+    shutil.copytree(sample_data, folder)
     return folder
 
 
@@ -141,14 +141,14 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
     assert "s3cret" not in done.stderr + done.stdout
 
 
-def test_commands_work_beside_a_running_server(address: str, planted: Path) -> None:
+def test_commands_work_beside_a_running_server(address: str, sample_data: Path) -> None:
     """On the collection that a server serves, ask, search and health work directly."""
-    asked = garden("ask", CHEMICALS, "--json", data=planted)
+    asked = garden("ask", CHEMICALS, "--json", data=sample_data)
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout)["metadata"]["answerSynthesized"] is True
-    found = garden("search", "node communication", "--json", data=planted)
+    found = garden("search", "node communication", "--json", data=sample_data)
     assert len(json.loads(found.stdout)["results"]) == 5
-    health = garden("health", "--json", data=planted)
+    health = garden("health", "--json", data=sample_data)
     assert json.loads(health.stdout)["status"] == "healthy"
 
 

@@ -37,9 +37,9 @@ NAME = "corporate_documents"
 
 
 @pytest.fixture
-def data(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the sample documents, which the settings name."""
-    return lent(planted, tmp_path, monkeypatch)
+    return lent(sample_data, tmp_path, monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -23,10 +23,12 @@ from tests.peers import Fault, OllamaPeer
 
 
 @pytest.fixture(scope="module")
-def service(planted: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGService]:
+def service(
+    sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RAGService]:
     """A service over a copy of the sample documents."""
     folder = tmp_path_factory.mktemp("library") / "data"
-    shutil.copytree(planted, folder)
+    shutil.copytree(sample_data, folder)
     with RAGService(settings=load_settings(data_dir=folder)) as made:
         yield made
 

@@ -91,7 +91,7 @@ def test_questions_are_logged_when_asked_for(data: Path, embedding: Any, caplog:
     """LOG_QUESTIONS=true puts question and answer into the request's line."""
     settings = load_settings(data_dir=data, log_questions=True)
     app = create_app(build_container(settings, embedding=embedding))
-    with caplog.at_level(logging.INFO, "garden"), serve_here(app, settings) as address:
+    with caplog.at_level(logging.INFO, "garden"), serve_here(app) as address:
         httpx.post(f"{address}/query", json={"query": QUESTION}, timeout=30)
         line = the_line(caplog)
     assert line["question"] == QUESTION
@@ -157,7 +157,7 @@ def test_a_failure_says_what_to_do(
     url = "http://user:s3cret@127.0.0.1:1"  # pragma: allowlist secret
     settings = load_settings(data_dir=tmp_path, vector_store="qdrant", qdrant_url=url)
     app = create_app(build_container(settings, embedding=embedding, store=Down(error)))
-    with caplog.at_level(logging.INFO, "garden"), serve_here(app, settings) as address:
+    with caplog.at_level(logging.INFO, "garden"), serve_here(app) as address:
         ready = httpx.get(f"{address}/health/ready").json()
         httpx.post(f"{address}/query", json={"query": QUESTION}, timeout=30)
         metrics = httpx.get(f"{address}/metrics").text

@@ -97,7 +97,7 @@ def test_metrics_want_no_key(tmp_path: Path, embedding: Any) -> None:
     for name, keys in (("a", "key"), ("b", "")):
         settings = load_settings(data_dir=tmp_path / name, api_keys=keys)
         gardens.append(container := build_container(settings, embedding=embedding))
-        with serve_here(create_app(container), settings) as address:
+        with serve_here(create_app(container)) as address:
             assert httpx.get(f"{address}/docs").status_code == (401 if keys else 200)
             found = samples(httpx.get(f"{address}/metrics").text)
             status = "401" if keys else "200"
@@ -113,7 +113,7 @@ def test_tokens_and_circuits_of_the_model(tmp_path: Path, embedding: Any) -> Non
             data_dir=tmp_path, ollama_host=peer.url, ollama_model="llama3.2:1b", relevance_threshold=0
         )
         container = build_container(settings, embedding=embedding)
-        with serve_here(create_app(container), settings) as address, httpx.Client(base_url=address) as client:
+        with serve_here(create_app(container)) as address, httpx.Client(base_url=address) as client:
             client.post("/api/v1/chat", json={"message": "Hello?", "use_rag": False})
             found = figures(client)
     spent = {kind: of(found, "garden_model_tokens_total", kind=kind) for kind in ("input", "output")}

@@ -48,7 +48,7 @@ def spans_of(data: Path, embedding: Any, path: str, body: dict[str, Any], **part
     with Collector() as collector:
         settings = load_settings(data_dir=data, otel_exporter_otlp_endpoint=collector.url)
         app = create_app(build_container(settings, embedding=embedding, **parts))
-        with serve_here(app, settings) as address:
+        with serve_here(app) as address:
             headers = {"X-Request-ID": "my-id", "traceparent": CALLER}
             httpx.post(f"{address}{path}", json=body, headers=headers, timeout=30)
             httpx.get(f"{address}/health/live")

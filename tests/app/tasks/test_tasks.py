@@ -677,9 +677,9 @@ async def test_the_library_uses_the_settings_model(build: Build, ollama: OllamaP
 # --- ingest --------------------------------------------------------------------------------------------------------
 
 
-async def test_the_sample_garden_has_tasks(planted: Path, build: Build, tmp_path: Path) -> None:
+async def test_the_sample_garden_has_tasks(sample_data: Path, build: Build, tmp_path: Path) -> None:
     """The sample tasks are ingested too; a collection that holds anything is left alone."""
-    shutil.copytree(planted, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(sample_data, tmp_path, dirs_exist_ok=True)
     container = build()
     documents = await container.store.acount()
     await container.tasks.index_task({"id": "mine", "title": "My own task"})

@@ -27,7 +27,7 @@ def run(*arguments: str, data: Path, **settings: str) -> subprocess.CompletedPro
 
 
 @pytest.fixture
-def planted(tmp_path: Path) -> tuple[Path, Path, list[dict[str, Any]]]:
+def sample_data(tmp_path: Path) -> tuple[Path, Path, list[dict[str, Any]]]:
     """A data folder with the small garden, a file of questions about it, and those questions."""
     rows = [
         {"document_id": name, "title": name, "chunk_id": f"{name}#0", "text": f"The {name} has {colour} leaves. "
@@ -52,9 +52,9 @@ def planted(tmp_path: Path) -> tuple[Path, Path, list[dict[str, Any]]]:
     return data, questions, asked
 
 
-def test_calibration_is_fitted_kept_and_used(planted: tuple[Path, Path, list[dict[str, Any]]]) -> None:
+def test_calibration_is_fitted_kept_and_used(sample_data: tuple[Path, Path, list[dict[str, Any]]]) -> None:
     """Questions about a garden give a calibration that the next start reads; too few questions are refused."""
-    data, questions, asked = planted
+    data, questions, asked = sample_data
     done = run("calibrate", str(questions), data=data)
     assert done.returncode == 0, done.stderr
     assert all(name in done.stdout for name in ("before", "after", "right outcome", "kept in"))
@@ -137,10 +137,10 @@ def test_what_does_worse_is_not_kept_unless_it_is_asked_for(tmp_path: Path) -> N
 
 
 def test_a_rerankers_scores_are_brought_onto_our_scale(
-    planted: tuple[Path, Path, list[dict[str, Any]]], tmp_path: Path
+    sample_data: tuple[Path, Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     """With a reranker chosen, its scale is fitted too, kept under its name, and read by the next start."""
-    data, questions, asked = planted
+    data, questions, asked = sample_data
     texts = [row["question"] for row in asked] + (tmp_path / "plants.jsonl").read_text().split()
     folder = write_cross_encoder(tmp_path / "reranker", texts)
     done = run("calibrate", str(questions), data=data, RERANKER=str(folder))
