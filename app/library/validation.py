@@ -41,7 +41,7 @@ LIMIT = 5.0
 MINIMUM = 2.0
 """Seconds left for the work where loading the models, which happens once, took nearly all of the limit."""
 MOST_READ = 8
-"""Chunks that are read for each sub-question, nearest first."""
+"""Most chunks that are read for each sub-question."""
 EMBEDDED = "all-MiniLM-L6-v2"
 """The embedding model where ``EMBEDDING_MODEL`` names one that is not embedded."""
 

@@ -9,8 +9,10 @@ from dataclasses import replace
 from graph.ports import Passage, PassageReader
 from graph.state import Chunk, ReadPassage, SubqueryResults
 
-MOST_PASSAGES = 3
-"""Passages read for each sub-question: those that retrieval ranks first."""
+MOST_PASSAGES = 4
+"""Passages read for each sub-question, the most promising first, until one answers (``docs/relevance.md``)."""
+SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
+"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading."""
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 UNREAD = 20.0
@@ -43,17 +45,29 @@ def nearness(chunk: Chunk) -> float:
     return max(chunk.similarity, *chunk.span_similarities)
 
 
+def promise(chunk: Chunk) -> float:
+    """Return how promising *chunk* is to read: the cosines of it and of its best sentence, and its keyword score."""
+    best = max(chunk.span_similarities, default=chunk.similarity)
+    return nearness(chunk) + SENTENCE_WEIGHT * best + KEYWORD_WEIGHT * chunk.keyword
+
+
 async def read_best(
     reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MOST_PASSAGES
 ) -> tuple[SubqueryResults, ...]:
-    """Read the first *most* chunks of each of *subquery_results*, where they are near enough to the question."""
+    """Read at most *most* chunks of each of *subquery_results* that are near enough, until one has an answer.
+
+    One has an answer where the reader scores a sentence above "none of them".
+    """
     found = []
     for results in subquery_results:
-        near = [chunk for chunk in results.chunks[:most] if chunk.spans and nearness(chunk) >= LEAST_SIMILARITY]
-        windows = [window(chunk) for chunk in near]
-        passages = [_passage(chunk, *span) for chunk, span in zip(near, windows, strict=True)]
-        answers = await reader.read(results.question, passages) if near else []
-        read = {c.chunk_id: _padded(one, c, at) for c, one, (at, _) in zip(near, answers, windows, strict=True)}
+        near = [chunk for chunk in results.chunks if chunk.spans and nearness(chunk) >= LEAST_SIMILARITY]
+        read: dict[str, ReadPassage] = {}
+        for chunk in sorted(near, key=promise, reverse=True)[:most]:
+            start, end = window(chunk)
+            (one,) = await reader.read(results.question, [_passage(chunk, start, end)])
+            read[chunk.chunk_id] = _padded(one, chunk, start)
+            if max(one.sentences, default=one.null) > one.null:
+                break
         chunks = tuple(replace(chunk, read=read.get(chunk.chunk_id)) for chunk in results.chunks)
         found.append(replace(results, chunks=chunks))
     return tuple(found)
