@@ -121,11 +121,9 @@ KINDS = {"questions", "true", "false"}
 def encoded(encoder: MiniLMEncoder, texts: list[str]) -> NDArray[np.float32]:
     """Unit vectors [texts, size], made in batches of like length."""
     order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-    made = np.zeros((len(texts), encoder.dimension), np.float32)
-    for start in range(0, len(order), 16):
-        some = order[start : start + 16]
-        made[some] = encoder.encode([texts[at][:600] for at in some], "int8")
-    return made
+    batches = [order[start : start + 16] for start in range(0, len(order), 16)]
+    made = np.concatenate([encoder.encode([texts[at][:600] for at in some], "int8") for some in batches])
+    return made[np.argsort(order)]
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
