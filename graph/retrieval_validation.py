@@ -12,7 +12,7 @@ from typing import Any
 from graph.policy import MIN_CONFIDENCE
 from graph.relevance.calibration import Calibration
 from graph.relevance.extractive import answering_sentences
-from graph.relevance.thresholds import Assessment, assess
+from graph.relevance.graders import Assessment, assess
 from graph.state import SubqueryResults
 from graph.terms import Idf
 

@@ -12,8 +12,7 @@ from operator import attrgetter, itemgetter
 
 from graph.citing.claims import claim_span, clauses, is_preamble, is_short, is_yes_or_no
 from graph.citing.markers import Marker, merged
-from graph.code_spans import code_spans, code_within
-from graph.sentences import Span, sentence_spans
+from graph.sentences import Span, code_spans, code_within, sentence_spans
 
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
 _FINISHED = (".", "!", "?", "。", "…", "！", "？")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from graph.citing.markers import Marker, merged, read_marker, read_numbers, visible
-from graph.code_spans import code_spans
+from graph.sentences import code_spans
 from graph.state import Chunk
 
 MARK = "[\U00100000-\U0010fffd]"

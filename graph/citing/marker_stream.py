@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from graph.citing.marked_text import MarkedText, unclosed_bracket
 from graph.citing.markers import Marker, names_of
-from graph.code_spans import code_spans
+from graph.sentences import code_spans
 from graph.state import Chunk
 
 PATIENCE = 60

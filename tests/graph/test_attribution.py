@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from graph.citing.attribution import Cited, place_markers
 from graph.citing.citations import parse
-from graph.citing.render import numbered
 from graph.nodes.cite import number_by_document
+from graph.outputs import numbered
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 
