@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
-from graph.citing.claims import claim_span, clauses, is_preamble, is_short, is_yes_or_no
 from graph.citing.markers import Marker, merged
+from graph.evidence.claims import claim_span, clauses, is_preamble, is_short, is_yes_or_no
+from graph.evidence.support import Quote
 from graph.sentences import Span, code_spans, code_within, sentence_spans
+
+Backed = tuple[str, Quote]
+"""A stretch of the answer, and the quote that supports it."""
 
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
 _FINISHED = (".", "!", "?", "。", "…", "！", "？")
@@ -28,6 +32,7 @@ class CitationAnchor:
 
     The claim is the sentence, or the clause before it where several positions of one sentence carry markers. ``parts``
     are stretches that together may be checked instead. ``guessed`` marks a position that the model left bare.
+    ``backed`` is empty where nothing holds, or nothing was checked; ``support`` is the best there was.
     """
 
     position: int
@@ -36,6 +41,8 @@ class CitationAnchor:
     claim: Span = (0, 0)
     parts: list[Span] = field(default_factory=list)
     guessed: bool = False
+    backed: list[Backed] = field(default_factory=list)
+    support: float = 0.0
 
 
 @dataclass(slots=True)

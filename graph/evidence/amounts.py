@@ -62,13 +62,12 @@ _UNITS: dict[str, tuple[str, float]] = {
 class Amount:
     """``value`` in the base of ``unit`` ("" where none is named), and the number as ``written``.
 
-    The value of a version or a time of day is its text. ``counts`` marks a number in words without a unit.
+    The value of a version or a time of day is its text.
     """
 
     value: float | str
     unit: str = ""
     written: float | None = None
-    counts: bool = False
 
     def matches(self, other: Amount) -> bool:
         """Whether *other* states the same; where one names no unit, the numbers as written must agree."""
@@ -87,18 +86,10 @@ def _same(one: float | str, other: float | str) -> bool:
 
 
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
-    """Whether *claim* states an amount that none of the texts *evidence* states.
-
-    A count in words ("two charts") is not compared where these texts count nothing.
-    """
+    """Whether *claim* states an amount that none of the texts *evidence* states."""
     wanted = amounts_of(claim)
     stated = [one for text in evidence for readings in amounts_of(text) for one in readings] if wanted else []
-    counts = any(not one.unit for one in stated)
-    return any(
-        not any(mine.matches(other) for mine in readings for other in stated)
-        for readings in wanted
-        if counts or not readings[0].counts
-    )
+    return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in wanted)
 
 
 @lru_cache(maxsize=4096)
@@ -142,7 +133,7 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     if unit is None and at and tokens[at - 1][0] == "sign":
         unit = _UNITS.get(tokens[at - 1][1])
     if unit is None:
-        return used, () if kind == "word" and value == 1 else (Amount(value, counts=kind == "word"),)
+        return used, () if kind == "word" and value == 1 else (Amount(value),)
     return used, (Amount(value * unit[1], unit[0], value),)
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
+from itertools import product
 from typing import Literal
 
 from graph.evidence.amounts import DIGITS
 from graph.evidence.lexical_overlap import plain
 from graph.terms import is_content, stem, stems
 
-Edit = Literal["name", "denial", "opposite", "strength", "condition", "added", "order"]
+Edit = Literal["name", "denial", "opposite", "strength", "condition", "order"]
 """What was changed."""
 
 NEAR_COPY = 0.6
@@ -30,8 +31,6 @@ _NEGATORS = frozenset(
 )
 _CONDITIONS = frozenset("if unless except provided only".split())
 _CONDITIONAL = _CONDITIONS | frozenset("when whenever where until assuming depending subject with without".split())
-_HEDGES = frozenset("may might could possibly perhaps allegedly reportedly some sometimes often usually most".split())
-_SOFT = _HEDGES | frozenset("can likely probably generally many several".split())
 _STRONG = frozenset("must shall required always all every only never solely".split())
 _SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
 _SPEECH_BEFORE = frozenset(
@@ -64,21 +63,17 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     if _denials(left) % 2 != _denials(right[blocks[0].b : blocks[-1].b + blocks[-1].size]) % 2:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]
-    if _CONDITIONAL.isdisjoint(left) and any(_has_condition(right[j:j_end], given) for _, _, j, j_end in gaps):
+    if _CONDITIONAL.isdisjoint(left) and any(_has_condition(right[j:j_end]) for _, _, j, j_end in gaps):
         return "condition"
     known = {stem(word) for word in right} | set(around) | set(given)
-    added = 0
     for i, i_end, j, j_end in gaps:
-        new, old = left[i:i_end], right[j:j_end]
-        if any(frozenset((a, b)) in _OPPOSITES for a in new for b in old):
+        if any(frozenset(pair) in _OPPOSITES for pair in product(left[i:i_end], right[j:j_end])):
             return "opposite"
-        hardened = i > 0 and not _HEDGES.isdisjoint(old) and _SOFT.isdisjoint(left)
-        if hardened or not _STRONG.isdisjoint(set(new) - set(right)):
+        if not _STRONG.isdisjoint(set(left[i:i_end]) - set(right)):
             return "strength"
-        if len(new) <= 4 and _renamed(own[max(i, 1) : i_end], other[j:j_end], known):
+        if i_end - i <= 4 and _renamed(own[max(i, 1) : i_end], other[j:j_end], known):
             return "name"
-        added += 0 if old else sum(is_content(word) and stem(word) not in known for word in new)
-    return "added" if added > 1 else None
+    return None
 
 
 def is_ordered(claim: str, quote: str) -> bool:
@@ -120,17 +115,12 @@ def _denials(words: Sequence[str]) -> int:
     )
 
 
-def _has_condition(words: Sequence[str], given: Collection[str]) -> bool:
-    """Whether *words*, which the claim leaves out, hold a condition that the question does not name."""
-    for at, word in enumerate(words):
-        condition = [stem(one) for one in words[at + 1 :] if is_content(one)] if word in _CONDITIONS else []
-        if condition and sum(one in given for one in condition) < len(condition) / 2:
-            return True
-    return False
+def _has_condition(words: Sequence[str]) -> bool:
+    """Whether *words*, which the claim leaves out, hold a condition."""
+    return any(word in _CONDITIONS and any(map(is_content, words[at + 1 :])) for at, word in enumerate(words))
 
 
 def _renamed(own: Sequence[str], other: Sequence[str], known: Collection[str]) -> bool:
-    """Whether a capitalised word that is not *known* replaces another; its initials do not."""
+    """Whether a capitalised word that is not *known* replaces another."""
     left, right = ([word for word in side if word[0].isupper() and is_content(word.lower())] for side in (own, other))
-    initials = "".join(word[0] for word in right).lower()
-    return bool(left and right) and any(stem(word.lower()) not in known and word.lower() != initials for word in left)
+    return bool(right) and any(stem(word.lower()) not in known for word in left)

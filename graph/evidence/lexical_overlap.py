@@ -15,17 +15,11 @@ from graph.terms import stems
 LEAST_OVERLAP = 0.2
 """Share of words below which a chunk is not searched for a quote."""
 
-_IN_TITLE = 0.8
-"""Weight of a word that only the chunk's title or headings have."""
-
 _ENOUGH, _JOINED = 0.75, 0.05
 """Two neighbours are quoted together where neither alone reaches the first and both are better by the second."""
 
 _MOST_POSITIONS = 20
 """Positions of a short fragment that are compared."""
-
-_RELATIVE = frozenset("what when where which who whom whose whi how while wherea although though".split())
-"""Stems of words that only join clauses."""
 
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
@@ -47,33 +41,28 @@ def verbatim_spans(sentence: str, text: str) -> list[Span]:
     return []
 
 
-def stretches(
-    wanted: frozenset[str], title: frozenset[str], text: str, spans: Sequence[Span]
-) -> list[tuple[float, int, int, float]]:
+def stretches(wanted: frozenset[str], text: str, spans: Sequence[Span]) -> list[tuple[float, int, int, float]]:
     """List (rank, start, end, overlap) of every sentence, and of neighbours that are better together."""
     found: list[tuple[float, int, int, float]] = []
     words = [words_of(text[start:end]) for start, end in spans]
-    alone = [overlap(wanted, own, title) for own in words]
+    alone = [overlap(wanted, own) for own in words]
     for i, (start, end) in enumerate(spans):
         found.append((alone[i], start, end, alone[i]))
         if i + 1 < len(spans) and (best := max(alone[i : i + 2])) < _ENOUGH:
-            both = overlap(wanted, words[i] | words[i + 1], title)
+            both = overlap(wanted, words[i] | words[i + 1])
             if both > best + _JOINED:
                 found.append((both - _JOINED, start, spans[i + 1][1], both))
     return found
 
 
-def overlap(wanted: frozenset[str], words: frozenset[str], title: frozenset[str] = frozenset()) -> float:
-    """Return the share in [0, 1] of *wanted* found in *words*; one found only in *title* counts less."""
-    if not wanted:
-        return 0.0
-    return (len(wanted & words) + _IN_TITLE * len((wanted - words) & title)) / len(wanted)
+def overlap(wanted: frozenset[str], words: frozenset[str]) -> float:
+    """Return the share in [0, 1] of *wanted* found in *words*."""
+    return len(wanted & words) / len(wanted) if wanted else 0.0
 
 
 def plain(text: str) -> str:
     """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes."""
-    if "<" in text:
-        text = _TAG.sub(" ", text)
+    text = _TAG.sub(" ", text)
     if text.isascii():
         return text
     letters = unicodedata.normalize("NFD", text.replace("’", "'"))
@@ -83,7 +72,7 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=4096)
 def words_of(text: str) -> frozenset[str]:
     """Return the stems of the content words of *text*, numbers without their commas."""
-    return frozenset(stem.replace(",", "") for stem in stems(plain(text).translate(_SIGNS))) - _RELATIVE
+    return frozenset(stem.replace(",", "") for stem in stems(plain(text).translate(_SIGNS)))
 
 
 def likely(sentence: str, chunks: Sequence[Chunk], most: int) -> list[Chunk]:

@@ -96,7 +96,7 @@ def quotes(sentence: str, chunk: Chunk, given: Collection[str] = ()) -> list[Quo
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
         return [max(verbatim, key=lambda quote: (not quote.contradiction, len(words_of(quote.text) & set(given))))]
     title = title_of(chunk)
-    best = min(stretches(wanted, words_of(title), chunk.text, spans), key=lambda one: (-one[0], one[1]))
+    best = min(stretches(wanted, chunk.text, spans), key=lambda one: (-one[0], one[1]))
     return [_nearest(sentence, chunk, spans, best, title, given)]
 
 
@@ -135,14 +135,9 @@ def _nearest(
     """Quote *stretch* with its contradiction, if any, and the passage to read for it."""
     _, start, end, overlap = stretch
     touched = [n for n, span in enumerate(spans) if span[0] < end and start < span[1]]
-    first, last = touched[0], touched[-1]
-    while last - first < 2 * AROUND + 1:
-        grown = [n for n in (first - 1, last + 1) if 0 <= n < len(spans) and abs(n - touched[0]) <= AROUND + 1]
-        grown = [n for n in grown if spans[max(last, n)][1] - spans[min(first, n)][0] <= LONGEST_READ]
-        if not grown:
-            break
-        first, last = min(first, *grown), max(last, *grown)
-    near = spans[first : last + 1]
+    near = spans[max(0, touched[0] - AROUND) : touched[-1] + AROUND + 1]
+    most = (LONGEST_READ - (end - start)) / 2
+    near = [one for one in near if start - one[0] <= most and one[1] - end <= most] or [(start, end)]
     text, window = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]]
     contradiction: Contradiction | None = _edit(sentence, text, words_of(window) | words_of(title), given)
     if not contradiction and unmatched(sentence, (window, title, " ".join(given))):
@@ -166,15 +161,6 @@ def _unknown_name(sentence: str, text: str, given: Collection[str]) -> bool:
     for found in _NAME.finditer(sentence):
         name = found[0].strip("`")
         parts = [word for word in _WORD.findall(name) if is_content(word.lower())]
-        acronym = "".join(word[0] for word in parts).lower()
-        if name.lower() in flat or acronym in known:
-            continue
-        if any(stem(word.lower()) not in known and not _is_acronym(word, flat) for word in parts):
+        if name.lower() not in flat and any(stem(word.lower()) not in known for word in parts):
             return True
     return False
-
-
-def _is_acronym(word: str, flat: str) -> bool:
-    """Whether *word* is made of the first letters of words that follow each other in *flat*."""
-    between = r"\w*[\s-]+(?:(?:of|the|and|for|to|in) )?"
-    return word.isupper() and len(word) > 1 and re.search(rf"\b{between.join(word.lower())}\w*", flat) is not None

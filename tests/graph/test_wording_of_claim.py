@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.citing.claims import bare_claim
+from graph.evidence.claims import bare_claim
 
 CLAIM = "You may carry over 240 hours."
 
