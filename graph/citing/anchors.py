@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -156,19 +156,21 @@ def _below_preambles(layout: Layout, gathered: dict[tuple[int, int], list[Marker
     marked = {sentence for sentence, _ in gathered}
     out: list[tuple[int, int, Marker]] = []
     for (sentence, position), markers in sorted(gathered.items(), key=itemgetter(0)):
-        below = sentence + 1
-        if is_preamble(layout.sentence(sentence)):
-            while below < len(layout.sentences) and not is_preamble(layout.sentence(below)):
-                start, end = layout.sentences[below]
-                if below > sentence + 1 and _GAP.search(layout.text, layout.sentences[below - 1][1], start):
-                    break
-                if below not in marked:
-                    out.append((below, end, merged(markers)))
-                    marked.add(below)
-                below += 1
-        if below == sentence + 1:
+        below = list(_introduced(layout, sentence)) if is_preamble(layout.sentence(sentence)) else []
+        out += [(i, layout.sentences[i][1], merged(markers)) for i in below if i not in marked]
+        marked.update(below)
+        if not below:
             out.append((sentence, position, merged(markers)))
     return sorted(out, key=itemgetter(1))
+
+
+def _introduced(layout: Layout, preamble: int) -> Iterator[int]:
+    """Yield the sentences below a preamble, up to the next one or to a blank line behind the first."""
+    for i in range(preamble + 1, len(layout.sentences)):
+        parted = _GAP.search(layout.text, layout.sentences[i - 1][1], layout.sentences[i][0])
+        if is_preamble(layout.sentence(i)) or (parted and i > preamble + 1):
+            return
+        yield i
 
 
 def _set_claims(layout: Layout) -> None:

@@ -11,8 +11,7 @@ from graph.citing.anchors import Backed, CitationAnchor, Layout, guess, lay_out,
 from graph.citing.markers import Marker
 from graph.errors import RAGError
 from graph.evidence.claims import bare_claim
-from graph.evidence.lexical_overlap import likely
-from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, quotes, supported
+from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
 from graph.state import Chunk, ReadPassage
@@ -92,9 +91,7 @@ def _cut(text: str, found: Sequence[CitationAnchor]) -> list[str | tuple[Backed,
     for anchor in found:
         out.append(text[done : anchor.position])
         done = max(done, anchor.position)
-        fresh: dict[tuple[int, str, int, str], Backed] = {}
-        for stretch, quote in anchor.backed:
-            fresh.setdefault((anchor.sentence, quote.chunk_id, quote.start, stretch), (stretch, quote))
+        fresh = {(anchor.sentence, one.chunk_id, one.start, stretch): (stretch, one) for stretch, one in anchor.backed}
         out.append(tuple(backed for key, backed in fresh.items() if key not in carried))
         carried |= fresh.keys()
     out.append(text[done:])

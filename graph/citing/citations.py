@@ -12,8 +12,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from graph.citing.marked_text import MARK, MarkedText, unclosed_bracket
-from graph.citing.markers import Marker, merged, read_marker, read_numbers
+from graph.citing.marked_text import MARK, MarkedText
+from graph.citing.markers import Marker, merged, read_marker, read_numbers, unclosed_bracket
 from graph.evidence.claims import STATED, capitalised
 from graph.sentences import sentence_spans
 from graph.state import Chunk
@@ -169,8 +169,6 @@ def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
 
 def _without_phrases(marked: MarkedText, chunks: Sequence[Chunk]) -> str:
     """Return the text of *marked* with every marker that is a word of its sentence taken out of its phrase."""
-    if not re.search(MARK, marked.text) and not _NUMBERED.search(marked.text):
-        return marked.text
     of_documents = frozenset(found[0].casefold() for chunk in chunks for found in _NUMBERED.finditer(chunk.text))
 
     def numbered(found: re.Match[str]) -> str:
@@ -199,7 +197,7 @@ def _according(found: re.Match[str]) -> str:
 
 def _with_trailing_markers(text: str) -> str:
     """Remove the phrases that open a sentence of *text*, and set their markers at its end."""
-    ends = [end for _, end in sentence_spans(re.sub(MARK, " ", text))] if _LEAD.search(text) else []
+    ends = [end for _, end in sentence_spans(re.sub(MARK, " ", text))]
     out: list[str] = []
     done = 0
     for lead in _LEAD.finditer(text):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.citing.markers import Marker, merged, names_of, read_marker, read_numbers, visible
+from graph.citing.markers import Marker, merged, names_of, read_marker, read_numbers, unclosed_bracket, visible
 from graph.sentences import code_spans
 from graph.state import Chunk
 
@@ -25,7 +25,6 @@ _BRACKETS = re.compile(
     r"\\?[\[【［](?P<inside>[^\[\]【】［］]{0,300})[\]】］]"
     r"(?P<link>\((?:[^()\s]|\([^()\s]*\)){0,2000}(?:[ \t]+\"[^\"\n]{0,300}\")?[ \t]*\))?"
 )
-_BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
 _FOOTNOTE = re.compile(r"(?<=\n)[ \t>]*\[\^\s*\d+\s*\]:[^\n]*(?:\n[ \t]{2,}[^\n]*)*")
 _JOINT = re.compile(rf"(?<={MARK})[ \t]*(?:[,;&+][ \t]*)?(?:(?:and|or)[ \t]+)?(?={MARK})")
 _HELD = re.compile(
@@ -50,7 +49,6 @@ PATIENCE = 60
 _WINDOW = 400
 """Characters after which the lines, or words, that were shown are no longer read again with what follows."""
 
-_SPECIAL = re.compile(r"[\[【［`~]")
 _MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
 _WAITS = " \t\\"
 
@@ -137,20 +135,6 @@ class MarkedText:
         return self.sign(merged([self.marker(found["inside"]), marker or Marker()]))
 
 
-def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:
-    """Find the first bracket in *start*:*end* of *text*, outside code, that is not closed; without one, the end."""
-    for begin, stop in code_spans(text):
-        text = text[:begin] + " " * (stop - begin) + text[stop:]
-    end = len(text) if end is None else end
-    opens: list[int] = []
-    for bracket in _BRACKET.finditer(text, max(0, start), end):
-        if bracket["open"]:
-            opens.append(bracket.start())
-        elif opens:
-            opens.pop()
-    return opens[0] if opens else end
-
-
 def _whitespace(found: re.Match[str]) -> str:
     """Repair the white space around markers that go: none doubled, none before punctuation, none lost."""
     left, right = found.string[max(0, found.start() - 1) : found.start()], found.string[found.end() : found.end() + 1]
@@ -194,8 +178,6 @@ class MarkerStream:
     def _complete(self, *, final: bool) -> int:
         """Find the first bracket or backtick that may still become a marker or code; without one, the end."""
         text, end = self._text, len(self._text)
-        if not _SPECIAL.search(text):
-            return end
         if not final:
             tick = text.find("`", max(text.rfind("\n") + 1, max((stop for _, stop in code_spans(text)), default=0)))
             link = _MAY_BE_LINK.search(text, max(0, end - 520))
@@ -205,8 +187,6 @@ class MarkerStream:
 
     def _written(self, text: str) -> str:
         """Write *text* as it is shown, a name as its first chunk; white space and a backslash at its end wait."""
-        if not _SPECIAL.search(text):
-            return text.rstrip(_WAITS)
         out = ""
         numbers: dict[int, None] = {}
         for piece in MarkedText(text, self._chunks, tick="").pieces():

@@ -24,14 +24,12 @@ DIGITS = {word: f"{value:.0f}" for word, value in _VALUES.items()}
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
 _MONTHS = {
-    name: number
-    for number, names in enumerate(
-        "january jan|february feb|march|april apr|may|june jun|july jul|august aug|september sept sep|october oct|"
-        "november nov|december dec".split("|"),
-        1,
+    form: number
+    for number, name in enumerate(
+        "january february march april may june july august september october november december".split(), 1
     )
-    for name in names.split()
-}
+    for form in (name, name[:3])
+} | {"sept": 9}
 _UNITS: dict[str, tuple[str, float]] = {
     name: (dimension, factor)
     for dimension, units in {
@@ -122,13 +120,11 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
         unit = _UNITS.get(after[0]) if after else None
         share = Amount(100 * _PARTS[word], "share"), Amount(_PARTS[word])
         return 1, (Amount(_PARTS[word] * unit[1], unit[0], _PARTS[word]), *share) if unit else share
-    used, value = _digits(word) if kind == "number" else _spelled(tokens, at)
+    used, value = _number(tokens, at)
     if value is None:
         return 1, ()
     if isinstance(value, str):
         return used, (Amount(value),)
-    while at + used < len(tokens) and tokens[at + used][1] in _SCALES:
-        value, used = value * _SCALES[tokens[at + used][1]], used + 1
     unit = _UNITS.get(tokens[at + used][1]) if at + used < len(tokens) else None
     if unit is None and at and tokens[at - 1][0] == "sign":
         unit = _UNITS.get(tokens[at - 1][1])
@@ -137,23 +133,23 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     return used, (Amount(value * unit[1], unit[0], value),)
 
 
-def _digits(word: str) -> tuple[int, float | str]:
-    """Read one token: a plain number, or the text of a version or a time of day."""
-    plain = word.replace(",", "")
-    return 1, float(plain) if re.fullmatch(r"\d*\.?\d+", plain) else plain
-
-
-def _spelled(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | None]:
-    """Read a number in words from *at* on: how many tokens, and its value."""
+def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | str | None]:
+    """Read a number from *at* on: how many tokens, and its value; that of a version or a time of day is its text."""
+    kind, first = tokens[at]
     total, part, used = 0.0, None, 0
-    for _, word in tokens[at:]:
-        if word in _VALUES:
+    if kind == "number":
+        plain = first.replace(",", "")
+        if not re.fullmatch(r"\d*\.?\d+", plain):
+            return 1, plain
+        part, used = float(plain), 1
+    for _, word in tokens[at + used :]:
+        if word in _VALUES and kind != "number":
             part = (part or 0.0) + _VALUES[word]
-        elif word in _SCALES and word != "k" and (used or word == "dozen"):
+        elif word in _SCALES and (used or word == "dozen"):
             part = (1.0 if part is None else part) * _SCALES[word]
             if _SCALES[word] >= 1000:
                 total, part = total + part, 0.0
         elif not (word == "and" and used and tokens[at + used - 1][1] == "hundred"):
             break
         used += 1
-    return (max(1, used), None) if part is None else (used, total + part)
+    return (1, None) if part is None else (used, total + part)

@@ -6,13 +6,13 @@ The entailment model reads meaning and may miss one small word; aligning a copy 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal
 
 from graph.evidence.amounts import DIGITS
-from graph.evidence.lexical_overlap import plain
 from graph.terms import is_content, stem, stems
 
 Edit = Literal["name", "denial", "opposite", "strength", "condition", "order"]
@@ -23,6 +23,7 @@ NEAR_COPY = 0.6
 EXACT_COPY = 0.85
 """Share from which it counts as a copy (``is_copy``)."""
 _MOST_WORDS = 120
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–]")
 
@@ -51,9 +52,11 @@ _OPPOSITES = {
 def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[str]) -> Edit | None:
     """Find what *claim*, a near copy of *quote*, has changed; None for no change, or no near copy.
 
-    *around* are the stems near the quote (its neighbours, title and section), *given* those of the question: what they
-    say may be added.
+    "order": *quote* orders its reader to say what *claim* says. *around* are the stems near the quote (its neighbours,
+    title and section), *given* those of the question: what they say may be added.
     """
+    if _is_ordered(claim, quote):
+        return "order"
     own, other = _words(claim), _words(quote)
     left, right = [word.lower() for word in own], [word.lower() for word in other]
     matcher = SequenceMatcher(None, [*map(stem, left)], [*map(stem, right)], autojunk=False)
@@ -76,7 +79,7 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     return None
 
 
-def is_ordered(claim: str, quote: str) -> bool:
+def _is_ordered(claim: str, quote: str) -> bool:
     """Whether *quote* orders its reader to say what *claim* says: "reply that …", "answer: …"."""
     tokens = [token.lower() for token in _TOKEN.findall(plain(quote))]
     wanted = frozenset(stems(plain(claim)))
@@ -124,3 +127,12 @@ def _renamed(own: Sequence[str], other: Sequence[str], known: Collection[str]) -
     """Whether a capitalised word that is not *known* replaces another."""
     left, right = ([word for word in side if word[0].isupper() and is_content(word.lower())] for side in (own, other))
     return bool(right) and any(stem(word.lower()) not in known for word in left)
+
+
+def plain(text: str) -> str:
+    """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes."""
+    text = _TAG.sub(" ", text)
+    if text.isascii():
+        return text
+    letters = unicodedata.normalize("NFD", text.replace("’", "'"))
+    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")))

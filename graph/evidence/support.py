@@ -12,15 +12,16 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
 from typing import Literal
 
 from graph.evidence.amounts import unmatched
-from graph.evidence.edits import Edit, edit_of, is_copy, is_ordered
-from graph.evidence.lexical_overlap import stretches, title_of, verbatim_spans, words_of
+from graph.evidence.edits import Edit, edit_of, is_copy, plain
 from graph.ports import Passage
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk, ReadPassage
-from graph.terms import is_content, stem
+from graph.terms import is_content, stem, stems
 
 SUPPORT_BAR = 0.5
 """Least support of a citation that is kept."""
@@ -44,6 +45,17 @@ AROUND = 2
 """Sentences before and after a quote that are read with it."""
 LONGEST_READ = 900
 """Most characters read for one sentence."""
+
+LEAST_OVERLAP = 0.2
+"""Share of words below which a chunk is not searched for a quote."""
+
+_ENOUGH, _JOINED = 0.75, 0.05
+"""Two neighbours are quoted together where neither alone reaches the first and both are better by the second."""
+
+_MOST_POSITIONS = 20
+"""Positions of a short fragment that are compared."""
+
+_SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
 Contradiction = Literal["amount"] | Edit
 
@@ -95,9 +107,7 @@ def quotes(sentence: str, chunk: Chunk, given: Collection[str] = ()) -> list[Quo
     if verbatim := [_verbatim(sentence, chunk, spans, span, given) for span in verbatim_spans(sentence, chunk.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
         return [max(verbatim, key=lambda quote: (not quote.contradiction, len(words_of(quote.text) & set(given))))]
-    title = title_of(chunk)
-    best = min(stretches(wanted, chunk.text, spans), key=lambda one: (-one[0], one[1]))
-    return [_nearest(sentence, chunk, spans, best, title, given)]
+    return [_nearest(sentence, chunk, spans, given)]
 
 
 def supported(quote: Quote, read: ReadPassage | None) -> float:
@@ -120,38 +130,26 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span, gi
     start, end = (touched[0][0], touched[-1][1]) if touched else span
     text = chunk.text[start:end]
     fragment = stop - begin < len(text.rstrip(".!?… "))
-    contradiction = _edit(sentence, text, (), given) if fragment else None
+    contradiction = edit_of(sentence, text, (), given) if fragment else None
     return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim=True)
 
 
-def _nearest(
-    sentence: str,
-    chunk: Chunk,
-    spans: Sequence[Span],
-    stretch: tuple[float, int, int, float],
-    title: str,
-    given: Collection[str],
-) -> Quote:
-    """Quote *stretch* with its contradiction, if any, and the passage to read for it."""
-    _, start, end, overlap = stretch
-    touched = [n for n, span in enumerate(spans) if span[0] < end and start < span[1]]
-    near = spans[max(0, touched[0] - AROUND) : touched[-1] + AROUND + 1]
+def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], given: Collection[str]) -> Quote:
+    """Quote the nearest sentences with their contradiction, if any, and the passage to read for them."""
+    first, last, share = nearest(words_of(sentence), [chunk.text[begin:stop] for begin, stop in spans])
+    start, end = spans[first][0], spans[last][1]
     most = (LONGEST_READ - (end - start)) / 2
-    near = [one for one in near if start - one[0] <= most and one[1] - end <= most] or [(start, end)]
-    text, window = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]]
-    contradiction: Contradiction | None = _edit(sentence, text, words_of(window) | words_of(title), given)
+    near = [one for one in spans[max(0, first - AROUND) : last + AROUND + 1] if start - one[0] <= most >= one[1] - end]
+    near = near or [(start, end)]
+    text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
+    contradiction: Contradiction | None = edit_of(sentence, text, words_of(window) | words_of(title), given)
     if not contradiction and unmatched(sentence, (window, title, " ".join(given))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", given):
         contradiction = "name"
-    heading = " > ".join(dict.fromkeys(name for name in (chunk.title, chunk.section) if name))
-    passage = Passage(heading, tuple(chunk.text[begin:stop] for begin, stop in near))
+    passage = Passage.of(chunk, [chunk.text[begin:stop] for begin, stop in near])
     copy = is_copy(sentence, text)
-    return Quote(chunk.chunk_id, start, end, text, overlap, contradiction, copy=copy, passage=passage)
-
-
-def _edit(sentence: str, text: str, around: Collection[str], given: Collection[str]) -> Edit | None:
-    return "order" if is_ordered(sentence, text) else edit_of(sentence, text, around, given)
+    return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)
 
 
 def _unknown_name(sentence: str, text: str, given: Collection[str]) -> bool:
@@ -164,3 +162,55 @@ def _unknown_name(sentence: str, text: str, given: Collection[str]) -> bool:
         if name.lower() not in flat and any(stem(word.lower()) not in known for word in parts):
             return True
     return False
+
+
+def verbatim_spans(sentence: str, text: str) -> list[Span]:
+    """Find *sentence* in *text* word for word, apart from white space and its closing mark.
+
+    No word or number is cut in two: "42" is not found in "1942" or "42.5".
+    """
+    wanted, flat = " ".join(sentence.split()), " ".join(text.split())
+    for form in dict.fromkeys((wanted, wanted.rstrip(".!?… "))):
+        if form and form in flat:
+            words = r"\s+".join(map(re.escape, form.split(" ")))
+            before = r"(?<![^\W_])" * form[0].isalnum() + r"(?<!\d[.,])(?<![-−])" * form[0].isdigit()
+            after = r"(?![^\W_])" * form[-1].isalnum() + r"(?![.,]\d|%)" * form[-1].isdigit()
+            if found := [m.span() for m in islice(re.finditer(before + words + after, text), _MOST_POSITIONS)]:
+                return found
+    return []
+
+
+def nearest(wanted: frozenset[str], sentences: Sequence[str]) -> tuple[int, int, float]:
+    """Find the sentence, or the two neighbours, with most of the words *wanted*: first, last, overlap."""
+    words = [words_of(sentence) for sentence in sentences]
+    alone = [overlap(wanted, own) for own in words]
+    found = [(share, i, i, share) for i, share in enumerate(alone)]
+    for i, (one, other) in enumerate(pairwise(words)):
+        both, best = overlap(wanted, one | other), max(alone[i : i + 2])
+        if best < _ENOUGH and both > best + _JOINED:
+            found.append((both - _JOINED, i, i + 1, both))
+    return min(found, key=lambda one: (-one[0], one[1]))[1:]
+
+
+def overlap(wanted: frozenset[str], words: frozenset[str]) -> float:
+    """Return the share in [0, 1] of *wanted* found in *words*."""
+    return len(wanted & words) / len(wanted) if wanted else 0.0
+
+
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> frozenset[str]:
+    """Return the stems of the content words of *text*, numbers without their commas."""
+    return frozenset(stem.replace(",", "") for stem in stems(plain(text).translate(_SIGNS)))
+
+
+def likely(sentence: str, chunks: Sequence[Chunk], most: int) -> list[Chunk]:
+    """Return at most *most* of *chunks*, those with most words of *sentence* first."""
+    wanted = words_of(sentence)
+    overlaps = [overlap(wanted, words_of(f"{title_of(chunk)} | {chunk.text}")) for chunk in chunks]
+    order = sorted(range(len(chunks)), key=lambda k: -overlaps[k])
+    return [chunks[k] for k in order if overlaps[k] >= LEAST_OVERLAP][:most]
+
+
+def title_of(chunk: Chunk) -> str:
+    """Join the chunk's title, chapter and section."""
+    return " | ".join(dict.fromkeys(part for part in (chunk.title, chunk.chapter, chunk.section) if part))

@@ -137,17 +137,12 @@ async def read_best(
     for results in subquery_results:
         near = [chunk for chunk in results.chunks[:most] if chunk.spans and nearness(chunk) >= LEAST_SIMILARITY]
         windows = [window(chunk) for chunk in near]
-        passages = [_passage(chunk, *span) for chunk, span in zip(near, windows, strict=True)]
+        passages = [Passage.of(chunk, chunk.sentences[slice(*span)]) for chunk, span in zip(near, windows, strict=True)]
         answers = await reader.read(results.question, passages) if near else []
         read = {c.chunk_id: _padded(one, c, at) for c, one, (at, _) in zip(near, answers, windows, strict=True)}
         chunks = tuple(replace(chunk, read=read.get(chunk.chunk_id)) for chunk in results.chunks)
         found.append(replace(results, chunks=chunks))
     return tuple(found)
-
-
-def _passage(chunk: Chunk, start: int, end: int) -> Passage:
-    names = dict.fromkeys(name for name in (chunk.title, chunk.section) if name)
-    return Passage(" > ".join(names), tuple(chunk.sentences[start:end]))
 
 
 def _padded(read: ReadPassage, chunk: Chunk, start: int) -> ReadPassage:
