@@ -10,5 +10,5 @@ Read in the order of a question:
     evidence/              what a sentence claims, which stretch of a chunk carries it, and how well
     outputs                the public answer
     terms, sentences       words, and sentences and code, for all of them
-    retrieval_validation, validation_rules    ``validate_retrieval``, by the same rules
+    retrieval_validation   ``validate_retrieval``, by the same rules
 """

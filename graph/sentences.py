@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from operator import itemgetter
 
@@ -161,6 +161,16 @@ def code_spans(text: str) -> list[Span]:
             spans.extend((start + found.start(), start + found.end()) for found in _INLINE.finditer(line))
         start = end
     return spans if opened is None else [*spans, (opened[0], len(text))]
+
+
+def replace_code(text: str, write: Callable[[str], str]) -> str:
+    """Return *text* with each piece of its code as *write* gives it."""
+    out: list[str] = []
+    done = 0
+    for start, end in code_spans(text):
+        out += [text[done:start], write(text[start:end])]
+        done = end
+    return "".join([*out, text[done:]])
 
 
 def code_within(code: Sequence[Span], start: int, end: int) -> Sequence[Span]:

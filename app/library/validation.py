@@ -29,9 +29,8 @@ from graph.relevance.compound import question_parts
 from graph.relevance.english import english_idf
 from graph.relevance.features import read_best
 from graph.relevance.graders import grade
-from graph.retrieval_validation import nothing_given, verdict
+from graph.retrieval_validation import MOST_CHUNKS, check_arguments, nothing_given, verdict
 from graph.state import Question, SubqueryResults
-from graph.validation_rules import MOST_CHUNKS, check_arguments
 
 if TYPE_CHECKING:
     from app.providers.embeddings.models import EmbeddingModel

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 
 from graph.citing.markers import Marker, merged
-from graph.evidence.claims import claim_span, clauses, is_preamble, is_short, is_yes_or_no
+from graph.evidence.claims import YES_OR_NO, claim_span, clauses, is_preamble, is_short
 from graph.evidence.support import Quote
 from graph.sentences import Span, code_spans, code_within, sentence_spans
 
@@ -65,14 +65,13 @@ def lay_out(pieces: Sequence[str | Marker], *, truncated: bool) -> Layout:
     A marker belongs to the sentence it stands in or after, on a new line to the one it opens; that of a heading or a
     preamble to the bare sentences below.
     """
-    text = "".join(piece for piece in pieces if isinstance(piece, str))
+    text = ""
     marks: list[tuple[int, Marker]] = []
-    position = 0
     for piece in pieces:
         if isinstance(piece, str):
-            position += len(piece)
+            text += piece
         else:
-            marks.append((position, piece))
+            marks.append((len(text), piece))
     code = code_spans(text)
     spans = _sentences(text, [position for position, _ in marks], code)
     if truncated and spans and not _is_finished(text, spans[-1], marks):
@@ -119,19 +118,15 @@ def _sentences(text: str, positions: Sequence[int], code: Sequence[Span]) -> lis
     ends = {position + 1 for position in positions if text[position : position + 1] in (".", "!", "?")}
     ends |= {found.end() for found in _OPENS_BLOCK.finditer(text) if not code_within(code, *found.span())}
     breaks = sorted(end for end in ends if text[end : end + 1].isspace())
-    at = 0
     spans: list[Span] = []
     for start, end in sentence_spans(text):
         if spans and spans[-1][1] == start and (closing := _CLOSES.match(text, start, end)):
             spans[-1] = (spans[-1][0], start + len(closing[0].rstrip()))
             start = closing.end()
-        while at < len(breaks) and breaks[at] < end:
-            if breaks[at] > start:
-                spans.append((start, breaks[at]))
-                start = end - len(text[breaks[at] : end].lstrip())
-            at += 1
-        if start < end:
-            spans.append((start, end))
+        edges = [start, *breaks[bisect_right(breaks, start) : bisect_left(breaks, end)], end]
+        for begin, stop in pairwise(edges):
+            if piece := text[begin:stop].lstrip():
+                spans.append((stop - len(piece), stop))
     return spans
 
 
@@ -183,7 +178,7 @@ def _set_claims(layout: Layout) -> None:
         since, end = spans[sentence]
         whole = claim_span(text, since, end)
         parts = clauses(text, *whole)
-        if is_yes_or_no(layout.sentence(sentence)) and sentence + 1 < len(spans):
+        if YES_OR_NO.fullmatch(layout.sentence(sentence)) and sentence + 1 < len(spans):
             whole, parts = claim_span(text, since, spans[sentence + 1][1]), []
         for position, here in groupby(anchors, key=attrgetter("position")):
             before = claim_span(text, since, min(position, end))

@@ -115,8 +115,9 @@ class _Check:
 
     def pairs(self) -> list[Pair]:
         """List what to read: of the undecided quotes, those with most of the claim's words."""
-        undecided = sorted((q for group in self.options for q in group if q.undecided), key=lambda q: -q.overlap)
-        return [(self.bare, quote.passage) for quote in undecided[:MOST_READ] if quote.passage]
+        undecided = [quote for group in self.options for quote in group if not (quote.verbatim or quote.refused)]
+        most = sorted(undecided, key=lambda quote: -quote.overlap)[:MOST_READ]
+        return [(self.bare, quote.passage) for quote in most if quote.passage]
 
     def score(self, read: dict[Pair, ReadPassage]) -> None:
         """Set the support of every quote from what was *read*."""
@@ -195,9 +196,8 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], given: Collectio
     return _Check(claim, bare, options)
 
 
-async def _read(checks: Iterable[_Check], reader: PassageReader | None, seconds: float | None) -> None:
+async def _read(checks: Sequence[_Check], reader: PassageReader | None, seconds: float | None) -> None:
     """Score *checks* with what the reader says; by words alone where it fails or does not answer in time."""
-    checks = list(checks)
     read: dict[Pair, ReadPassage] = {}
     pairs = list(dict.fromkeys(pair for one in checks for pair in one.pairs())) if reader else []
     if reader and pairs:
@@ -206,7 +206,6 @@ async def _read(checks: Iterable[_Check], reader: PassageReader | None, seconds:
                 found = await asyncio.gather(*(reader.read(claim, [passage]) for claim, passage in pairs))
             read = {pair: one for pair, (one,) in zip(pairs, found, strict=True)}
         except (RAGError, TimeoutError) as error:
-            fields = {"failed": type(error).__name__, "pairs": len(pairs)}
-            log.warning("support scored by lexical overlap", extra=fields)
+            log.warning("support scored by overlap", extra={"failed": type(error).__name__, "pairs": len(pairs)})
     for one in checks:
         one.score(read)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from graph.citing.markers import Marker, merged, names_of, read_marker, read_numbers, unclosed_bracket, visible
-from graph.sentences import code_spans
+from graph.sentences import code_spans, replace_code
 from graph.state import Chunk
 
 MARK = "[\U00100000-\U0010fffd]"
@@ -65,7 +65,7 @@ class MarkedText:
         self._kept: list[str] = []
         self._signs: dict[Marker, str] = {}
         self._markers: dict[str, Marker] = {}
-        text = _FOOTNOTE.sub("", self._without_code(_PRIVATE.sub("", text)))
+        text = _FOOTNOTE.sub("", replace_code(_PRIVATE.sub("", text), self._keep_code))
         if "`" not in text:
             text = _INDEXED.sub(self._index, text)
         for _ in range(_MOST_DEPTH):
@@ -104,14 +104,8 @@ class MarkedText:
         self._kept.append(self.plain(text))
         return chr(0xF0000 + len(self._kept) - 1)
 
-    def _without_code(self, text: str) -> str:
-        out: list[str] = []
-        done = 0
-        for start, end in code_spans(text):
-            end -= text[start:end].endswith("\n")
-            out += [text[done:start], self._keep(text[start:end])]
-            done = end
-        return "".join([*out, text[done:]])
+    def _keep_code(self, code: str) -> str:
+        return self._keep(code.removesuffix("\n")) + "\n" * code.endswith("\n")
 
     def _index(self, found: re.Match[str]) -> str:
         """Set an array index as code; a word of prose may carry a citation without a space."""

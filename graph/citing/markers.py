@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graph.sentences import code_spans
+from graph.sentences import replace_code
 from graph.state import Chunk
 
 _LABEL = (
@@ -148,8 +148,7 @@ def _fold(text: str) -> str:
 
 def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:
     """Find the first bracket in *start*:*end* of *text*, outside code, that is not closed; without one, the end."""
-    for begin, stop in code_spans(text):
-        text = text[:begin] + " " * (stop - begin) + text[stop:]
+    text = replace_code(text, lambda code: " " * len(code))
     end = len(text) if end is None else end
     opens: list[int] = []
     for bracket in _BRACKET.finditer(text, max(0, start), end):

@@ -71,16 +71,13 @@ class Amount:
         """Whether *other* states the same; where one names no unit, the numbers as written must agree."""
         if self.unit == other.unit:
             return _same(self.value, other.value)
-        return not (self.unit and other.unit) and _same(
-            self.value if self.written is None else self.written,
-            other.value if other.written is None else other.written,
-        )
+        mine, stated = (one.value if one.written is None else one.written for one in (self, other))
+        return not (self.unit and other.unit) and _same(mine, stated)
 
 
 def _same(one: float | str, other: float | str) -> bool:
-    if isinstance(one, str) or isinstance(other, str):
-        return one == other
-    return math.isclose(one, other, rel_tol=1e-6)
+    texts = isinstance(one, str) or isinstance(other, str)
+    return one == other if texts else math.isclose(float(one), float(other), rel_tol=1e-6)
 
 
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
@@ -112,8 +109,7 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     if kind == "date":
         year, month, day = word.split("-")
         return 1, (Amount(float(year)), Amount(float(month), "month of a year"), Amount(float(day)))
-    beside = tokens[max(0, at - 1) : at + 2]
-    if word in _MONTHS and (word not in ("may", "march") or any(one == "number" for one, _ in beside)):
+    if word in _MONTHS and (word not in ("may", "march") or "number" in dict(tokens[max(0, at - 1) : at + 2])):
         return 1, (Amount(float(_MONTHS[word]), "month of a year"),)
     if word in _PARTS:
         after = [w for _, w in tokens[at + 1 : at + 4] if w not in ("a", "an", "of", "the")][:1]

@@ -15,7 +15,7 @@ from typing import Literal
 from graph.evidence.amounts import DIGITS
 from graph.terms import is_content, stem, stems
 
-Edit = Literal["name", "denial", "opposite", "strength", "condition", "order"]
+Change = Literal["amount", "name", "denial", "opposite", "strength", "condition", "order"]
 """What was changed."""
 
 NEAR_COPY = 0.6
@@ -49,7 +49,7 @@ _OPPOSITES = {
 }
 
 
-def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[str]) -> Edit | None:
+def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[str]) -> Change | None:
     """Find what *claim*, a near copy of *quote*, has changed; None for no change, or no near copy.
 
     "order": *quote* orders its reader to say what *claim* says. *around* are the stems near the quote (its neighbours,
@@ -66,7 +66,8 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     if _denials(left) % 2 != _denials(right[blocks[0].b : blocks[-1].b + blocks[-1].size]) % 2:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]
-    if _CONDITIONAL.isdisjoint(left) and any(_has_condition(right[j:j_end]) for _, _, j, j_end in gaps):
+    lost = [at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end]))]
+    if _CONDITIONAL.isdisjoint(left) and any(right[at] in _CONDITIONS for at in lost):
         return "condition"
     known = {stem(word) for word in right} | set(around) | set(given)
     for i, i_end, j, j_end in gaps:
@@ -116,11 +117,6 @@ def _denials(words: Sequence[str]) -> int:
         (word in _NEGATORS or word.endswith("n't")) and after not in softened
         for word, after in zip(words, [*words[1:], ""], strict=False)
     )
-
-
-def _has_condition(words: Sequence[str]) -> bool:
-    """Whether *words*, which the claim leaves out, hold a condition."""
-    return any(word in _CONDITIONS and any(map(is_content, words[at + 1 :])) for at, word in enumerate(words))
 
 
 def _renamed(own: Sequence[str], other: Sequence[str], known: Collection[str]) -> bool:

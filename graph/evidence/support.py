@@ -14,10 +14,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import Literal
 
 from graph.evidence.amounts import unmatched
-from graph.evidence.edits import Edit, edit_of, is_copy, plain
+from graph.evidence.edits import Change, edit_of, is_copy, plain
 from graph.ports import Passage
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk, ReadPassage
@@ -57,8 +56,6 @@ _MOST_POSITIONS = 20
 
 _SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
-Contradiction = Literal["amount"] | Edit
-
 _NAME = re.compile(r"(?<=[\w,;] )(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*|`[^`\n]+`|\b\w+(?:_\w+)+\b|--\w[\w-]*")
 _WORD = re.compile(r"[\w']+")
 
@@ -76,7 +73,7 @@ class Quote:
     end: int
     text: str
     overlap: float
-    contradiction: Contradiction | None = None
+    contradiction: Change | None = None
     verbatim: bool = False
     copy: bool = False
     support: float = 0.0
@@ -88,11 +85,6 @@ class Quote:
         certain = self.copy or self.verbatim or self.contradiction in ("amount", "opposite", "order")
         return self.contradiction is not None and certain
 
-    @property
-    def undecided(self) -> bool:
-        """Whether the reader can move the quote across the bar."""
-        return not self.verbatim and not self.refused
-
 
 def quotes(sentence: str, chunk: Chunk, given: Collection[str] = ()) -> list[Quote]:
     """Find the quote of *chunk* for *sentence* by its words: none, or one.
@@ -101,8 +93,7 @@ def quotes(sentence: str, chunk: Chunk, given: Collection[str] = ()) -> list[Quo
     question, which need not be repeated. Empty for a chunk or a sentence without words.
     """
     spans = chunk.spans or sentence_spans(chunk.text)
-    wanted = words_of(sentence)
-    if not wanted or not spans:
+    if not words_of(sentence) or not spans:
         return []
     if verbatim := [_verbatim(sentence, chunk, spans, span, given) for span in verbatim_spans(sentence, chunk.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
@@ -142,7 +133,7 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], given: Collecti
     near = [one for one in spans[max(0, first - AROUND) : last + AROUND + 1] if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
-    contradiction: Contradiction | None = edit_of(sentence, text, words_of(window) | words_of(title), given)
+    contradiction = edit_of(sentence, text, words_of(window) | words_of(title), given)
     if not contradiction and unmatched(sentence, (window, title, " ".join(given))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", given):
@@ -156,23 +147,20 @@ def _unknown_name(sentence: str, text: str, given: Collection[str]) -> bool:
     """Whether *sentence* has a capitalised word, option or identifier, past its first word, that *text* has not."""
     flat = text.lower()
     known = {stem(word) for word in _WORD.findall(flat)} | set(given)
-    for found in _NAME.finditer(sentence):
-        name = found[0].strip("`")
-        parts = [word for word in _WORD.findall(name) if is_content(word.lower())]
-        if name.lower() not in flat and any(stem(word.lower()) not in known for word in parts):
-            return True
-    return False
+    names = (found[0].strip("`") for found in _NAME.finditer(sentence))
+    words = (word.lower() for name in names if name.lower() not in flat for word in _WORD.findall(name))
+    return any(is_content(word) and stem(word) not in known for word in words)
 
 
 def verbatim_spans(sentence: str, text: str) -> list[Span]:
-    """Find *sentence* in *text* word for word, apart from white space and its closing mark.
+    """Find *sentence* in *text* word for word, apart from white space, its first letter's case and its closing mark.
 
     No word or number is cut in two: "42" is not found in "1942" or "42.5".
     """
     wanted, flat = " ".join(sentence.split()), " ".join(text.split())
     for form in dict.fromkeys((wanted, wanted.rstrip(".!?… "))):
-        if form and form in flat:
-            words = r"\s+".join(map(re.escape, form.split(" ")))
+        if form and form[1:] in flat:
+            words = f"(?i:{re.escape(form[0])})" + r"\s+".join(map(re.escape, form[1:].split(" ")))
             before = r"(?<![^\W_])" * form[0].isalnum() + r"(?<!\d[.,])(?<![-−])" * form[0].isdigit()
             after = r"(?![^\W_])" * form[-1].isalnum() + r"(?![.,]\d|%)" * form[-1].isdigit()
             if found := [m.span() for m in islice(re.finditer(before + words + after, text), _MOST_POSITIONS)]:

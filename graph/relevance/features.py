@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from graph.ports import Passage, PassageReader
@@ -68,21 +68,22 @@ FEATURE_NAMES = Features._fields
 def measure(results: SubqueryResults, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Measure every candidate of *results*, in its order: its sentence matches and its features."""
     question = wanted(results.question, idf)
-    coverage = cache(question.coverage)  # most sentences have none of the question's words, or the same ones
     measured = []
     for chunk in results.chunks:
-        title = question.entries & vocabulary(chunk.title)
+        title = vocabulary(chunk.title)
         everything, before = title, frozenset[str]()
         chances = sentence_chances(chunk.read) if chunk.read else (None,) * len(chunk.spans)
         matches = []
         for sentence, similarity, chance in zip(chunk.sentences, chunk.span_similarities, chances, strict=True):
-            own = question.entries & vocabulary(sentence)
+            own = vocabulary(sentence)
             everything |= own
-            matches.append(Match(similarity, coverage(own | title), coverage(own | title | before), chance))
+            matches.append(
+                Match(similarity, question.coverage(own | title), question.coverage(own | title | before), chance)
+            )
             before = own
-        covered = coverage(everything)
-        headings = [question.entries & vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
-        covered += HEADING_CREDIT * (coverage(everything.union(*headings)) - covered)
+        covered = question.coverage(everything)
+        headings = [vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
+        covered += HEADING_CREDIT * (question.coverage(everything.union(*headings)) - covered)
         margin, answerable = _logits(chunk)
         features = Features(
             chunk_similarity=nearness(chunk),
