@@ -90,6 +90,7 @@ async def test_a_false_half_is_not_carried_by_a_true_one() -> None:
     [
         (f"**{PUMP}** [1] **{VALVE}** [2]", f"**{PUMP[:-1]} [1].** **{VALVE[:-1]} [2].**"),
         (f"**{PUMP[:-1]} [1].** {VALVE[:-1]} [2].", f"**{PUMP[:-1]} [1].** {VALVE[:-1]} [2]."),
+        (f"__{PUMP}__ [1]", f"__{PUMP[:-1]} [1].__"),
         (f"“{PUMP}” [1] {VALVE} [2]", f"“{PUMP[:-1]} [1].” {VALVE[:-1]} [2]."),
         (f"Yes. {PUMP} [1]", f"Yes. {PUMP[:-1]} [1]."),
         (f"No [1]. {PUMP} [1]", f"No [1]. {PUMP[:-1]} [1]."),

@@ -45,10 +45,11 @@ async def read_support(reader: OnnxReader, sentence: str, text: str = TEXT) -> f
 
 @pytest.mark.parametrize("sentence", [TEXT[s:e] for s, e in sentence_spans(TEXT)])
 def test_a_verbatim_sentence_has_full_support(sentence: str) -> None:
-    """A sentence of the chunk, letter for letter, has support 1, and its quote is that sentence."""
+    """A sentence of the chunk, whatever the case of its first letter, has support 1, and its quote is that sentence."""
     (quote,) = quotes(sentence, chunk())
     assert (quote.text, supported(quote, None)) == (sentence, 1.0)
     assert support(" ".join(sentence.split()).rstrip(".")) == 1.0
+    assert support(sentence[0].lower() + sentence[1:]) == 1.0
 
 
 @pytest.mark.parametrize(
