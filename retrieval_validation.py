@@ -2,6 +2,6 @@
 
 from app.library.cohere_rerank import CohereAPIError
 from app.library.validation import validate_retrieval
-from graph.validation_rules import ValidationError
+from graph.retrieval_validation import ValidationError
 
 __all__ = ["CohereAPIError", "ValidationError", "validate_retrieval"]

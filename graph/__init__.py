@@ -2,12 +2,13 @@
 
 Read in the order of a question:
     state, errors, ports   the state of a run, its failures, what the nodes need from outside
+    policy                 bounds and thresholds, of the graph and of one run
     build, routes          nodes and edges; the choice of the next node
     steps, nodes/          validate -> retrieve -> grade -> synthesize -> cite, and the two ends no_answer and fail
     relevance/             is a chunk about the question, does it answer it; extractive answers
     citing/                from a draft's markers to an answer whose every marker is verified
-    evidence/              which stretch of a chunk carries a sentence, and how well
+    evidence/              what a sentence claims, which stretch of a chunk carries it, and how well
     outputs                the public answer
-    terms, sentences       words and sentences, for all of them
-    retrieval_validation, validation_rules    ``validate_retrieval``, by the same rules
+    terms, sentences       words, and sentences and code, for all of them
+    retrieval_validation   ``validate_retrieval``, by the same rules
 """

@@ -6,21 +6,17 @@ START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_a
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from graph import nodes, routes
 from graph.errors import RAGError, RerankFailed, StoreUnavailable, SynthesisTimeout
-from graph.policy import Policy
+from graph.policy import Policy, form_of
 from graph.ports import Ports
-from graph.run_settings import form_of
 from graph.state import Input, Output, State
-from graph.steps import Node, Step, Update, step
-
-RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings"}
-"""The keys that a run sets."""
+from graph.steps import Step, reset_thread, step
 
 
 def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -64,15 +60,3 @@ def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> Com
     graph.add_edge("no_answer", END)
     graph.add_edge("fail", END)
     return graph.compile(name="knowledge_garden")
-
-
-def reset_thread(validate: Node) -> Node:
-    """Make *validate* clear what an earlier run left on the same thread (Studio, LangGraph SDK)."""
-
-    async def run(state: State) -> Update:
-        stale = {key: None for key, value in state.items() if key in RUN_KEYS and value is not None}
-        fields = {key: value for key, value in state.items() if key not in RUN_KEYS}
-        return {**stale, **await validate(cast(State, fields))}
-
-    run.__name__ = "validate"
-    return run

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from graph.errors import Outcome
@@ -18,6 +21,50 @@ UNVERIFIED = "The model wrote an answer, but it could not be verified against th
 
 SNIPPET_CHARS = 300
 """Length of a cited document's snippet, in code points."""
+
+_CLOSING = re.compile(r"(?<![.!?])[.!?][\"'”’)*_]{0,3}\Z")
+_GOES_ON = re.compile(r"[ \t]*[^\W\d_A-Z]")
+_ABBREVIATED = re.compile(r"\b[A-Za-z]\.[A-Za-z]\.\Z")
+_NEAR = 8
+"""Characters before a marker that are searched for the end of its sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The end of one question.
+
+    ``answer`` cites by document (``[k]`` is the k-th of ``documents``); ``pieces`` is the same answer cut at its
+    citations, for interfaces that write them otherwise. ``processing_ms`` is ``metadata.processingTimeMs``.
+    """
+
+    outcome: Outcome
+    request_id: str
+    processing_ms: int
+    answer: str | None = None
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
+    pieces: list[str | int] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
+    confidence: float = 0.0
+    unsupported: list[str] = field(default_factory=list)
+    dropped_chunks: int = 0
+    timings: dict[str, float] = field(default_factory=dict)
+    failure: Failure | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer with at least one verified citation."""
+        return self.outcome == "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step of a streamed answer: ``kind`` is "retrieval" (chunks), "token" (text) or "result" (a ``Result``)."""
+
+    kind: str
+    chunks: tuple[Chunk, ...] = ()
+    text: str = ""
+    result: Result | None = None
 
 
 def answered(state: State, text: str, citations: Sequence[Citation]) -> Update:
@@ -96,3 +143,40 @@ def metadata(state: State, *, synthesized: bool) -> dict[str, Any]:
         "answerSynthesized": synthesized,
         "chunksRetrieved": len(state.get("chunks") or ()),
     }
+
+
+def numbered(pieces: Sequence[str | int], citations: Sequence[Citation]) -> str:
+    """Write markers as ``[k]``, the k-th cited document (Query API)."""
+    return _render(pieces, citations, lambda citation: f"[{citation.marker}]")
+
+
+def named(pieces: Sequence[str | int], citations: Sequence[Citation]) -> str:
+    """Write markers as ``[safety_manual.pdf, page 5]``, or ``, section Y``, or the name alone (Library)."""
+    return _render(pieces, citations, _source)
+
+
+def _source(citation: Citation) -> str:
+    """Name document and page of a citation; brackets in names become parentheses."""
+    detail = f", section {citation.section}" if citation.section else ""
+    detail = detail if citation.page is None else f", page {citation.page}"
+    return f"[{' '.join((citation.source.strip() + detail).replace('[', '(').replace(']', ')').split())}]"
+
+
+def _render(pieces: Sequence[str | int], citations: Sequence[Citation], write: Callable[[Citation], str]) -> str:
+    """Join the pieces; a marker follows its words and precedes their full stop, each once at its position."""
+    runs = [list(run) for _, run in groupby(pieces, key=lambda piece: isinstance(piece, str))]
+    out: list[str] = []
+    for i, run in enumerate(runs):
+        markers = dict.fromkeys(write(citations[index]) for index in run if isinstance(index, int))
+        if not markers:
+            out += [str(piece) for piece in run]
+            continue
+        words, end = "".join(out).rstrip(" \t"), ""
+        after = str(runs[i + 1][0]) if i + 1 < len(runs) else ""
+        near = max(0, len(words) - _NEAR)
+        closing = _CLOSING.search(words, near)
+        if closing and not _GOES_ON.match(after) and not _ABBREVIATED.search(words, near):
+            words, end = words[: closing.start()], closing[0]
+        gap = " " if words and not words.endswith("\n") else ""
+        out = [f"{words}{gap}{''.join(markers)}{end}"]
+    return "".join(out).strip()

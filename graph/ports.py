@@ -62,6 +62,12 @@ class Passage(NamedTuple):
     title: str
     sentences: tuple[str, ...]
 
+    @classmethod
+    def of(cls, chunk: Chunk, sentences: Sequence[str]) -> Passage:
+        """Make the passage of *sentences* of *chunk*."""
+        names = dict.fromkeys(name for name in (chunk.title, chunk.section) if name)
+        return cls(" > ".join(names), tuple(sentences))
+
 
 class PassageReader(Protocol):
     """Reads passages for a question, or for a statement that they may support."""

@@ -1,8 +1,10 @@
-"""Split a text into sentences: block structure first, then prose by `sentencex`."""
+"""Split a text into sentences (block structure first, then prose by `sentencex`), and find its code."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
+from operator import itemgetter
 
 import sentencex
 
@@ -19,6 +21,12 @@ _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
 _NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[-=_*+|: \t]{3,}$")
+
+_CODE_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})([^\n]*)")
+_INLINE = re.compile(
+    "|".join(rf"(?<!`)`{{{n}}}(?!`)(?:[^`\n]|(?!`{{{n}}}(?!`))`+(?!`))++`{{{n}}}(?!`)" for n in (1, 2, 3))
+)
+"""One to three backticks, closed on the same line by the next run of the same length."""
 
 
 def sentence_spans(text: str) -> tuple[Span, ...]:
@@ -128,3 +136,43 @@ def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
     if piece := text[start:end].strip():
         left = start + len(text[start:end]) - len(text[start:end].lstrip())
         yield left, left + len(piece)
+
+
+def code_spans(text: str) -> list[Span]:
+    """Return offsets (start, end) of the code in *text*, in order and disjoint, in linear time.
+
+    A fence that is never closed holds the rest of the text, as in CommonMark; inline code ends on its own line.
+    """
+    if "`" not in text and "~~~" not in text:
+        return []
+    spans: list[Span] = []
+    opened: tuple[int, str] | None = None
+    start = 0
+    for line in text.split("\n"):
+        end = min(start + len(line) + 1, len(text))
+        fence = _CODE_FENCE.match(line)
+        if opened is not None:
+            if fence and fence[1].startswith(opened[1]) and not fence[2].strip():
+                spans.append((opened[0], end))
+                opened = None
+        elif fence and "`" not in fence[2]:
+            opened = (start, fence[1])
+        else:
+            spans.extend((start + found.start(), start + found.end()) for found in _INLINE.finditer(line))
+        start = end
+    return spans if opened is None else [*spans, (opened[0], len(text))]
+
+
+def replace_code(text: str, write: Callable[[str], str]) -> str:
+    """Return *text* with each piece of its code as *write* gives it."""
+    out: list[str] = []
+    done = 0
+    for start, end in code_spans(text):
+        out += [text[done:start], write(text[start:end])]
+        done = end
+    return "".join([*out, text[done:]])
+
+
+def code_within(code: Sequence[Span], start: int, end: int) -> Sequence[Span]:
+    """Return those of the spans *code*, in order and disjoint, that hold a character of *start*:*end*."""
+    return code[bisect_right(code, start, key=itemgetter(1)) : bisect_left(code, end, key=itemgetter(0))]

@@ -6,10 +6,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from graph.errors import RAGError
-from graph.state import Failure, State
+from graph.state import Failure, Input, State
 
 GRACE = 0.25
 """Seconds past a question's deadline after which a node is cancelled.
@@ -26,6 +26,9 @@ class Node(Protocol):
     async def __call__(self, state: State) -> Update:
         """Read the state, return what the node sets."""
 
+
+RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings"}
+"""The keys that a run sets."""
 
 log = logging.getLogger("garden.graph")
 
@@ -68,4 +71,16 @@ def step(name: str, node: Step, late: RAGError | None = None) -> Node:
         return {**update, "timings": {name: milliseconds}}
 
     run.__name__ = name
+    return run
+
+
+def reset_thread(validate: Node) -> Node:
+    """Make *validate* clear what an earlier run left on the same thread (Studio, LangGraph SDK)."""
+
+    async def run(state: State) -> Update:
+        stale = {key: None for key, value in state.items() if key in RUN_KEYS and value is not None}
+        fields = {key: value for key, value in state.items() if key not in RUN_KEYS}
+        return {**stale, **await validate(cast(State, fields))}
+
+    run.__name__ = "validate"
     return run

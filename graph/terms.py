@@ -84,12 +84,8 @@ def question_stems(question: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 12)  # grading and synthesis look at the same sentences
 def vocabulary(text: str) -> frozenset[str]:
     """Return what `QueryTerms.coverage` looks stems up in: the stems of *text*, and the openings of longer ones."""
-    return frozenset().union(*map(_entries, words(text)))
-
-
-@lru_cache(maxsize=1 << 16)
-def _entries(word: str) -> tuple[str, ...]:
-    return () if word in _STOP_WORDS else (stem(word), _opening(stem(word)))
+    found = frozenset(stems(text))
+    return found.union(map(_opening, found))
 
 
 def _opening(stem: str) -> str:
@@ -99,13 +95,9 @@ def _opening(stem: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """The stems of a question, each with its opening and its share of their idf.
-
-    ``entries`` are all of these stems and openings: the only part of a vocabulary that `coverage` looks at.
-    """
+    """The stems of a question, each with its opening and its share of their idf."""
 
     shares: tuple[tuple[str, str, float], ...]
-    entries: frozenset[str]
 
     def coverage(self, present: Collection[str]) -> float:
         """Return the share in [0, 1] of the question's idf that a `vocabulary` holds.
@@ -122,8 +114,7 @@ def wanted(question: str, idf: Idf) -> QueryTerms:
     """Return what *question* looks for, weighted by *idf*."""
     weights = {found: idf(found) for found in question_stems(question)}
     total = sum(weights.values()) or 1.0
-    shares = tuple((found, _opening(found), weight / total) for found, weight in weights.items())
-    return QueryTerms(shares, frozenset(entry for found, opening, _ in shares for entry in (found, opening)))
+    return QueryTerms(tuple((found, _opening(found), weight / total) for found, weight in weights.items()))
 
 
 def document_idf(documents: int, frequencies: Counter[str]) -> Idf:

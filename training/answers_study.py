@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from app.providers.rerank.reader import OnnxReader
 from graph.citing.attribution import place_markers
 from graph.citing.citations import parse
-from graph.citing.claims import bare_claim
+from graph.evidence.claims import bare_claim
 from graph.ports import PassageReader
 from graph.sentences import sentence_spans
 from graph.state import Chunk

@@ -29,8 +29,8 @@ from app.api.errors import BY_OUTCOME, AnswerFailed, require_json
 from app.api.query import sse
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
-from graph.bounds import strict_bool
 from graph.errors import InvalidInput, SynthesisTimeout
+from graph.policy import strict_bool
 from graph.steps import failure_of
 
 MAX_BATCH = 32

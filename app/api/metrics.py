@@ -33,7 +33,7 @@ from app.providers.http.circuit import Circuit
 from app.providers.rerank.models import reranker_label
 from app.providers.stores.hybrid import ChunkStore
 from graph.errors import RAGError
-from graph.result import Result
+from graph.outputs import Result
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)

@@ -14,9 +14,9 @@ from app.api.disconnect import in_own_task, unless_gone
 from app.api.errors import JSON, failure_response, require_json
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import QueryService
-from graph.bounds import strict_bool
 from graph.errors import InvalidInput
-from graph.result import Event
+from graph.outputs import Event
+from graph.policy import strict_bool
 
 BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": Question.model_json_schema()}}}}
 STREAM: dict[str, Any] = {

@@ -20,7 +20,7 @@ from app.ops.advice import ADVICE
 from app.query_service.chunk_search import clamped, search
 from app.settings import load_settings
 from graph.errors import CollectionMissing
-from graph.result import Result
+from graph.outputs import Result
 
 EMPTY = "The collection is empty. Ingest documents first: garden ingest PATH…"
 CLOSEST_CHARS = 300

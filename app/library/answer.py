@@ -6,9 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from graph.citing.render import named
 from graph.errors import CollectionMissing, Outcome, RAGError
-from graph.result import Result
+from graph.outputs import Result, named
 
 FOUND = "Answer found."
 NOT_FOUND = "Information not found in the knowledge base."

@@ -21,7 +21,7 @@ from app.settings import Settings, load_settings
 from app.tasks.chat import LLMService, reply_of
 from app.tasks.models import SearchResult
 from graph.errors import InvalidInput
-from graph.result import Result
+from graph.outputs import Result
 from graph.steps import failure_of
 
 DOCUMENT_MODEL = "mistral:7b"

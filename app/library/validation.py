@@ -27,11 +27,10 @@ from graph.errors import RAGError
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts
 from graph.relevance.english import english_idf
-from graph.relevance.reading import read_best
-from graph.relevance.thresholds import grade
-from graph.retrieval_validation import nothing_given, verdict
+from graph.relevance.features import read_best
+from graph.relevance.graders import grade
+from graph.retrieval_validation import MOST_CHUNKS, check_arguments, nothing_given, verdict
 from graph.state import Question, SubqueryResults
-from graph.validation_rules import MOST_CHUNKS, check_arguments
 
 if TYPE_CHECKING:
     from app.providers.embeddings.models import EmbeddingModel

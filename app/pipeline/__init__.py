@@ -1,8 +1,7 @@
-"""Implementations of the graph's ports.
+"""Implementations of the graph's ports that need I/O; those that need none are in ``graph.relevance``.
 
 retriever            hybrid search in any store
-grader               relevance from calibrated features, or ``rerank_grader``: from a reranker
-extractive           answers made of the chunks' own sentences; no model
+rerank_grader        relevance from a reranker
 chat_synthesizer     answers of a chat model: prompt_budget, quoted
 factories            which of them the settings name
 """

@@ -1,1 +1,1 @@
-"""One question through the graph: ``service.py`` runs it, ``result.py`` is what comes out."""
+"""One question through the graph: ``service`` runs it; ``chunk_search`` stops at the chunks."""

@@ -20,7 +20,7 @@ from app.ops.advice import ADVICE
 from app.ops.request_id import current_request_id
 from app.ops.traffic import questions_var
 from graph.errors import Overloaded, RAGError
-from graph.result import Event, Result
+from graph.outputs import Event, Result
 from graph.steps import failure_of
 
 SLOT_TIMEOUT = 0.5

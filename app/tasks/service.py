@@ -18,8 +18,8 @@ from app.tasks.chat import ChatPrompt, reply_pieces
 from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, format_context
 from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of
 from app.tasks.reply import WITHOUT_TASKS, reply_without_model, requested_filters
-from graph.bounds import bounded_int, unit_float
 from graph.errors import CollectionMissing, StoreUnavailable
+from graph.policy import bounded_int, unit_float
 
 if TYPE_CHECKING:
     from app.providers.chat.completion import ChatCompletion

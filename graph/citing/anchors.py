@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 
-from graph.citing.claims import claim_span, clauses, is_preamble, is_short, is_yes_or_no
 from graph.citing.markers import Marker, merged
-from graph.code_spans import code_spans, code_within
-from graph.sentences import Span, sentence_spans
+from graph.evidence.claims import YES_OR_NO, claim_span, clauses, is_preamble, is_short
+from graph.evidence.support import Quote
+from graph.sentences import Span, code_spans, code_within, sentence_spans
+
+Backed = tuple[str, Quote]
+"""A stretch of the answer, and the quote that supports it."""
 
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
 _FINISHED = (".", "!", "?", "。", "…", "！", "？")
@@ -29,6 +32,7 @@ class CitationAnchor:
 
     The claim is the sentence, or the clause before it where several positions of one sentence carry markers. ``parts``
     are stretches that together may be checked instead. ``guessed`` marks a position that the model left bare.
+    ``backed`` is empty where nothing holds, or nothing was checked; ``support`` is the best there was.
     """
 
     position: int
@@ -37,6 +41,8 @@ class CitationAnchor:
     claim: Span = (0, 0)
     parts: list[Span] = field(default_factory=list)
     guessed: bool = False
+    backed: list[Backed] = field(default_factory=list)
+    support: float = 0.0
 
 
 @dataclass(slots=True)
@@ -59,14 +65,13 @@ def lay_out(pieces: Sequence[str | Marker], *, truncated: bool) -> Layout:
     A marker belongs to the sentence it stands in or after, on a new line to the one it opens; that of a heading or a
     preamble to the bare sentences below.
     """
-    text = "".join(piece for piece in pieces if isinstance(piece, str))
+    text = ""
     marks: list[tuple[int, Marker]] = []
-    position = 0
     for piece in pieces:
         if isinstance(piece, str):
-            position += len(piece)
+            text += piece
         else:
-            marks.append((position, piece))
+            marks.append((len(text), piece))
     code = code_spans(text)
     spans = _sentences(text, [position for position, _ in marks], code)
     if truncated and spans and not _is_finished(text, spans[-1], marks):
@@ -113,19 +118,15 @@ def _sentences(text: str, positions: Sequence[int], code: Sequence[Span]) -> lis
     ends = {position + 1 for position in positions if text[position : position + 1] in (".", "!", "?")}
     ends |= {found.end() for found in _OPENS_BLOCK.finditer(text) if not code_within(code, *found.span())}
     breaks = sorted(end for end in ends if text[end : end + 1].isspace())
-    at = 0
     spans: list[Span] = []
     for start, end in sentence_spans(text):
         if spans and spans[-1][1] == start and (closing := _CLOSES.match(text, start, end)):
             spans[-1] = (spans[-1][0], start + len(closing[0].rstrip()))
             start = closing.end()
-        while at < len(breaks) and breaks[at] < end:
-            if breaks[at] > start:
-                spans.append((start, breaks[at]))
-                start = end - len(text[breaks[at] : end].lstrip())
-            at += 1
-        if start < end:
-            spans.append((start, end))
+        edges = [start, *breaks[bisect_right(breaks, start) : bisect_left(breaks, end)], end]
+        for begin, stop in pairwise(edges):
+            if piece := text[begin:stop].lstrip():
+                spans.append((stop - len(piece), stop))
     return spans
 
 
@@ -150,19 +151,21 @@ def _below_preambles(layout: Layout, gathered: dict[tuple[int, int], list[Marker
     marked = {sentence for sentence, _ in gathered}
     out: list[tuple[int, int, Marker]] = []
     for (sentence, position), markers in sorted(gathered.items(), key=itemgetter(0)):
-        below = sentence + 1
-        if is_preamble(layout.sentence(sentence)):
-            while below < len(layout.sentences) and not is_preamble(layout.sentence(below)):
-                start, end = layout.sentences[below]
-                if below > sentence + 1 and _GAP.search(layout.text, layout.sentences[below - 1][1], start):
-                    break
-                if below not in marked:
-                    out.append((below, end, merged(markers)))
-                    marked.add(below)
-                below += 1
-        if below == sentence + 1:
+        below = list(_introduced(layout, sentence)) if is_preamble(layout.sentence(sentence)) else []
+        out += [(i, layout.sentences[i][1], merged(markers)) for i in below if i not in marked]
+        marked.update(below)
+        if not below:
             out.append((sentence, position, merged(markers)))
     return sorted(out, key=itemgetter(1))
+
+
+def _introduced(layout: Layout, preamble: int) -> Iterator[int]:
+    """Yield the sentences below a preamble, up to the next one or to a blank line behind the first."""
+    for i in range(preamble + 1, len(layout.sentences)):
+        parted = _GAP.search(layout.text, layout.sentences[i - 1][1], layout.sentences[i][0])
+        if is_preamble(layout.sentence(i)) or (parted and i > preamble + 1):
+            return
+        yield i
 
 
 def _set_claims(layout: Layout) -> None:
@@ -175,7 +178,7 @@ def _set_claims(layout: Layout) -> None:
         since, end = spans[sentence]
         whole = claim_span(text, since, end)
         parts = clauses(text, *whole)
-        if is_yes_or_no(layout.sentence(sentence)) and sentence + 1 < len(spans):
+        if YES_OR_NO.fullmatch(layout.sentence(sentence)) and sentence + 1 < len(spans):
             whole, parts = claim_span(text, since, spans[sentence + 1][1]), []
         for position, here in groupby(anchors, key=attrgetter("position")):
             before = claim_span(text, since, min(position, end))

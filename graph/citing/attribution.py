@@ -1,16 +1,35 @@
-"""Turn a draft's pieces into an answer whose every marker is verified."""
+"""Turn a draft's pieces into an answer whose every marker is verified against the chunks it names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from graph.citing.anchors import CitationAnchor, Layout, guess, lay_out, states
+from graph.citing.anchors import Backed, CitationAnchor, Layout, guess, lay_out, states
 from graph.citing.markers import Marker
-from graph.citing.verification import Backed, Verdict, verify
-from graph.ports import PassageReader
-from graph.state import Chunk
+from graph.errors import RAGError
+from graph.evidence.claims import bare_claim
+from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
+from graph.ports import Passage, PassageReader
+from graph.sentences import Span
+from graph.state import Chunk, ReadPassage
 from graph.terms import question_stems
+
+MOST_CHUNKS = 3
+"""Chunks of one document or page that are searched for one claim: those with most of its words."""
+
+MOST_READ = 2
+"""Quotes of one claim that are read; the others are scored by their words."""
+
+MOST_CLAIM = 4_000
+"""Characters of a claim that is checked; no sentence of a document carries a longer one."""
+
+log = logging.getLogger("garden.graph")
+
+Pair = tuple[str, Passage]
+"""A claim, and the passage read for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +64,9 @@ async def place_markers(
     layout = lay_out(pieces, truncated=truncated)
     given = frozenset(question_stems(question))
 
-    async def verified(anchors: list[CitationAnchor]) -> list[tuple[CitationAnchor, Verdict]]:
-        verdicts = await verify(anchors, layout.text, chunks, reader, given, seconds)
-        return list(zip(anchors, verdicts, strict=True))
+    async def verified(anchors: list[CitationAnchor]) -> list[CitationAnchor]:
+        await _verify(anchors, layout.text, chunks, reader, given, seconds)
+        return anchors
 
     def guesses(sentences: set[int]) -> list[CitationAnchor]:
         return [guess(layout, i, len(chunks)) for i in sorted(sentences) if states(layout, i)]
@@ -55,38 +74,138 @@ async def place_markers(
     marked = {anchor.sentence for anchor in layout.anchors}
     found = await verified(layout.anchors + guesses(set(range(len(layout.sentences))) - marked))
     if attribute:
-        found += await verified(guesses(marked - {anchor.sentence for anchor, verdict in found if verdict.backed}))
-    found.sort(key=lambda pair: (pair[0].position, pair[0].guessed))
+        found += await verified(guesses(marked - {anchor.sentence for anchor in found if anchor.backed}))
+    found.sort(key=lambda anchor: (anchor.position, anchor.guessed))
     supports: dict[int, float] = {}
-    for anchor, verdict in found:
-        supports[anchor.sentence] = max(supports.get(anchor.sentence, 0.0), verdict.support)
-    shown = [pair for pair in found if attribute or not pair[0].guessed]
+    for anchor in found:
+        supports[anchor.sentence] = max(supports.get(anchor.sentence, 0.0), anchor.support)
+    shown = [anchor for anchor in found if attribute or not anchor.guessed]
     return Cited(_cut(layout.text, shown), [supports[i] for i in sorted(supports)], _unsupported(layout, shown))
 
 
-def _cut(text: str, found: Sequence[tuple[CitationAnchor, Verdict]]) -> list[str | tuple[Backed, ...]]:
+def _cut(text: str, found: Sequence[CitationAnchor]) -> list[str | tuple[Backed, ...]]:
     """Cut *text* at its citations, each once in a sentence."""
     out: list[str | tuple[Backed, ...]] = []
     carried: set[tuple[int, str, int, str]] = set()
     done = 0
-    for anchor, verdict in found:
+    for anchor in found:
         out.append(text[done : anchor.position])
         done = max(done, anchor.position)
-        fresh: dict[tuple[int, str, int, str], Backed] = {}
-        for stretch, quote in verdict.backed:
-            fresh.setdefault((anchor.sentence, quote.chunk_id, quote.start, stretch), (stretch, quote))
+        fresh = {(anchor.sentence, one.chunk_id, one.start, stretch): (stretch, one) for stretch, one in anchor.backed}
         out.append(tuple(backed for key, backed in fresh.items() if key not in carried))
         carried |= fresh.keys()
     out.append(text[done:])
     return [piece for piece in out if piece]
 
 
-def _unsupported(layout: Layout, found: Sequence[tuple[CitationAnchor, Verdict]]) -> list[str]:
+def _unsupported(layout: Layout, found: Sequence[CitationAnchor]) -> list[str]:
     """List the claims the model cited for which nothing holds, each once, in order."""
-    repaired = {anchor.sentence for anchor, verdict in found if verdict.backed and anchor.guessed}
-    claims = (
-        layout.text[slice(*anchor.claim)]
-        for anchor, verdict in found
-        if not verdict.backed and not anchor.guessed and anchor.sentence not in repaired
-    )
-    return list(dict.fromkeys(claims))
+    repaired = {anchor.sentence for anchor in found if anchor.backed and anchor.guessed}
+    bare = [one for one in found if not (one.backed or one.guessed or one.sentence in repaired)]
+    return list(dict.fromkeys(layout.text[slice(*anchor.claim)] for anchor in bare))
+
+
+@dataclass(slots=True)
+class _Check:
+    """A ``claim`` as the answer has it, its ``bare`` form, and the quotes of each group of chunks its marker names."""
+
+    claim: str
+    bare: str
+    options: list[list[Quote]]
+
+    def pairs(self) -> list[Pair]:
+        """List what to read: of the undecided quotes, those with most of the claim's words."""
+        undecided = [quote for group in self.options for quote in group if not (quote.verbatim or quote.refused)]
+        most = sorted(undecided, key=lambda quote: -quote.overlap)[:MOST_READ]
+        return [(self.bare, quote.passage) for quote in most if quote.passage]
+
+    def score(self, read: dict[Pair, ReadPassage]) -> None:
+        """Set the support of every quote from what was *read*."""
+
+        def scored(quote: Quote) -> Quote:
+            found = read.get((self.bare, quote.passage)) if quote.passage else None
+            return replace(quote, support=supported(quote, found))
+
+        self.options = [[scored(quote) for quote in group] for group in self.options]
+
+    def best(self) -> list[Quote]:
+        """Return the best quote of each group that has one."""
+        return [max(group, key=lambda quote: quote.support) for group in self.options if group]
+
+    def kept(self, bar: float) -> list[Backed]:
+        return [(self.claim, quote) for quote in self.best() if quote.support >= bar]
+
+    def divisible(self) -> bool:
+        """Whether the claim may be carried in parts: what a quote lacks or denies may be of another clause."""
+        own = ("condition", "opposite", "order", "strength")  # these contradictions are of the claim itself
+        contradicted = any(quote.contradiction in own for group in self.options for quote in group)
+        return not contradicted and not self.kept(SUPPORT_BAR)
+
+
+async def _verify(
+    anchors: Sequence[CitationAnchor],
+    text: str,
+    chunks: Sequence[Chunk],
+    reader: PassageReader | None,
+    given: Collection[str],
+    seconds: float | None,
+) -> None:
+    """Set what backs each of *anchors* in *text*, and how well, reading all that has to be read within *seconds*.
+
+    A claim that no single quote carries may be carried in parts, each part by the same chunk or another. *given* are
+    the stems of the question.
+    """
+    checks: dict[tuple[str, Marker], _Check] = {}
+
+    async def checked(stretches: Iterable[tuple[Span, Marker]]) -> list[_Check]:
+        found = []
+        for stretch, marker in stretches:
+            key = (text[slice(*stretch)], marker)
+            if key not in checks:
+                await asyncio.sleep(0)  # a long answer must not block the event loop, and its deadline must end it
+                checks[key] = _check(key[0], marker, chunks, given)
+            found.append(checks[key])
+        await _read(found, reader, seconds)
+        return found
+
+    claims = await checked((anchor.claim, anchor.marker) for anchor in anchors)
+    parts = [a.parts if claim.divisible() else [] for a, claim in zip(anchors, claims, strict=True)]
+    read = iter(await checked((part, a.marker) for a, own in zip(anchors, parts, strict=True) for part in own))
+    for anchor, claim, own in zip(anchors, claims, parts, strict=True):
+        bar = CLEAR_SUPPORT if anchor.guessed else SUPPORT_BAR
+        anchor.support = max((quote.support for quote in claim.best()), default=0.0)
+        anchor.backed = claim.kept(bar)
+        held = [next(read).kept(bar) for _ in own]
+        if held and all(held) and not anchor.backed:
+            anchor.backed = [backed for some in held for backed in some]
+            anchor.support = min(max(quote.support for _, quote in some) for some in held)
+
+
+def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], given: Collection[str]) -> _Check:
+    """Find the quotes for *claim* in its bare form."""
+    if len(claim) > MOST_CLAIM:
+        return _Check(claim, "", [])
+    bare = bare_claim(claim) or claim
+    options: list[list[Quote]] = []
+    for group in marker.groups:
+        named = [chunks[position] for position in group]
+        found: list[Quote] = []
+        for chunk in likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named:
+            found += quotes(bare, chunk, given)
+        options.append(found)
+    return _Check(claim, bare, options)
+
+
+async def _read(checks: Sequence[_Check], reader: PassageReader | None, seconds: float | None) -> None:
+    """Score *checks* with what the reader says; by words alone where it fails or does not answer in time."""
+    read: dict[Pair, ReadPassage] = {}
+    pairs = list(dict.fromkeys(pair for one in checks for pair in one.pairs())) if reader else []
+    if reader and pairs:
+        try:
+            async with asyncio.timeout(seconds):
+                found = await asyncio.gather(*(reader.read(claim, [passage]) for claim, passage in pairs))
+            read = {pair: one for pair, (one,) in zip(pairs, found, strict=True)}
+        except (RAGError, TimeoutError) as error:
+            log.warning("support scored by overlap", extra={"failed": type(error).__name__, "pairs": len(pairs)})
+    for one in checks:
+        one.score(read)

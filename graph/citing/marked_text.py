@@ -1,12 +1,15 @@
-"""A draft in which one private-use character stands for each marker, and for code and links, which stay."""
+"""A draft in which one private-use character stands for each marker, and for code and links; and a draft as it comes.
+
+What is streamed is provisional, since markers are verified when the answer is complete; the final answer replaces it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from graph.citing.markers import Marker, merged, read_marker, read_numbers, visible
-from graph.code_spans import code_spans
+from graph.citing.markers import Marker, merged, names_of, read_marker, read_numbers, unclosed_bracket, visible
+from graph.sentences import code_spans, replace_code
 from graph.state import Chunk
 
 MARK = "[\U00100000-\U0010fffd]"
@@ -22,7 +25,6 @@ _BRACKETS = re.compile(
     r"\\?[\[【［](?P<inside>[^\[\]【】［］]{0,300})[\]】］]"
     r"(?P<link>\((?:[^()\s]|\([^()\s]*\)){0,2000}(?:[ \t]+\"[^\"\n]{0,300}\")?[ \t]*\))?"
 )
-_BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
 _FOOTNOTE = re.compile(r"(?<=\n)[ \t>]*\[\^\s*\d+\s*\]:[^\n]*(?:\n[ \t]{2,}[^\n]*)*")
 _JOINT = re.compile(rf"(?<={MARK})[ \t]*(?:[,;&+][ \t]*)?(?:(?:and|or)[ \t]+)?(?={MARK})")
 _HELD = re.compile(
@@ -41,6 +43,15 @@ _INDEXED_NAMES = frozenset(
     "arr array args argv buf data items list lst matrix row rows tuple values vec vector".split()
 )
 
+PATIENCE = 60
+"""Most characters held back after a bracket, or those of the longest document's name with a page."""
+
+_WINDOW = 400
+"""Characters after which the lines, or words, that were shown are no longer read again with what follows."""
+
+_MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
+_WAITS = " \t\\"
+
 
 class MarkedText:
     """A text whose markers are one character each; ``text`` may be edited, then cut into pieces.
@@ -54,7 +65,7 @@ class MarkedText:
         self._kept: list[str] = []
         self._signs: dict[Marker, str] = {}
         self._markers: dict[str, Marker] = {}
-        text = _FOOTNOTE.sub("", self._without_code(_PRIVATE.sub("", text)))
+        text = _FOOTNOTE.sub("", replace_code(_PRIVATE.sub("", text), self._keep_code))
         if "`" not in text:
             text = _INDEXED.sub(self._index, text)
         for _ in range(_MOST_DEPTH):
@@ -93,14 +104,8 @@ class MarkedText:
         self._kept.append(self.plain(text))
         return chr(0xF0000 + len(self._kept) - 1)
 
-    def _without_code(self, text: str) -> str:
-        out: list[str] = []
-        done = 0
-        for start, end in code_spans(text):
-            end -= text[start:end].endswith("\n")
-            out += [text[done:start], self._keep(text[start:end])]
-            done = end
-        return "".join([*out, text[done:]])
+    def _keep_code(self, code: str) -> str:
+        return self._keep(code.removesuffix("\n")) + "\n" * code.endswith("\n")
 
     def _index(self, found: re.Match[str]) -> str:
         """Set an array index as code; a word of prose may carry a citation without a space."""
@@ -124,20 +129,6 @@ class MarkedText:
         return self.sign(merged([self.marker(found["inside"]), marker or Marker()]))
 
 
-def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:
-    """Find the first bracket in *start*:*end* of *text*, outside code, that is not closed; without one, the end."""
-    for begin, stop in code_spans(text):
-        text = text[:begin] + " " * (stop - begin) + text[stop:]
-    end = len(text) if end is None else end
-    opens: list[int] = []
-    for bracket in _BRACKET.finditer(text, max(0, start), end):
-        if bracket["open"]:
-            opens.append(bracket.start())
-        elif opens:
-            opens.pop()
-    return opens[0] if opens else end
-
-
 def _whitespace(found: re.Match[str]) -> str:
     """Repair the white space around markers that go: none doubled, none before punctuation, none lost."""
     left, right = found.string[max(0, found.start() - 1) : found.start()], found.string[found.end() : found.end() + 1]
@@ -147,3 +138,73 @@ def _whitespace(found: re.Match[str]) -> str:
     quoting = right in _QUOTING or _KEPT.match(right)
     spaced = found["after"] or (found["before"] and not quoting) or (left.isalnum() and right.isalnum())
     return f"{marks} " if spaced else marks
+
+
+class MarkerStream:
+    """Turns the synthesizer's text into text whose ``[k]`` count documents in order of appearance."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+        longest = max((len(name) for chunk in chunks for name in names_of(chunk)), default=0)
+        self._patience = min(300, max(PATIENCE, longest + 30))
+        self._numbers: dict[str, int] = {}
+        self._text = ""  # the end of what was shown, and what waits
+        self._shown = ""  # what was shown of it
+
+    def feed(self, text: str) -> str:
+        """Take the next piece; return what may be shown now, perhaps nothing."""
+        self._text += text
+        return self._show(final=False)
+
+    def close(self) -> str:
+        """Return what was held back, without a marker that never closed."""
+        return self._show(final=True)
+
+    def _show(self, *, final: bool) -> str:
+        end = self._complete(final=final)
+        written = self._written(self._text[:end])
+        fresh = written[len(self._shown) :]
+        self._shown = max(self._shown, written, key=len)
+        if end > _WINDOW:
+            self._forget(end)
+        return fresh
+
+    def _complete(self, *, final: bool) -> int:
+        """Find the first bracket or backtick that may still become a marker or code; without one, the end."""
+        text, end = self._text, len(self._text)
+        if not final:
+            tick = text.find("`", max(text.rfind("\n") + 1, max((stop for _, stop in code_spans(text)), default=0)))
+            link = _MAY_BE_LINK.search(text, max(0, end - 520))
+            end = tick if tick >= 0 and end - tick <= 2 * PATIENCE else end
+            end = min(end, link.start()) if link else end
+        return unclosed_bracket(text, len(text) - self._patience - 1, end)
+
+    def _written(self, text: str) -> str:
+        """Write *text* as it is shown, a name as its first chunk; white space and a backslash at its end wait."""
+        out = ""
+        numbers: dict[int, None] = {}
+        for piece in MarkedText(text, self._chunks, tick="").pieces():
+            if isinstance(piece, Marker):
+                documents = (self._chunks[group[0]].document_id for group in piece.groups)
+                fresh = {self._numbers.setdefault(name, len(self._numbers) + 1): None for name in documents}
+                space = " " if fresh and not numbers and out and not out.endswith("\n") else ""
+                out += space + "".join(f"[{number}]" for number in fresh if number not in numbers)
+                numbers |= fresh
+            else:
+                out += f" {piece}" if numbers and out.endswith("]") and piece[0].isalnum() else piece
+                numbers = {}
+        return out.rstrip(_WAITS)
+
+    def _forget(self, end: int) -> None:
+        """Drop the lines before the last one, or the words; the opening line of a code block is kept."""
+        text = self._text
+        code = code_spans(text)
+        start = text.rfind("\n", 0, end)
+        fence = ""
+        if code and code[-1][0] < start < code[-1][1]:
+            fence = text[code[-1][0] : text.find("\n", code[-1][0])]
+        if start <= 0:
+            start = max(text[:end].rstrip().rfind(" "), end - _WINDOW)
+        if start > len(fence):
+            self._text = fence + text[start:]
+            self._shown = self._written(self._text[: len(fence) + end - start])

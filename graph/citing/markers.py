@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graph.sentences import replace_code
 from graph.state import Chunk
 
 _LABEL = (
@@ -31,6 +32,7 @@ _PLACE = re.compile(
 )
 _FILE = re.compile(r"[^\s/\\][^/\\]*\.(?:pdf|md|txt|html?|docx?|rst|epub|odt|rtf|pptx?|tex)", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
 _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
 
 
@@ -130,14 +132,10 @@ def _fits(chunk: Chunk, pages: range | None, section: str | None) -> bool:
     return section is None or any(t == wanted or t.startswith(begins) or t.endswith(f" {wanted}") for t in titles)
 
 
+@lru_cache(maxsize=1024)
 def names_of(chunk: Chunk) -> frozenset[str]:
     """List the folded names of the chunk's document: path, file name with and without suffix, title."""
-    return _names(chunk.source or "", chunk.document_id, chunk.title)
-
-
-@lru_cache(maxsize=1024)
-def _names(*given: str) -> frozenset[str]:
-    names = {_fold(name) for name in given}
+    names = {_fold(name) for name in (chunk.source or "", chunk.document_id, chunk.title)}
     names |= {name.rsplit("/", 1)[-1] for name in names}
     names |= {name.rsplit(".", 1)[0] for name in names if re.fullmatch(r".+\.[a-z][a-z0-9]{1,5}", name)}
     return frozenset(names - {""})
@@ -146,3 +144,16 @@ def _names(*given: str) -> frozenset[str]:
 def _fold(text: str) -> str:
     """Fold case, width, white space and quotation marks of *text*, to compare names."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip("\"'“”.")
+
+
+def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:
+    """Find the first bracket in *start*:*end* of *text*, outside code, that is not closed; without one, the end."""
+    text = replace_code(text, lambda code: " " * len(code))
+    end = len(text) if end is None else end
+    opens: list[int] = []
+    for bracket in _BRACKET.finditer(text, max(0, start), end):
+        if bracket["open"]:
+            opens.append(bracket.start())
+        elif opens:
+            opens.pop()
+    return opens[0] if opens else end

@@ -1,5 +1,5 @@
-"""Evidence: which sentences of a chunk carry a sentence of the answer, and with what probability.
+"""Evidence: what a sentence claims, which sentences of a chunk carry it, and with what probability.
 
-``support`` finds the best quote and scores it; ``lexical_overlap`` counts shared words; ``amounts`` compares numbers
+``claims`` reduces a sentence to its claim; ``support`` finds the best quote and scores it; ``amounts`` compares numbers
 and units; ``edits`` finds what a near copy changed.
 """

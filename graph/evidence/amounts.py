@@ -24,14 +24,12 @@ DIGITS = {word: f"{value:.0f}" for word, value in _VALUES.items()}
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
 _MONTHS = {
-    name: number
-    for number, names in enumerate(
-        "january jan|february feb|march|april apr|may|june jun|july jul|august aug|september sept sep|october oct|"
-        "november nov|december dec".split("|"),
-        1,
+    form: number
+    for number, name in enumerate(
+        "january february march april may june july august september october november december".split(), 1
     )
-    for name in names.split()
-}
+    for form in (name, name[:3])
+} | {"sept": 9}
 _UNITS: dict[str, tuple[str, float]] = {
     name: (dimension, factor)
     for dimension, units in {
@@ -62,43 +60,31 @@ _UNITS: dict[str, tuple[str, float]] = {
 class Amount:
     """``value`` in the base of ``unit`` ("" where none is named), and the number as ``written``.
 
-    The value of a version or a time of day is its text. ``counts`` marks a number in words without a unit.
+    The value of a version or a time of day is its text.
     """
 
     value: float | str
     unit: str = ""
     written: float | None = None
-    counts: bool = False
 
     def matches(self, other: Amount) -> bool:
         """Whether *other* states the same; where one names no unit, the numbers as written must agree."""
         if self.unit == other.unit:
             return _same(self.value, other.value)
-        return not (self.unit and other.unit) and _same(
-            self.value if self.written is None else self.written,
-            other.value if other.written is None else other.written,
-        )
+        mine, stated = (one.value if one.written is None else one.written for one in (self, other))
+        return not (self.unit and other.unit) and _same(mine, stated)
 
 
 def _same(one: float | str, other: float | str) -> bool:
-    if isinstance(one, str) or isinstance(other, str):
-        return one == other
-    return math.isclose(one, other, rel_tol=1e-6)
+    texts = isinstance(one, str) or isinstance(other, str)
+    return one == other if texts else math.isclose(float(one), float(other), rel_tol=1e-6)
 
 
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
-    """Whether *claim* states an amount that none of the texts *evidence* states.
-
-    A count in words ("two charts") is not compared where these texts count nothing.
-    """
+    """Whether *claim* states an amount that none of the texts *evidence* states."""
     wanted = amounts_of(claim)
     stated = [one for text in evidence for readings in amounts_of(text) for one in readings] if wanted else []
-    counts = any(not one.unit for one in stated)
-    return any(
-        not any(mine.matches(other) for mine in readings for other in stated)
-        for readings in wanted
-        if counts or not readings[0].counts
-    )
+    return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in wanted)
 
 
 @lru_cache(maxsize=4096)
@@ -123,46 +109,43 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     if kind == "date":
         year, month, day = word.split("-")
         return 1, (Amount(float(year)), Amount(float(month), "month of a year"), Amount(float(day)))
-    beside = tokens[max(0, at - 1) : at + 2]
-    if word in _MONTHS and (word not in ("may", "march") or any(one == "number" for one, _ in beside)):
+    if word in _MONTHS and (word not in ("may", "march") or "number" in dict(tokens[max(0, at - 1) : at + 2])):
         return 1, (Amount(float(_MONTHS[word]), "month of a year"),)
     if word in _PARTS:
         after = [w for _, w in tokens[at + 1 : at + 4] if w not in ("a", "an", "of", "the")][:1]
         unit = _UNITS.get(after[0]) if after else None
         share = Amount(100 * _PARTS[word], "share"), Amount(_PARTS[word])
         return 1, (Amount(_PARTS[word] * unit[1], unit[0], _PARTS[word]), *share) if unit else share
-    used, value = _digits(word) if kind == "number" else _spelled(tokens, at)
+    used, value = _number(tokens, at)
     if value is None:
         return 1, ()
     if isinstance(value, str):
         return used, (Amount(value),)
-    while at + used < len(tokens) and tokens[at + used][1] in _SCALES:
-        value, used = value * _SCALES[tokens[at + used][1]], used + 1
     unit = _UNITS.get(tokens[at + used][1]) if at + used < len(tokens) else None
     if unit is None and at and tokens[at - 1][0] == "sign":
         unit = _UNITS.get(tokens[at - 1][1])
     if unit is None:
-        return used, () if kind == "word" and value == 1 else (Amount(value, counts=kind == "word"),)
+        return used, () if kind == "word" and value == 1 else (Amount(value),)
     return used, (Amount(value * unit[1], unit[0], value),)
 
 
-def _digits(word: str) -> tuple[int, float | str]:
-    """Read one token: a plain number, or the text of a version or a time of day."""
-    plain = word.replace(",", "")
-    return 1, float(plain) if re.fullmatch(r"\d*\.?\d+", plain) else plain
-
-
-def _spelled(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | None]:
-    """Read a number in words from *at* on: how many tokens, and its value."""
+def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | str | None]:
+    """Read a number from *at* on: how many tokens, and its value; that of a version or a time of day is its text."""
+    kind, first = tokens[at]
     total, part, used = 0.0, None, 0
-    for _, word in tokens[at:]:
-        if word in _VALUES:
+    if kind == "number":
+        plain = first.replace(",", "")
+        if not re.fullmatch(r"\d*\.?\d+", plain):
+            return 1, plain
+        part, used = float(plain), 1
+    for _, word in tokens[at + used :]:
+        if word in _VALUES and kind != "number":
             part = (part or 0.0) + _VALUES[word]
-        elif word in _SCALES and word != "k" and (used or word == "dozen"):
+        elif word in _SCALES and (used or word == "dozen"):
             part = (1.0 if part is None else part) * _SCALES[word]
             if _SCALES[word] >= 1000:
                 total, part = total + part, 0.0
         elif not (word == "and" and used and tokens[at + used - 1][1] == "hundred"):
             break
         used += 1
-    return (max(1, used), None) if part is None else (used, total + part)
+    return (1, None) if part is None else (used, total + part)

@@ -6,15 +6,16 @@ The entailment model reads meaning and may miss one small word; aligning a copy 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
+from itertools import product
 from typing import Literal
 
 from graph.evidence.amounts import DIGITS
-from graph.evidence.lexical_overlap import plain
 from graph.terms import is_content, stem, stems
 
-Edit = Literal["name", "denial", "opposite", "strength", "condition", "added", "order"]
+Change = Literal["amount", "name", "denial", "opposite", "strength", "condition", "order"]
 """What was changed."""
 
 NEAR_COPY = 0.6
@@ -22,6 +23,7 @@ NEAR_COPY = 0.6
 EXACT_COPY = 0.85
 """Share from which it counts as a copy (``is_copy``)."""
 _MOST_WORDS = 120
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–]")
 
@@ -30,8 +32,6 @@ _NEGATORS = frozenset(
 )
 _CONDITIONS = frozenset("if unless except provided only".split())
 _CONDITIONAL = _CONDITIONS | frozenset("when whenever where until assuming depending subject with without".split())
-_HEDGES = frozenset("may might could possibly perhaps allegedly reportedly some sometimes often usually most".split())
-_SOFT = _HEDGES | frozenset("can likely probably generally many several".split())
 _STRONG = frozenset("must shall required always all every only never solely".split())
 _SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
 _SPEECH_BEFORE = frozenset(
@@ -49,12 +49,14 @@ _OPPOSITES = {
 }
 
 
-def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[str]) -> Edit | None:
+def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[str]) -> Change | None:
     """Find what *claim*, a near copy of *quote*, has changed; None for no change, or no near copy.
 
-    *around* are the stems near the quote (its neighbours, title and section), *given* those of the question: what they
-    say may be added.
+    "order": *quote* orders its reader to say what *claim* says. *around* are the stems near the quote (its neighbours,
+    title and section), *given* those of the question: what they say may be added.
     """
+    if _is_ordered(claim, quote):
+        return "order"
     own, other = _words(claim), _words(quote)
     left, right = [word.lower() for word in own], [word.lower() for word in other]
     matcher = SequenceMatcher(None, [*map(stem, left)], [*map(stem, right)], autojunk=False)
@@ -64,24 +66,21 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     if _denials(left) % 2 != _denials(right[blocks[0].b : blocks[-1].b + blocks[-1].size]) % 2:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]
-    if _CONDITIONAL.isdisjoint(left) and any(_has_condition(right[j:j_end], given) for _, _, j, j_end in gaps):
+    lost = [at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end]))]
+    if _CONDITIONAL.isdisjoint(left) and any(right[at] in _CONDITIONS for at in lost):
         return "condition"
     known = {stem(word) for word in right} | set(around) | set(given)
-    added = 0
     for i, i_end, j, j_end in gaps:
-        new, old = left[i:i_end], right[j:j_end]
-        if any(frozenset((a, b)) in _OPPOSITES for a in new for b in old):
+        if any(frozenset(pair) in _OPPOSITES for pair in product(left[i:i_end], right[j:j_end])):
             return "opposite"
-        hardened = i > 0 and not _HEDGES.isdisjoint(old) and _SOFT.isdisjoint(left)
-        if hardened or not _STRONG.isdisjoint(set(new) - set(right)):
+        if not _STRONG.isdisjoint(set(left[i:i_end]) - set(right)):
             return "strength"
-        if len(new) <= 4 and _renamed(own[max(i, 1) : i_end], other[j:j_end], known):
+        if i_end - i <= 4 and _renamed(own[max(i, 1) : i_end], other[j:j_end], known):
             return "name"
-        added += 0 if old else sum(is_content(word) and stem(word) not in known for word in new)
-    return "added" if added > 1 else None
+    return None
 
 
-def is_ordered(claim: str, quote: str) -> bool:
+def _is_ordered(claim: str, quote: str) -> bool:
     """Whether *quote* orders its reader to say what *claim* says: "reply that …", "answer: …"."""
     tokens = [token.lower() for token in _TOKEN.findall(plain(quote))]
     wanted = frozenset(stems(plain(claim)))
@@ -120,17 +119,16 @@ def _denials(words: Sequence[str]) -> int:
     )
 
 
-def _has_condition(words: Sequence[str], given: Collection[str]) -> bool:
-    """Whether *words*, which the claim leaves out, hold a condition that the question does not name."""
-    for at, word in enumerate(words):
-        condition = [stem(one) for one in words[at + 1 :] if is_content(one)] if word in _CONDITIONS else []
-        if condition and sum(one in given for one in condition) < len(condition) / 2:
-            return True
-    return False
-
-
 def _renamed(own: Sequence[str], other: Sequence[str], known: Collection[str]) -> bool:
-    """Whether a capitalised word that is not *known* replaces another; its initials do not."""
+    """Whether a capitalised word that is not *known* replaces another."""
     left, right = ([word for word in side if word[0].isupper() and is_content(word.lower())] for side in (own, other))
-    initials = "".join(word[0] for word in right).lower()
-    return bool(left and right) and any(stem(word.lower()) not in known and word.lower() != initials for word in left)
+    return bool(right) and any(stem(word.lower()) not in known for word in left)
+
+
+def plain(text: str) -> str:
+    """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes."""
+    text = _TAG.sub(" ", text)
+    if text.isascii():
+        return text
+    letters = unicodedata.normalize("NFD", text.replace("’", "'"))
+    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")))

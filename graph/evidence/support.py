@@ -12,15 +12,15 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from itertools import islice, pairwise
 
 from graph.evidence.amounts import unmatched
-from graph.evidence.edits import Edit, edit_of, is_copy, is_ordered
-from graph.evidence.lexical_overlap import stretches, title_of, verbatim_spans, words_of
+from graph.evidence.edits import Change, edit_of, is_copy, plain
 from graph.ports import Passage
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk, ReadPassage
-from graph.terms import is_content, stem
+from graph.terms import is_content, stem, stems
 
 SUPPORT_BAR = 0.5
 """Least support of a citation that is kept."""
@@ -45,7 +45,16 @@ AROUND = 2
 LONGEST_READ = 900
 """Most characters read for one sentence."""
 
-Contradiction = Literal["amount"] | Edit
+LEAST_OVERLAP = 0.2
+"""Share of words below which a chunk is not searched for a quote."""
+
+_ENOUGH, _JOINED = 0.75, 0.05
+"""Two neighbours are quoted together where neither alone reaches the first and both are better by the second."""
+
+_MOST_POSITIONS = 20
+"""Positions of a short fragment that are compared."""
+
+_SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
 _NAME = re.compile(r"(?<=[\w,;] )(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*|`[^`\n]+`|\b\w+(?:_\w+)+\b|--\w[\w-]*")
 _WORD = re.compile(r"[\w']+")
@@ -64,7 +73,7 @@ class Quote:
     end: int
     text: str
     overlap: float
-    contradiction: Contradiction | None = None
+    contradiction: Change | None = None
     verbatim: bool = False
     copy: bool = False
     support: float = 0.0
@@ -76,11 +85,6 @@ class Quote:
         certain = self.copy or self.verbatim or self.contradiction in ("amount", "opposite", "order")
         return self.contradiction is not None and certain
 
-    @property
-    def undecided(self) -> bool:
-        """Whether the reader can move the quote across the bar."""
-        return not self.verbatim and not self.refused
-
 
 def quotes(sentence: str, chunk: Chunk, given: Collection[str] = ()) -> list[Quote]:
     """Find the quote of *chunk* for *sentence* by its words: none, or one.
@@ -89,15 +93,12 @@ def quotes(sentence: str, chunk: Chunk, given: Collection[str] = ()) -> list[Quo
     question, which need not be repeated. Empty for a chunk or a sentence without words.
     """
     spans = chunk.spans or sentence_spans(chunk.text)
-    wanted = words_of(sentence)
-    if not wanted or not spans:
+    if not words_of(sentence) or not spans:
         return []
     if verbatim := [_verbatim(sentence, chunk, spans, span, given) for span in verbatim_spans(sentence, chunk.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
         return [max(verbatim, key=lambda quote: (not quote.contradiction, len(words_of(quote.text) & set(given))))]
-    title = title_of(chunk)
-    best = min(stretches(wanted, words_of(title), chunk.text, spans), key=lambda one: (-one[0], one[1]))
-    return [_nearest(sentence, chunk, spans, best, title, given)]
+    return [_nearest(sentence, chunk, spans, given)]
 
 
 def supported(quote: Quote, read: ReadPassage | None) -> float:
@@ -120,61 +121,84 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span, gi
     start, end = (touched[0][0], touched[-1][1]) if touched else span
     text = chunk.text[start:end]
     fragment = stop - begin < len(text.rstrip(".!?… "))
-    contradiction = _edit(sentence, text, (), given) if fragment else None
+    contradiction = edit_of(sentence, text, (), given) if fragment else None
     return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim=True)
 
 
-def _nearest(
-    sentence: str,
-    chunk: Chunk,
-    spans: Sequence[Span],
-    stretch: tuple[float, int, int, float],
-    title: str,
-    given: Collection[str],
-) -> Quote:
-    """Quote *stretch* with its contradiction, if any, and the passage to read for it."""
-    _, start, end, overlap = stretch
-    touched = [n for n, span in enumerate(spans) if span[0] < end and start < span[1]]
-    first, last = touched[0], touched[-1]
-    while last - first < 2 * AROUND + 1:
-        grown = [n for n in (first - 1, last + 1) if 0 <= n < len(spans) and abs(n - touched[0]) <= AROUND + 1]
-        grown = [n for n in grown if spans[max(last, n)][1] - spans[min(first, n)][0] <= LONGEST_READ]
-        if not grown:
-            break
-        first, last = min(first, *grown), max(last, *grown)
-    near = spans[first : last + 1]
-    text, window = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]]
-    contradiction: Contradiction | None = _edit(sentence, text, words_of(window) | words_of(title), given)
+def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], given: Collection[str]) -> Quote:
+    """Quote the nearest sentences with their contradiction, if any, and the passage to read for them."""
+    first, last, share = nearest(words_of(sentence), [chunk.text[begin:stop] for begin, stop in spans])
+    start, end = spans[first][0], spans[last][1]
+    most = (LONGEST_READ - (end - start)) / 2
+    near = [one for one in spans[max(0, first - AROUND) : last + AROUND + 1] if start - one[0] <= most >= one[1] - end]
+    near = near or [(start, end)]
+    text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
+    contradiction = edit_of(sentence, text, words_of(window) | words_of(title), given)
     if not contradiction and unmatched(sentence, (window, title, " ".join(given))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", given):
         contradiction = "name"
-    heading = " > ".join(dict.fromkeys(name for name in (chunk.title, chunk.section) if name))
-    passage = Passage(heading, tuple(chunk.text[begin:stop] for begin, stop in near))
+    passage = Passage.of(chunk, [chunk.text[begin:stop] for begin, stop in near])
     copy = is_copy(sentence, text)
-    return Quote(chunk.chunk_id, start, end, text, overlap, contradiction, copy=copy, passage=passage)
-
-
-def _edit(sentence: str, text: str, around: Collection[str], given: Collection[str]) -> Edit | None:
-    return "order" if is_ordered(sentence, text) else edit_of(sentence, text, around, given)
+    return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)
 
 
 def _unknown_name(sentence: str, text: str, given: Collection[str]) -> bool:
     """Whether *sentence* has a capitalised word, option or identifier, past its first word, that *text* has not."""
     flat = text.lower()
     known = {stem(word) for word in _WORD.findall(flat)} | set(given)
-    for found in _NAME.finditer(sentence):
-        name = found[0].strip("`")
-        parts = [word for word in _WORD.findall(name) if is_content(word.lower())]
-        acronym = "".join(word[0] for word in parts).lower()
-        if name.lower() in flat or acronym in known:
-            continue
-        if any(stem(word.lower()) not in known and not _is_acronym(word, flat) for word in parts):
-            return True
-    return False
+    names = (found[0].strip("`") for found in _NAME.finditer(sentence))
+    words = (word.lower() for name in names if name.lower() not in flat for word in _WORD.findall(name))
+    return any(is_content(word) and stem(word) not in known for word in words)
 
 
-def _is_acronym(word: str, flat: str) -> bool:
-    """Whether *word* is made of the first letters of words that follow each other in *flat*."""
-    between = r"\w*[\s-]+(?:(?:of|the|and|for|to|in) )?"
-    return word.isupper() and len(word) > 1 and re.search(rf"\b{between.join(word.lower())}\w*", flat) is not None
+def verbatim_spans(sentence: str, text: str) -> list[Span]:
+    """Find *sentence* in *text* word for word, apart from white space, its first letter's case and its closing mark.
+
+    No word or number is cut in two: "42" is not found in "1942" or "42.5".
+    """
+    wanted, flat = " ".join(sentence.split()), " ".join(text.split())
+    for form in dict.fromkeys((wanted, wanted.rstrip(".!?… "))):
+        if form and form[1:] in flat:
+            words = f"(?i:{re.escape(form[0])})" + r"\s+".join(map(re.escape, form[1:].split(" ")))
+            before = r"(?<![^\W_])" * form[0].isalnum() + r"(?<!\d[.,])(?<![-−])" * form[0].isdigit()
+            after = r"(?![^\W_])" * form[-1].isalnum() + r"(?![.,]\d|%)" * form[-1].isdigit()
+            if found := [m.span() for m in islice(re.finditer(before + words + after, text), _MOST_POSITIONS)]:
+                return found
+    return []
+
+
+def nearest(wanted: frozenset[str], sentences: Sequence[str]) -> tuple[int, int, float]:
+    """Find the sentence, or the two neighbours, with most of the words *wanted*: first, last, overlap."""
+    words = [words_of(sentence) for sentence in sentences]
+    alone = [overlap(wanted, own) for own in words]
+    found = [(share, i, i, share) for i, share in enumerate(alone)]
+    for i, (one, other) in enumerate(pairwise(words)):
+        both, best = overlap(wanted, one | other), max(alone[i : i + 2])
+        if best < _ENOUGH and both > best + _JOINED:
+            found.append((both - _JOINED, i, i + 1, both))
+    return min(found, key=lambda one: (-one[0], one[1]))[1:]
+
+
+def overlap(wanted: frozenset[str], words: frozenset[str]) -> float:
+    """Return the share in [0, 1] of *wanted* found in *words*."""
+    return len(wanted & words) / len(wanted) if wanted else 0.0
+
+
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> frozenset[str]:
+    """Return the stems of the content words of *text*, numbers without their commas."""
+    return frozenset(stem.replace(",", "") for stem in stems(plain(text).translate(_SIGNS)))
+
+
+def likely(sentence: str, chunks: Sequence[Chunk], most: int) -> list[Chunk]:
+    """Return at most *most* of *chunks*, those with most words of *sentence* first."""
+    wanted = words_of(sentence)
+    overlaps = [overlap(wanted, words_of(f"{title_of(chunk)} | {chunk.text}")) for chunk in chunks]
+    order = sorted(range(len(chunks)), key=lambda k: -overlaps[k])
+    return [chunks[k] for k in order if overlaps[k] >= LEAST_OVERLAP][:most]
+
+
+def title_of(chunk: Chunk) -> str:
+    """Join the chunk's title, chapter and section."""
+    return " | ".join(dict.fromkeys(part for part in (chunk.title, chunk.chapter, chunk.section) if part))

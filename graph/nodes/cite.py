@@ -6,8 +6,7 @@ import time
 
 from graph.citing.attribution import Cited, place_markers
 from graph.citing.citations import parse, without_dangling
-from graph.citing.render import numbered
-from graph.outputs import answered
+from graph.outputs import answered, numbered
 from graph.policy import Policy
 from graph.ports import PassageReader
 from graph.state import Chunk, Citation, State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.config import get_stream_writer
 
 from graph.ports import Grader, PassageReader, Retrieved
-from graph.relevance.reading import read_best
+from graph.relevance.features import read_best
 from graph.state import State
 from graph.steps import Update
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langgraph.config import get_stream_writer
 
-from graph.citing.marker_stream import MarkerStream
+from graph.citing.marked_text import MarkerStream
 from graph.ports import Retrieved, Synthesizer
 from graph.state import State
 from graph.steps import Update

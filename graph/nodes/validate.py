@@ -8,11 +8,9 @@ from typing import Any
 
 from langgraph.runtime import get_runtime
 
-from graph.bounds import bounded_int
 from graph.errors import InvalidInput
-from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy
+from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int, policy_of_run
 from graph.relevance.compound import question_parts
-from graph.run_settings import policy_of_run
 from graph.state import Question, State
 from graph.steps import Update
 

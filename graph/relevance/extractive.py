@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from graph.citing.citations import without_markers
-from graph.code_spans import code_spans
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
-from graph.relevance.thresholds import Assessment, assess
-from graph.sentences import Span, sentence_spans
+from graph.relevance.graders import Assessment, assess
+from graph.sentences import Span, code_spans, sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import asks_whether, stems
 

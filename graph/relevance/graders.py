@@ -1,15 +1,30 @@
-"""Grade chunks without a vendor: the calibrated relevance, or the calibrated cosine alone."""
+"""Assess how probable it is that a chunk is about a question and answers it; grade chunks by that, without a vendor."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
 
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration, cosine_relevance
 from graph.relevance.english import english_idf
-from graph.relevance.thresholds import grade
-from graph.state import Chunk, Question
+from graph.relevance.features import Features, Match, measure
+from graph.state import Chunk, Question, SubqueryResults
+from graph.terms import Idf, stem, words
+
+OF_ANOTHER = 0.3
+"""Share of its probability to answer that a chunk keeps where it names another year, or number, than the question.
+
+Too little for the usual bar. Not fitted: hardly a question of the fitted sets asks for another year."""
+
+LONGEST_NAMED = 10_000
+"""A text of more characters is not gone through: so much of it names this year and that."""
+
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_DIGITS = re.compile(r"\d+")
 
 
 class LocalGrader:
@@ -46,3 +61,68 @@ def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
     for chunk in sorted(chunks, key=lambda chunk: -(chunk.relevance or 0.0)):
         best.setdefault(chunk.chunk_id, chunk)
     return list(best.values())
+
+
+class Assessment(NamedTuple):
+    """One candidate: what was measured of it and its sentences, and its two probabilities in [0, 1]."""
+
+    chunk: Chunk
+    matches: tuple[Match, ...]
+    features: Features
+    relevance: float
+    answers: float
+
+
+def assess(results: SubqueryResults, idf: Idf, calibration: Calibration) -> tuple[Assessment, ...]:
+    """Assess every candidate of *results*, in its order, with both calibrated probabilities."""
+    assessed = []
+    for chunk, matches, features in measure(results, idf):
+        named = features._asdict()
+        relevance, answers = (
+            (calibration.relevance_read, calibration.answers_read)
+            if chunk.read
+            else (calibration.relevance, calibration.answers)
+        )
+        text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
+        kept = OF_ANOTHER if names_another(results.question, text) else 1.0
+        probability = answers.probability(named) * kept
+        assessed.append(Assessment(chunk, matches, features, relevance.probability(named), probability))
+    return tuple(assessed)
+
+
+def grade(subquery_results: Sequence[SubqueryResults], idf: Idf, calibration: Calibration) -> tuple[Chunk, ...]:
+    """Grade every candidate once, ordered by the mean of relevance and the probability to answer.
+
+    ``relevance`` is the calibrated probability in [0, 1] that the chunk is about what the question asks; of a compound
+    question, about the sub-question it is most about.
+    """
+    best: dict[str, Assessment] = {}
+    for results in subquery_results:
+        for one in assess(results, idf, calibration):
+            known = best.get(one.chunk.chunk_id)
+            if known is None or known.relevance < one.relevance:
+                best[one.chunk.chunk_id] = one
+    ordered = sorted(best.values(), key=lambda one: -(one.relevance + one.answers))
+    return tuple(replace(one.chunk, relevance=one.relevance) for one in ordered)
+
+
+def names_another(question: str, text: str) -> bool:
+    """Whether *question* names a year or a number that *text* does not, and *text* another one in its place.
+
+    In a year's place stands any year, in a number's one that follows the same word: for "Heron 4", "Heron 2".
+    """
+    asked = words(question)
+    if len(text) > LONGEST_NAMED or not any(word[0].isdigit() for word in asked):
+        return False
+    found = words(text)
+    held = {digits for word in found for digits in (word, *_DIGITS.findall(word))}
+    missing = {word for word in asked if word[0].isdigit() and word not in held}
+    if any(map(_YEAR.fullmatch, missing)):
+        return any(map(_YEAR.fullmatch, held))
+    numbered = {name for name, number in _numbered(asked) if number in missing}
+    return any(name in numbered for name, _ in _numbered(found))
+
+
+def _numbered(found: list[str]) -> list[tuple[str, str]]:
+    """The stems that numbers follow, each with its number."""
+    return [(stem(name), number) for name, number in pairwise(found) if number[0].isdigit() and name.isalpha()]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from graph.citing.attribution import Cited, place_markers
 from graph.citing.citations import parse
-from graph.citing.render import numbered
 from graph.nodes.cite import number_by_document
+from graph.outputs import numbered
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 
@@ -90,6 +90,7 @@ async def test_a_false_half_is_not_carried_by_a_true_one() -> None:
     [
         (f"**{PUMP}** [1] **{VALVE}** [2]", f"**{PUMP[:-1]} [1].** **{VALVE[:-1]} [2].**"),
         (f"**{PUMP[:-1]} [1].** {VALVE[:-1]} [2].", f"**{PUMP[:-1]} [1].** {VALVE[:-1]} [2]."),
+        (f"__{PUMP}__ [1]", f"__{PUMP[:-1]} [1].__"),
         (f"“{PUMP}” [1] {VALVE} [2]", f"“{PUMP[:-1]} [1].” {VALVE[:-1]} [2]."),
         (f"Yes. {PUMP} [1]", f"Yes. {PUMP[:-1]} [1]."),
         (f"No [1]. {PUMP} [1]", f"No [1]. {PUMP[:-1]} [1]."),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph.citing.citations import parse, without_dangling, without_markers
 from graph.citing.markers import Marker
-from graph.code_spans import code_spans
+from graph.sentences import code_spans
 from graph.state import Chunk
 
 CHUNKS = [

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from app.providers.rerank.reader import OnnxReader
 from graph.evidence.amounts import unmatched
 from graph.evidence.edits import edit_of
-from graph.evidence.lexical_overlap import verbatim_spans
-from graph.evidence.support import CONTRADICTED, SUPPORT_BAR, quotes, supported
+from graph.evidence.support import CONTRADICTED, SUPPORT_BAR, quotes, supported, verbatim_spans
 from graph.sentences import sentence_spans
 from graph.state import Chunk, ReadPassage
 
@@ -46,10 +45,11 @@ async def read_support(reader: OnnxReader, sentence: str, text: str = TEXT) -> f
 
 @pytest.mark.parametrize("sentence", [TEXT[s:e] for s, e in sentence_spans(TEXT)])
 def test_a_verbatim_sentence_has_full_support(sentence: str) -> None:
-    """A sentence of the chunk, letter for letter, has support 1, and its quote is that sentence."""
+    """A sentence of the chunk, whatever the case of its first letter, has support 1, and its quote is that sentence."""
     (quote,) = quotes(sentence, chunk())
     assert (quote.text, supported(quote, None)) == (sentence, 1.0)
     assert support(" ".join(sentence.split()).rstrip(".")) == 1.0
+    assert support(sentence[0].lower() + sentence[1:]) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -144,20 +144,14 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
         ("The warranty covers batteries.", "The warranty does not cover batteries.", "denial"),
         ("The warranty does not cover batteries.", "The warranty covers batteries.", "denial"),
         ("Rinse it before drying.", "Rinse it after drying.", "opposite"),
-        ("It causes bad headaches at night.", "It may causes bad headaches at night.", "strength"),
         ("Members may always vote.", "Members may vote.", "strength"),
         ("The alarm sounds.", "If the tank is full, the alarm sounds.", "condition"),
-        (
-            "The red alarm sounds at nine each day by order of the director.",
-            "The red alarm sounds at nine each day.",
-            "added",
-        ),
         ("The pump, which is red, is quick.", "The pump, which is red, is not only quick.", None),
         ("The pump is red.", "The pump is red.", None),
     ],
 )
 def test_a_near_copy_shows_its_edit(claim: str, quote: str, expected: str | None) -> None:
-    """A near copy with a name, a denial, an opposite, a stronger word, a lost condition or an addition is seen."""
+    """A near copy with a name, a denial, an opposite, a stronger word or a lost condition is seen."""
     assert edit_of(claim, quote, (), ()) == expected
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from graph.policy import MIN_CONFIDENCE
 from graph.relevance.calibration import load_calibrations
 from graph.relevance.extractive import MOST_SENTENCES, Sentence, answering_sentences
-from graph.relevance.thresholds import Assessment, assess
+from graph.relevance.graders import Assessment, assess
 from graph.sentences import sentence_spans
 from graph.state import Chunk, SubqueryResults
 

@@ -9,8 +9,7 @@ import pytest
 from graph.ports import Grader, Retrieved
 from graph.relevance.calibration import Calibration, cosine_relevance
 from graph.relevance.english import english_idf
-from graph.relevance.graders import CosineGrader, LocalGrader, best_first
-from graph.relevance.thresholds import grade
+from graph.relevance.graders import CosineGrader, LocalGrader, best_first, grade
 from graph.state import SubqueryResults
 from tests.support.synthesis import calibration, chunk, question
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.citing.marker_stream import PATIENCE, MarkerStream
+from graph.citing.marked_text import PATIENCE, MarkerStream
 from graph.state import Chunk
 
 CHUNKS = [

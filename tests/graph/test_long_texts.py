@@ -10,10 +10,9 @@ import asyncio
 
 import pytest
 
-from graph.citing.attribution import Cited, place_markers
+from graph.citing.attribution import MOST_CLAIM, Cited, place_markers
 from graph.citing.citations import parse
-from graph.citing.marker_stream import MarkerStream
-from graph.citing.verification import MOST_CLAIM
+from graph.citing.marked_text import MarkerStream
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 

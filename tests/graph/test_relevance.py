@@ -18,9 +18,8 @@ from graph.relevance.calibration import (
     cosine_relevance,
     load_calibrations,
 )
-from graph.relevance.designations import names_another
 from graph.relevance.features import FEATURE_NAMES, Features, measure
-from graph.relevance.thresholds import assess, grade
+from graph.relevance.graders import assess, grade, names_another
 from graph.sentences import sentence_spans
 from graph.state import Chunk, ReadPassage, SubqueryResults
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph.citing.render import named, numbered
-from graph.outputs import SNIPPET_CHARS, snippet
+from graph.outputs import SNIPPET_CHARS, named, numbered, snippet
 from graph.state import Citation
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.citing.claims import bare_claim
+from graph.evidence.claims import bare_claim
 
 CLAIM = "You may carry over 240 hours."
 
@@ -20,6 +20,7 @@ CLAIM = "You may carry over 240 hours."
         "**Answer:** {}",
         "Short answer: {}",
         "**Rule**: {}",
+        "**Step 1:** {}",
         "Note: {}",
         "Note that {}",
         "Please note that {}",
@@ -43,6 +44,7 @@ CLAIM = "You may carry over 240 hours."
         "2) {}",
         "**{}**",
         "*{}*",
+        "__{}__",
         "- **Answer:** {}",
         "> {}",
         "“{}”",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.cli.evaluation.questions import EvalQuestion
-from graph.result import Result
+from graph.outputs import Result
 from graph.state import Chunk, Citation
 
 

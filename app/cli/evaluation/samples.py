@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from graph.errors import InvalidInput
 from graph.ports import PassageReader, Retrieved, Retriever
 from graph.relevance.english import english_idf
-from graph.relevance.features import FEATURE_NAMES, measure
-from graph.relevance.reading import read_best
+from graph.relevance.features import FEATURE_NAMES, measure, read_best
 from graph.state import Question
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from app.cli.evaluation.measures import Asked, calibration_error, folded, measur
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.run import summarise, write_picture
 from graph.errors import InvalidInput
-from graph.result import Result
+from graph.outputs import Result
 from graph.state import Chunk, Citation
 
 

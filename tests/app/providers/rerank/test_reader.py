@@ -9,7 +9,7 @@ import pytest
 from app.providers.rerank.reader import WEIGHTS, OnnxReader
 from graph.errors import ConfigurationError
 from graph.ports import Passage
-from graph.relevance.reading import read_best, sentence_chances
+from graph.relevance.features import read_best, sentence_chances
 from graph.state import Chunk, SubqueryResults
 
 LEAVE = Passage(

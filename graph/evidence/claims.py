@@ -25,11 +25,11 @@ STATED = "stated|described|explained|shown|noted|mentioned|outlined|specified|in
 _SAID = f"{STATED}|said"
 _SOURCE = rf"(?:according\s+to|based\s+on|as\s+(?:{_SAID})\s+(?:in|by)|(?:as\s+)?per)\s+{_DOCUMENT}"
 _PROMPT = r"(?:in|from)\s+(?:the\s+)?(?:provided\s+|given\s+|above\s+)?(?:chunk|passage|context|excerpt)s?(?:\s+\d+)?"
-_LEAD = re.compile(
-    r"[\s>*_]*(?:"
+_LEADS = re.compile(
+    r"(?:[\s>*_]*(?:"
     r"(?:[-*+•]|\(?\d{1,3}[.)]|\#{1,6})\s+"
     r"|(?:(?:short|final|brief|direct|the)\s+)?(?:answer|rule|note|summary|result|conclusion|fact|key\s+point|explanation"
-    r"|response|important|tip|in\s+short|tl;dr|to\s+answer\s+your\s+question)(?:\s+is)?[*_]*:[*_]*\s*"
+    r"|response|important|tip|step|in\s+short|tl;dr|to\s+answer\s+your\s+question)(?:\s+(?:is|\d{1,2}))?[*_]*:[*_]*\s*"
     r"|(?:please\s+)?(?:note|remember|be\s+aware|keep\s+in\s+mind)[*_]*(?:\s+that|:|,)\s+"
     r"|(?:it\s+(?:is|should\s+be)|it['’]s)\s+(?:important|worth|also\s+worth|essential|noted|stated|said|specified|mentioned)"
     r"(?:\s+(?:to\s+(?:note|remember)|noting|mentioning))?\s+that\s+"
@@ -42,7 +42,7 @@ _LEAD = re.compile(
     rf"|(?=(?:the|this|our|your)\s){_DOCUMENT}\s+(?:also\s+|clearly\s+)?(?:states?|says?|notes?|explains?|mentions?|indicates?|specif(?:y|ies)|confirms?)"
     r"\s+that\s+"
     r"|(?:and|but|while|whereas|although|though|which|then|also)\b(?=\s)\s*"
-    r"|[,;:—–\s]+)",
+    r"|[,;:—–\s]+)){0,8}+",
     re.IGNORECASE,
 )
 _TAIL = re.compile(rf"\s*[,(]?\s*\b(?:{_SOURCE})\s*\)?(?P<stop>[.!]?)\Z", re.IGNORECASE)
@@ -53,10 +53,10 @@ _META = re.compile(
     re.IGNORECASE,
 )
 _TAGS = re.compile(r"\*\*|`|</?(?:b|i|em|strong|u|sup|sub|mark|span|p|br)\b[^<>]{0,80}>")
-_EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_])(?=\S)(?P<inside>[^*_\n]{1,500})(?<=\S)(?P=sign)(?!\w)")
+_EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_]|__(?=[^_\n]+ ))(?=\S)(?P<inside>[^*_\n]{1,500})(?<=\S)(?P=sign)(?!\w)")
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
-_ONE_WORD = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
-_MOST_WRAPPERS = 8
+YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
+"""A sentence whose meaning is in the one after it."""
 
 
 def bare_claim(text: str) -> str:
@@ -70,28 +70,18 @@ def bare_claim(text: str) -> str:
     if len(row) > 1 and row[0] == row[-1] == "|":
         first, *others = [cell.strip() for cell in re.split(r"(?<!\\)\|", row[1:-1]) if cell.strip()] or [""]
         text = f"{first}: {', '.join(others)}" if others else first
-    lead = _claim_start(text, 0, len(text))
-    claim = _EMPHASIS.sub(lambda found: found["inside"], _TAGS.sub("", text[lead:]))
+    asserted = _LEADS.sub("", text, count=1)
+    claim = _EMPHASIS.sub(lambda found: found["inside"], _TAGS.sub("", asserted))
     claim = _TAIL.sub(lambda found: found["stop"], " ".join(claim.split()).strip("* "))
     if quoted := _QUOTED.fullmatch(claim):
         claim = quoted[1]
     claim = claim.strip()
-    return capitalised(claim) if lead else claim
+    return claim if asserted == text else capitalised(claim)
 
 
 def capitalised(text: str) -> str:
     """Return *text* with a capital first letter, unless its first word is code ("typer.run")."""
     return text[:1].upper() + text[1:] if re.match(r"[a-z]+\b(?![.(_/@])", text) else text
-
-
-def _claim_start(text: str, start: int, end: int) -> int:
-    """Find where the claim at *start*:*end* of *text* begins, behind its wrappers."""
-    for _ in range(_MOST_WRAPPERS):
-        lead = _LEAD.match(text, start, end)
-        if lead is None:
-            break
-        start = lead.end()
-    return start
 
 
 def is_preamble(text: str) -> bool:
@@ -100,14 +90,9 @@ def is_preamble(text: str) -> bool:
     return not bare or bare.startswith("#") or bare.endswith(":") or _META.match(bare) is not None
 
 
-def is_yes_or_no(text: str) -> bool:
-    """Whether *text* is "Yes." or the like, whose meaning is in the sentence after it."""
-    return _ONE_WORD.fullmatch(text) is not None
-
-
 def claim_span(text: str, start: int, end: int) -> Span:
     """Trim what opens or ends a clause from *start*:*end*; all of it stays where nothing else is there."""
-    begin = _claim_start(text, start, end)
+    begin = end - len(_LEADS.sub("", text[start:end], count=1))
     start = begin if begin < end else start
     return start, start + len(text[start:end].rstrip(" ,;:\n\t—–"))
 
