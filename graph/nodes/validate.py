@@ -11,6 +11,7 @@ from langgraph.runtime import get_runtime
 from graph.bounds import bounded_int
 from graph.errors import InvalidInput
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy
+from graph.relevance.background import without_background
 from graph.relevance.compound import question_parts
 from graph.run_settings import policy_of_run
 from graph.state import Question, State
@@ -31,10 +32,11 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     source = raw.get("source")
     if source is not None and (not isinstance(source, str) or not source.strip()):
         raise InvalidInput("source must be a non-blank string.", "source")
+    asked = without_background(text)
     now = time.monotonic()
     return Question(
         text=text,
-        sub_questions=question_parts(text),
+        sub_questions=question_parts(asked),
         max_sources=_optional(raw, "maxSources", MAX_SOURCES) or policy.default_max_sources,
         max_tokens=_optional(raw, "maxTokens", MAX_TOKENS) or policy.default_max_tokens,
         source=source,
@@ -42,6 +44,7 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
         deadline=now + policy.request_timeout,
         relevance_threshold=policy.relevance_threshold,
         min_confidence=policy.min_confidence,
+        background=asked != text,
     )
 
 
