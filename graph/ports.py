@@ -58,6 +58,17 @@ class Synthesizer(Protocol):
         ...
 
 
+class Rewriter(Protocol):
+    """Rewrites a follow-up question so that it can be understood by itself."""
+
+    async def rewrite(self, question: str, earlier: Sequence[str], deadline: float) -> str:
+        """Return *question* complete, given the *earlier* questions of its conversation, oldest first.
+
+        *deadline* is in seconds of ``time.monotonic``. Raises ``SynthesisFailed``, also for a reply of no use.
+        """
+        ...
+
+
 class Passage(NamedTuple):
     """What the reader reads of a chunk: its title with the section, and its sentences."""
 
@@ -84,3 +95,5 @@ class Ports:
     """Reads the best chunks for the question before they are graded."""
     verifier: PassageReader | None = None
     """Reads what is cited for a sentence of the answer."""
+    rewriter: Rewriter | None = None
+    """Rewrites follow-up questions; without one they are completed with words of the question before."""

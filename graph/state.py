@@ -178,8 +178,14 @@ def timed(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
 
 
 class State(Input, Output):
-    """Everything the nodes set, in the order they run."""
+    """Everything the nodes set, in the order they run.
 
+    ``history`` alone lasts beyond a run: the questions asked so far on this thread, oldest first, each as one that
+    stands alone. ``rewritten`` is the question as it was understood, where that differs from the one asked.
+    """
+
+    history: NotRequired[list[str]]
+    rewritten: NotRequired[str]
     question: NotRequired[Question]
     subquery_results: NotRequired[list[SubqueryResults]]
     chunks: NotRequired[list[Chunk]]

@@ -1,0 +1,92 @@
+"""Keep conversations: LangGraph threads in one SQLite file, which any number of processes may have open."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.errors import StoreUnavailable
+
+FILE = "conversations.sqlite3"
+MOST_CONVERSATIONS = 1000
+"""Conversations that are kept: those continued last. Each takes a few kB."""
+
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+log = logging.getLogger("garden.service")
+
+
+class NewestCheckpoints(AsyncSqliteSaver):
+    """Keeps the newest checkpoint of each thread, for a run that stores one at its end, and so many threads."""
+
+    most_threads = MOST_CONVERSATIONS
+    _stored = 0
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store *checkpoint* in the place of the one before; every so often delete the oldest threads."""
+        await self.adelete_thread(config["configurable"]["thread_id"])
+        stored = await super().aput(config, checkpoint, metadata, new_versions)
+        if self._stored % max(1, self.most_threads // 10) == 0:
+            threads = [one.config["configurable"]["thread_id"] async for one in self.alist(None)]
+            for thread in threads[self.most_threads :]:
+                await self.adelete_thread(thread)
+        self._stored += 1
+        return stored
+
+
+class Conversations:
+    """The graph over a checkpointer that is opened by the first question of a conversation."""
+
+    def __init__(self, build: Callable[[BaseCheckpointSaver[Any]], Graph], folder: Path) -> None:
+        """*build* makes the graph over a checkpointer; the file is made in *folder*."""
+        self._build = build
+        self._folder = folder
+        self._opening = asyncio.Lock()
+        self._opened: tuple[Graph, NewestCheckpoints] | None = None
+        self._open = AsyncExitStack()
+
+    async def graph(self) -> Graph | None:
+        """Return the graph that keeps conversations; None, which is logged, where the file cannot be opened."""
+        try:
+            return (await self._ready())[0]
+        except (OSError, sqlite3.Error) as error:
+            log.warning("conversations_unavailable", extra={"failed": type(error).__name__, "reason": str(error)})
+            return None
+
+    async def forget(self, conversation: str) -> None:
+        """Delete *conversation*, if there is one of that name. Raises ``StoreUnavailable``."""
+        try:
+            await (await self._ready())[1].adelete_thread(conversation)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreUnavailable("The conversation could not be deleted.") from error
+
+    async def aclose(self) -> None:
+        """Close the file."""
+        self._opened = None
+        await self._open.aclose()
+
+    async def _ready(self) -> tuple[Graph, NewestCheckpoints]:
+        async with self._opening:
+            if self._opened is None:
+                await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+                file = NewestCheckpoints.from_conn_string(str(self._folder / FILE))
+                saver = await self._open.enter_async_context(file)
+                assert isinstance(saver, NewestCheckpoints)
+                await saver.setup()
+                self._opened = self._build(saver), saver
+            return self._opened
