@@ -10,8 +10,15 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import aiosqlite
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
@@ -26,10 +33,21 @@ log = logging.getLogger("garden.service")
 
 
 class NewestCheckpoints(AsyncSqliteSaver):
-    """Keeps the newest checkpoint of each thread, for a run that stores one at its end, and so many threads."""
+    """Keeps the newest checkpoint of each thread, for a run that stores one at its end, and so many threads.
+
+    Where SQLite fails, that is logged: a question is answered all the same, without the questions before it.
+    """
 
     most_threads = MOST_CONVERSATIONS
     _stored = 0
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return the thread's checkpoint; None also where it cannot be read."""
+        try:
+            return await super().aget_tuple(config)
+        except sqlite3.Error as error:
+            _warn("conversation_not_read", error)
+            return None
 
     async def aput(
         self,
@@ -39,14 +57,17 @@ class NewestCheckpoints(AsyncSqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store *checkpoint* in the place of the one before; every so often delete the oldest threads."""
-        await self.adelete_thread(config["configurable"]["thread_id"])
-        stored = await super().aput(config, checkpoint, metadata, new_versions)
-        if self._stored % max(1, self.most_threads // 10) == 0:
-            threads = [one.config["configurable"]["thread_id"] async for one in self.alist(None)]
-            for thread in threads[self.most_threads :]:
-                await self.adelete_thread(thread)
-        self._stored += 1
-        return stored
+        try:
+            await self.adelete_thread(config["configurable"]["thread_id"])
+            config = await super().aput(config, checkpoint, metadata, new_versions)
+            if self._stored % max(1, self.most_threads // 10) == 0:
+                threads = [one.config["configurable"]["thread_id"] async for one in self.alist(None)]
+                for thread in threads[self.most_threads :]:
+                    await self.adelete_thread(thread)
+            self._stored += 1
+        except sqlite3.Error as error:
+            _warn("conversation_not_kept", error)
+        return config
 
 
 class Conversations:
@@ -65,7 +86,7 @@ class Conversations:
         try:
             return (await self._ready())[0]
         except (OSError, sqlite3.Error) as error:
-            log.warning("conversations_unavailable", extra={"failed": type(error).__name__, "reason": str(error)})
+            _warn("conversations_unavailable", error)
             return None
 
     async def forget(self, conversation: str) -> None:
@@ -84,9 +105,13 @@ class Conversations:
         async with self._opening:
             if self._opened is None:
                 await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
-                file = NewestCheckpoints.from_conn_string(str(self._folder / FILE))
-                saver = await self._open.enter_async_context(file)
-                assert isinstance(saver, NewestCheckpoints)
+                # Each statement commits itself: one that fails, or is cancelled, leaves no lock to other processes.
+                connection = aiosqlite.connect(self._folder / FILE, isolation_level=None)
+                saver = NewestCheckpoints(await self._open.enter_async_context(connection))
                 await saver.setup()
                 self._opened = self._build(saver), saver
             return self._opened
+
+
+def _warn(event: str, error: Exception) -> None:
+    log.warning(event, extra={"failed": type(error).__name__, "reason": str(error)})

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -21,7 +20,7 @@ from app.ops.advice import ADVICE
 from app.ops.request_id import current_request_id
 from app.ops.traffic import questions_var
 from app.query_service.conversations import Conversations
-from graph.errors import Overloaded, RAGError, StoreUnavailable
+from graph.errors import Overloaded, RAGError
 from graph.result import Event, Result
 from graph.steps import failure_of
 
@@ -80,16 +79,11 @@ class QueryService:
         state: dict[str, Any] = {}
         try:
             async with self.slot(), aclosing(await self._run(fields, request_id, conversation)) as steps:
-                try:
-                    async for mode, content in steps:
-                        if mode == "values":
-                            state = content
-                        else:
-                            yield _event(content)
-                except sqlite3.Error as error:
-                    if "outcome" not in state:
-                        raise StoreUnavailable("The conversation could not be read.") from error
-                    log.warning("conversation_not_kept", extra={"failed": type(error).__name__, "reason": str(error)})
+                async for mode, content in steps:
+                    if mode == "values":
+                        state = content
+                    else:
+                        yield _event(content)
         except RAGError as error:
             yield Event("result", result=self._done(_refused(error, request_id, begun), fields))
             return

@@ -1,6 +1,7 @@
 """Tell a follow-up question, and complete it with the words of the question before it."""
 
 import re
+from itertools import takewhile
 
 from graph.relevance.compound import ARTICLES, ASKING, AUXILIARIES, named_after, question_parts, refers_back, subject_of
 from graph.terms import is_content, words
@@ -36,7 +37,7 @@ def carry_subject(question: str, earlier: str) -> str:
     *earlier* that opens alike, or is added to it. What can stand alone only loses its "and".
     """
     own, earlier = _own(question), question_parts(earlier)[-1]
-    subject = subject_of(earlier)
+    subject = subject_of(earlier) or _last_named(earlier)
     if found := _dangling(own):
         own_case = "'s" if found[0].lower() in _POSSESSIVE else ""
         completed = f"{own[: found.start()]}{subject}{own_case}{own[found.end() :]}" if subject else own
@@ -47,6 +48,11 @@ def carry_subject(question: str, earlier: str) -> str:
     else:
         completed = _with_phrase(earlier.rstrip("?!. "), own.rstrip("?!. "))
     return completed[:1].upper() + completed[1:]
+
+
+def _last_named(earlier: str) -> str:
+    """Return the content words at the end of *earlier* ("handling chemicals")."""
+    return " ".join(reversed(list(takewhile(is_content, reversed(words(earlier))))))
 
 
 def _own(question: str) -> str:

@@ -39,6 +39,7 @@ GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
         (KETTLE, "What are its parts?", "What are the green kettle's parts?"),
         (KETTLE, "What happens if it breaks?", "What happens if the green kettle breaks?"),
         (KETTLE, "Does that include the lid?", "Does the green kettle include the lid?"),
+        ("What must be worn with acids?", "Where are they stored?", "Where are acids stored?"),
         (KETTLE, "Since when?", "Since when the green kettle?"),
         (KETTLE, "But who sells lamps?", "Who sells lamps?"),
         (f"Who sells lamps? And {NOTICE}", "How long is it?", "How long is the notice period?"),
