@@ -101,10 +101,15 @@ class Conversations:
         self._opened = None
         await self._open.aclose()
 
+    def _make_file(self) -> None:
+        """Make the file readable by its owner alone; SQLite gives its -wal and -shm the same mode."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / FILE).touch(0o600)
+
     async def _ready(self) -> tuple[Graph, NewestCheckpoints]:
         async with self._opening:
             if self._opened is None:
-                await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+                await asyncio.to_thread(self._make_file)
                 # Each statement commits itself: one that fails, or is cancelled, leaves no lock to other processes.
                 connection = aiosqlite.connect(self._folder / FILE, isolation_level=None)
                 saver = NewestCheckpoints(await self._open.enter_async_context(connection))

@@ -120,6 +120,7 @@ def test_a_conversation_outlives_the_server_until_it_is_deleted(folder: Path, em
         assert stored(folder, "SELECT * FROM writes") == []
         ((kept,),) = stored(folder, "SELECT length(checkpoint) FROM checkpoints")
         assert kept < 4000
+        assert {file.stat().st_mode & 0o077 for file in folder.glob(f"{FILE}*")} == {0}
     with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as http:
         assert understood(ask(http, talk, "And for visitors?")) == f"{CHEMICALS[:-1]} for visitors?".replace(
             "for handling chemicals ", ""
