@@ -6,28 +6,38 @@ START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_a
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, cast
 
+from langgraph.channels import UntrackedValue
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict, get_type_hints
 
 from graph import nodes, routes
 from graph.errors import RAGError, RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy, form_of
 from graph.ports import Ports
 from graph.state import Input, Output, State
-from graph.steps import Step, reset_thread, step
+from graph.steps import RUN_KEYS, Step, reset_thread, step
 
 
-def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Build the graph over *ports* and *policy*; a run returns the keys of *output* (``State`` for all)."""
-    graph = StateGraph(State, context_schema=form_of(policy), input_schema=Input, output_schema=output)
+def build_graph(
+    ports: Ports, policy: Policy, output: type[Any] = Output, checkpointer: BaseCheckpointSaver[Any] | None = None
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Build the graph over *ports* and *policy*; a run returns the keys of *output* (``State`` for all).
+
+    With a *checkpointer* its threads are conversations, of which no more than the questions is kept. On LangGraph's
+    own server, which brings its checkpointer, a thread keeps everything, so that Studio can show it.
+    """
+    state = State if checkpointer is None else conversation_state()
+    graph = StateGraph(state, context_schema=form_of(policy), input_schema=Input, output_schema=output)
 
     def add(name: str, node: Step, late: RAGError | None = None) -> None:
         run = step(name, node, late)
         graph.add_node(name, reset_thread(run) if name == "validate" else run)
 
-    add("validate", partial(nodes.validate, policy=policy))
+    add("validate", partial(nodes.validate, policy=policy, rewriter=ports.rewriter))
     add(
         "retrieve",
         partial(nodes.retrieve, retriever=ports.retriever),
@@ -59,4 +69,14 @@ def build_graph(ports: Ports, policy: Policy, output: type[Any] = Output) -> Com
     graph.add_conditional_edges("cite", routes.after_cite)
     graph.add_edge("no_answer", END)
     graph.add_edge("fail", END)
-    return graph.compile(name="knowledge_garden")
+    return graph.compile(checkpointer, name="knowledge_garden")
+
+
+def conversation_state() -> type[Any]:
+    """Make the ``State`` of which a checkpointer stores nothing that a run sets for itself."""
+    fields = get_type_hints(State, include_extras=True)
+    state = TypedDict(  # type: ignore[misc]
+        "ConversationState",
+        {name: Annotated[kind, UntrackedValue] if name in RUN_KEYS else kind for name, kind in fields.items()},
+    )
+    return cast(type[Any], state)

@@ -35,6 +35,7 @@ class Result:
 
     ``answer`` cites by document (``[k]`` is the k-th of ``documents``); ``pieces`` is the same answer cut at its
     citations, for interfaces that write them otherwise. ``processing_ms`` is ``metadata.processingTimeMs``.
+    ``rewritten`` is the question as it was understood, where a follow-up was asked.
     """
 
     outcome: Outcome
@@ -50,6 +51,7 @@ class Result:
     dropped_chunks: int = 0
     timings: dict[str, float] = field(default_factory=dict)
     failure: Failure | None = None
+    rewritten: str | None = None
 
     @property
     def answered(self) -> bool:
@@ -59,7 +61,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step of a streamed answer: ``kind`` is "retrieval" (chunks), "token" (text) or "result" (a ``Result``)."""
+    """One step of a streamed answer.
+
+    ``kind`` is "rewritten" (text), "retrieval" (chunks), "token" (text) or "result" (a ``Result``).
+    """
 
     kind: str
     chunks: tuple[Chunk, ...] = ()

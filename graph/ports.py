@@ -26,6 +26,8 @@ class Retriever(Protocol):
     async def retrieve(self, question: Question) -> Retrieved:
         """Return the candidates for each of ``question.sub_questions``; no chunks when the collection is empty.
 
+        With ``question.background`` these may be those for ``question.text`` instead, whichever is nearer to them.
+
         Raises ``StoreUnavailable``, ``CollectionMissing`` or ``EmbeddingUnavailable``.
         """
         ...
@@ -52,6 +54,17 @@ class Synthesizer(Protocol):
         """Return the draft over ``chunks``, numbered from 1 in this order; await ``emit`` with each piece of text.
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
+        """
+        ...
+
+
+class Rewriter(Protocol):
+    """Rewrites a follow-up question so that it can be understood by itself."""
+
+    async def rewrite(self, question: str, earlier: Sequence[str], deadline: float) -> str:
+        """Return *question* complete, given the *earlier* questions of its conversation, oldest first.
+
+        *deadline* is in seconds of ``time.monotonic``. Raises ``SynthesisFailed``, also for a reply of no use.
         """
         ...
 
@@ -88,3 +101,5 @@ class Ports:
     """Reads the best chunks for the question before they are graded."""
     verifier: PassageReader | None = None
     """Reads what is cited for a sentence of the answer."""
+    rewriter: Rewriter | None = None
+    """Rewrites follow-up questions; without one they are completed with words of the question before."""

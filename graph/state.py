@@ -20,7 +20,8 @@ from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 class Question:
     """A question that has passed every rule of the Query API.
 
-    ``sub_questions`` are the questions it asks: itself, or those of a compound one. ``started`` and ``deadline`` are
+    ``sub_questions`` are the questions it asks: itself, or those of a compound one. ``background``: more is said in
+    ``text`` than is asked; it is searched too, and the nearer of the two is read. ``started`` and ``deadline`` are
     seconds of ``time.monotonic``; every stage gets what is left.
     """
 
@@ -33,6 +34,12 @@ class Question:
     deadline: float
     relevance_threshold: float = RELEVANCE_THRESHOLD
     min_confidence: float = MIN_CONFIDENCE
+    background: bool = False
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The texts to search: every sub-question, and with ``background`` the whole text as the last."""
+        return (*self.sub_questions, self.text) if self.background else self.sub_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +178,14 @@ def timed(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
 
 
 class State(Input, Output):
-    """Everything the nodes set, in the order they run."""
+    """Everything the nodes set, in the order they run.
 
+    ``history`` alone lasts beyond a run: the questions asked so far on this thread, oldest first, each as one that
+    stands alone. ``rewritten`` is the question as it was understood, where that differs from the one asked.
+    """
+
+    history: NotRequired[list[str]]
+    rewritten: NotRequired[str]
     question: NotRequired[Question]
     subquery_results: NotRequired[list[SubqueryResults]]
     chunks: NotRequired[list[Chunk]]

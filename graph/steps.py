@@ -27,8 +27,8 @@ class Node(Protocol):
         """Read the state, return what the node sets."""
 
 
-RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings"}
-"""The keys that a run sets."""
+RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings", "history"}
+"""The keys that a run sets for itself alone."""
 
 log = logging.getLogger("garden.graph")
 

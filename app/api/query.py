@@ -49,19 +49,28 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     async def query_stream(request: Request, source: Source = None) -> Response:
         """Stream the same answer as server-sent events."""
         fields = await read_fields(request, source)
-        events = in_own_task(service.stream(fields, request.state.request_id))
-        try:
-            first = await unless_gone(request, anext(events))
-        except BaseException:
-            await events.aclose()
-            raise
-        if first.result is not None and first.result.failure:
-            await events.aclose()
-            return failure_response(first.result.failure)
-        content = _events(first, events, evidence=bool(fields["includeEvidence"]))
-        return EventSourceResponse(content, sep="\n", send_timeout=send_timeout)
+        return await stream_response(request, service.stream(fields, request.state.request_id), fields, send_timeout)
 
     return router
+
+
+async def stream_response(
+    request: Request, stream: AsyncGenerator[Event], fields: dict[str, Any], send_timeout: float
+) -> Response:
+    """Return the response that streams the service's events; a failure before retrieval keeps its HTTP status."""
+    events = in_own_task(stream)
+    first: list[Event] = []
+    try:
+        while not first or first[-1].kind == "rewritten":
+            first.append(await unless_gone(request, anext(events)))
+    except BaseException:
+        await events.aclose()
+        raise
+    if (result := first[-1].result) and result.failure:
+        await events.aclose()
+        return failure_response(result.failure)
+    content = _events(first, events, evidence=bool(fields["includeEvidence"]))
+    return EventSourceResponse(content, sep="\n", send_timeout=send_timeout)
 
 
 async def read_fields(request: Request, source: str | None) -> dict[str, Any]:
@@ -78,12 +87,13 @@ async def read_fields(request: Request, source: str | None) -> dict[str, Any]:
     return {**{name: body.get(name) for name in names}, "source": source}
 
 
-async def _events(first: Event, events: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:
+async def _events(first: list[Event], events: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:
     """Yield the stream; ``retrieval`` comes first even where nothing was retrieved."""
     try:
-        if first.kind != "retrieval":
-            yield sse("retrieval", {"chunks": []})
-        yield sse(*wire_event(first, evidence=evidence))
+        for event in first:
+            if event.result:
+                yield sse("retrieval", {"chunks": []})
+            yield sse(*wire_event(event, evidence=evidence))
         async for event in events:
             yield sse(*wire_event(event, evidence=evidence))
     finally:

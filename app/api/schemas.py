@@ -159,10 +159,10 @@ def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
 
 
 def wire_event(event: Event, *, evidence: bool = False) -> tuple[str, dict[str, Any]]:
-    """Return name and data of an event: ``retrieval``, ``token``, then one ``answer`` or ``error``."""
+    """Return name and data of an event: ``rewritten``, ``retrieval``, ``token``, then one ``answer`` or ``error``."""
     if event.result is None:
-        if event.kind == "token":
-            return "token", {"text": event.text}
+        if event.kind != "retrieval":
+            return event.kind, {"query" if event.kind == "rewritten" else "text": event.text}
         chunks = [ChunkSummary.model_validate(chunk).model_dump(by_alias=True) for chunk in event.chunks]
         return "retrieval", {"chunks": chunks}
     if event.result.failure:

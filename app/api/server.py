@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from app.api import errors, middleware
 from app.api.api_keys import ApiKeys
 from app.api.chunks import chunk_routes
+from app.api.conversations import conversation_routes
 from app.api.documents import document_routes
 from app.api.feedback import feedback_routes
 from app.api.health import health_routes
@@ -71,6 +72,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     )
     for router in (
         query_routes(service, settings.request_timeout_seconds),
+        conversation_routes(service, settings.request_timeout_seconds),
         search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),

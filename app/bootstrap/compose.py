@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 from app.bootstrap.container import AppContainer, circuits_of
 from app.ops.health import Health
 from app.ops.tracing import make_spans
+from app.pipeline.chat_rewriter import ChatRewriter
 from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_synthesizer
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, find_embeddings
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.make import as_store, make_store
+from app.query_service.conversations import Conversations
 from app.query_service.service import QueryService
 from app.settings import Settings, load_settings
 from app.tasks.service import TaskService
@@ -77,8 +79,11 @@ def build_container(
     ports, release = parts.ports, version("knowledge-garden")
     completion: ChatCompletion | None = getattr(ports.synthesizer, "completion", None)
     spans = make_spans(settings, release)
+    policy = policy_of(settings)
+    conversations = Conversations(lambda saver: build_graph(ports, policy, State, saver), settings.data_dir)
     service = QueryService(
-        build_graph(ports, policy_of(settings), State),
+        build_graph(ports, policy, State),
+        conversations=conversations,
         slots=settings.slots,
         log_questions=settings.log_questions,
         **({"callbacks": spans.callbacks} if spans else {}),
@@ -90,7 +95,7 @@ def build_container(
         chat=getattr(ports.synthesizer, "aprobe", None),
         notes=lambda: parts.store.notes,
     )
-    closers: list[AsyncCall] = [parts.store.aclose, parts.close_models]
+    closers: list[AsyncCall] = [parts.store.aclose, parts.close_models, conversations.aclose]
     others: list[object] = [ports.synthesizer, ports.grader, spans]
     closers += [part.aclose for part in others if hasattr(part, "aclose")]
 
@@ -148,12 +153,15 @@ def make_parts(
         for one in loading:
             one.result()
         calibration = calibration_for(embedding.name, calibrations)
+        writer = synthesizer or make_synthesizer(settings, calibration)
+        completion: ChatCompletion | None = getattr(writer, "completion", None)
         ports = Ports(
             retriever=HybridRetriever(store, embedding.embeddings),
             grader=grader or make_grader(settings, calibration),
-            synthesizer=synthesizer or make_synthesizer(settings, calibration),
+            synthesizer=writer,
             reader=reader if settings.chat == EXTRACTIVE and synthesizer is None else None,
             verifier=reader,
+            rewriter=ChatRewriter(completion) if completion else None,
         )
         undone.pop_all()
     return Parts(embedding, store, ports)

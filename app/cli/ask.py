@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, suppress
+from itertools import chain
 from typing import Any
+from uuid import uuid4
 
 from rich.console import Console
 from rich.live import Live
@@ -18,6 +22,7 @@ from app.api.schemas import answer_body
 from app.cli.shared import FAILED, OK, USAGE, open_container, print_error, print_json
 from app.ops.advice import ADVICE
 from app.query_service.chunk_search import clamped, search
+from app.query_service.service import QueryService
 from app.settings import load_settings
 from graph.errors import CollectionMissing
 from graph.outputs import Result
@@ -27,37 +32,69 @@ CLOSEST_CHARS = 300
 """Longest text shown of a passage that comes close to an answer."""
 
 
-def run_ask(question: str, *, source: str | None, as_json: bool) -> int:
-    """Ask a question; print the answer as it comes, then its sources. Returns the exit status."""
+def run_ask(question: str | None, *, source: str | None, as_json: bool, chat: bool = False) -> int:
+    """Ask a question; print the answer as it comes, then its sources. Returns the exit status.
+
+    With *chat*, go on with the lines of standard input, each of which may leave out what was asked before.
+    """
     out = Console(highlight=False)
-    result = asyncio.run(_ask(out, {"query": question, "source": source}, live=out.is_terminal and not as_json))
+    conversation = uuid4().hex if chat else None
+    status = OK
+    with asyncio.Runner() as runner:  # between questions no loop runs, so that Ctrl+C ends the wait for a line
+        opened = AsyncExitStack()
+        try:
+            service = runner.run(opened.enter_async_context(open_container(load_settings()))).service
+            if conversation and service.conversations:
+                opened.push_async_callback(service.conversations.forget, conversation)
+            for asked in chain([question] if question is not None else (), _lines() if chat else ()):
+                asking = _ask(out, service, {"query": asked, "source": source}, conversation, as_json=as_json)
+                status = _show(out, runner.run(asking), as_json=as_json)
+        finally:
+            runner.run(opened.aclose())
+    return status
+
+
+def _lines() -> Iterator[str]:
+    """Yield the lines typed, but for empty ones, until the end of input or Ctrl+C."""
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            if line := input("\n? " if sys.stdin.isatty() else "").strip():
+                yield line
+
+
+async def _ask(
+    out: Console, service: QueryService, fields: dict[str, Any], conversation: str | None, *, as_json: bool
+) -> Result:
+    """Run the question; a terminal shows the provisional text until the verified answer replaces it."""
+    streamed, result = Text(), None
+    screen = Live(streamed, console=out, transient=True)
+    with Console(stderr=True).status("searching the documents …") as waiting:  # only on a terminal
+        try:
+            async for event in service.stream(fields, conversation=conversation):
+                waiting.stop()
+                if event.kind == "rewritten" and not as_json:
+                    out.print(Text(f"Asked as: {event.text}", style="dim"), soft_wrap=True)
+                if event.kind == "token" and out.is_terminal and not as_json:
+                    streamed.append(event.text)
+                    screen.start(refresh=True)
+                result = event.result
+        finally:
+            screen.stop()
+    assert result is not None  # every stream ends with one
+    return result
+
+
+def _show(out: Console, result: Result, *, as_json: bool) -> int:
+    """Print the end of a question. Returns the exit status."""
     if as_json:
-        print_json(failure_body(result.failure) if result.failure else answer_body(result, evidence=True))
+        body = failure_body(result.failure) if result.failure else answer_body(result, evidence=True)
+        print_json({**body, "rewritten": result.rewritten} if result.rewritten else body)
     if result.failure:
         print_error(result.failure.message, result.failure.error_type)
         return USAGE if result.outcome == "invalid_input" else FAILED
     if not as_json:
         _print_answer(out, answer_body(result, evidence=True))
     return OK
-
-
-async def _ask(out: Console, fields: dict[str, Any], *, live: bool) -> Result:
-    """Run the question; *live* shows the provisional text until the verified answer replaces it."""
-    streamed, result = Text(), None
-    screen = Live(streamed, console=out, transient=True)
-    async with open_container(load_settings()) as container:
-        with Console(stderr=True).status("searching the documents …") as waiting:  # only on a terminal
-            try:
-                async for event in container.service.stream(fields):
-                    waiting.stop()
-                    if event.kind == "token" and live:
-                        streamed.append(event.text)
-                        screen.start(refresh=True)
-                    result = event.result
-            finally:
-                screen.stop()
-    assert result is not None  # every stream ends with one
-    return result
 
 
 def _print_answer(out: Console, body: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ garden --help lists all commands."""
 GC_THRESHOLDS = (50_000, 20, 50)
 """Garbage collector thresholds: Python's own scan the imported libraries too often."""
 
+CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
 CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="print JSON")]
 
@@ -85,14 +86,17 @@ def serve(
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="the question")],
+    question: Annotated[str | None, typer.Argument(help="the question; may be left out with --chat")] = None,
+    chat: Annotated[bool, typer.Option("--chat", help=CHAT_HELP)] = False,
     source: Annotated[str | None, typer.Option(help="answer from this document alone")] = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Ask a question; print the answer with its sources."""
     from app.cli.ask import run_ask
 
-    return run_ask(question, source=source, as_json=as_json)
+    if question is None and not chat:
+        raise typer.BadParameter("a question is needed, or --chat", param_hint="QUESTION")
+    return run_ask(question, source=source, as_json=as_json, chat=chat)
 
 
 @app.command()

@@ -36,8 +36,8 @@ LONGEST_EMBEDDED = 1_500
 class ChunkListStore:
     """``HybridStore`` over the chunks of one ``validate_retrieval`` call."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], sub_questions: Sequence[str], embeddings: Embeddings) -> None:
-        """*rows* hold ``chunk_id``, ``text`` and perhaps ``metadata``; *sub_questions* decide what is embedded."""
+    def __init__(self, rows: Sequence[Mapping[str, Any]], questions: Sequence[str], embeddings: Embeddings) -> None:
+        """*rows* hold ``chunk_id``, ``text`` and perhaps ``metadata``; *questions* decide what is embedded."""
         chars, sentences = READ_CHARS // len(rows), READ_SENTENCES // len(rows)
         self.chunks = [_chunk(row, chars, sentences) for row in rows]
         self._texts = [
@@ -46,10 +46,10 @@ class ChunkListStore:
         ]
         self._weights = [document_weights(text) for text in self._texts]
         frequencies = Counter(term for weights in self._weights for term in weights)
-        stems = {stem for question in sub_questions for stem in question_stems(question)}
+        stems = {stem for question in questions for stem in question_stems(question)}
         idf = document_idf(len(rows), Counter({stem: frequencies[dimension(stem)] for stem in stems}))
         self._idf = {dimension(stem): idf(stem) for stem in stems}
-        self._wanted = [wanted(question, english_idf) for question in sub_questions]
+        self._wanted = [wanted(question, english_idf) for question in questions]
         self._embeddings = embeddings
 
     async def ahybrid(

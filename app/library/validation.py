@@ -22,8 +22,10 @@ from app.ops.request_id import current_request_id
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import BARE_NAMES, make_embeddings
 from app.providers.rerank.reader import OnnxReader
+from app.providers.rerank.scores import valid_unicode
 from app.settings import Settings, load_settings
 from graph.errors import RAGError
+from graph.relevance.background import without_background
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts
 from graph.relevance.english import english_idf
@@ -117,13 +119,14 @@ async def _measure(
     seconds: float,
 ) -> tuple[tuple[SubqueryResults, ...], dict[str, float] | None]:
     """Measure and read the chunks, and at the same time get Cohere's scores, if it is chosen."""
-    sub_questions = question_parts(query.strip())
-    store = ChunkListStore(chunks, sub_questions, embedding.embeddings)
+    now, text = time.monotonic(), valid_unicode(query.strip())
+    asked = without_background(text)
+    until = now + 2 * seconds
+    question = Question(text, question_parts(asked), MOST_CHUNKS, None, None, now, until, background=asked != text)
+    store = ChunkListStore(chunks, question.searched, embedding.embeddings)
     reranker = chosen_reranker(settings)
 
     async def read() -> tuple[SubqueryResults, ...]:
-        now = time.monotonic()
-        question = Question(query, sub_questions, MOST_CHUNKS, None, None, now, now + 2 * seconds)
         retrieved = await HybridRetriever(store, embedding.embeddings, MOST_CHUNKS).retrieve(question)
         return await read_best(reader, retrieved.subquery_results, MOST_READ)
 

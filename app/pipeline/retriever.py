@@ -32,6 +32,9 @@ CHANNEL_POOL = 50
 NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
 
+Searched = tuple[str, HybridQuery, list[Candidate]]
+"""A question, its query, and its best candidates."""
+
 
 class HybridRetriever:
     """Finds and measures the candidates for each part of a question."""
@@ -49,25 +52,38 @@ class HybridRetriever:
         vectors: Vectors | None = None
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
-                vectors = await aquestion_vectors(self._embeddings, question.sub_questions)
+                vectors = await aquestion_vectors(self._embeddings, question.searched)
                 queries = [
                     HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(part)), pool)
-                    for vector, part in zip(vectors, question.sub_questions, strict=True)
+                    for vector, part in zip(vectors, question.searched, strict=True)
                 ]
                 hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), where)
                 best = [_best(*one, hits.idf) for one in zip(queries, hits.candidates, strict=True)]
-                found = {one.key: one for row in best for one in row}
+                searched = list(zip(question.searched, queries, best, strict=True))
+                if question.background:
+                    searched = _nearer(searched)
+                found = {one.key: one for _, _, row in searched for one in row}
                 sentences = await self._sentences.find(list(found.values()))
         except TimeoutError as error:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
-        return Retrieved(
-            tuple(
-                SubqueryResults(part, _chunks(query, row, sentences))
-                for part, query, row in zip(question.sub_questions, queries, best, strict=True)
-            )
-        )
+        return Retrieved(tuple(SubqueryResults(part, _chunks(query, row, sentences)) for part, query, row in searched))
+
+
+def _nearer(searched: list[Searched]) -> list[Searched]:
+    """Keep the questions alone, or the last of *searched*, the whole text, where that is nearer to what it found.
+
+    A greeting leads away from every chunk; what the question leaves out ("My laptop was stolen. What now?") leads to
+    the right ones.
+    """
+    *alone, whole = searched
+    nearness = [_fused(row[0].chunk.similarity, row[0].chunk.keyword) if row else 0.0 for _, _, row in searched]
+    return [whole] if nearness[-1] > max(nearness[:-1]) else alone
+
+
+def _fused(cosine: float, keyword: float) -> float:
+    return SIMILARITY_SHARE * cosine + (1 - SIMILARITY_SHARE) * keyword
 
 
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[Candidate]:
@@ -80,8 +96,7 @@ def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int,
         weights = one.sparse or {}
         bm25 = sum(weights[term] * idf[term] for term in query.terms if term in weights)
         keyword = bm25 / most if most else 0.0
-        fused = SIMILARITY_SHARE * cosine + (1 - SIMILARITY_SHARE) * keyword
-        ranked.append((-fused, one.chunk.chunk_id, cosine, keyword, one))
+        ranked.append((-_fused(cosine, keyword), one.chunk.chunk_id, cosine, keyword, one))
     ranked.sort(key=itemgetter(0, 1))
     return [
         one._replace(chunk=replace(one.chunk, similarity=cosine, keyword=keyword))

@@ -19,6 +19,7 @@ from langgraph.graph.state import CompiledStateGraph
 from app.ops.advice import ADVICE
 from app.ops.request_id import current_request_id
 from app.ops.traffic import questions_var
+from app.query_service.conversations import Conversations
 from graph.errors import Overloaded, RAGError
 from graph.outputs import Event, Result
 from graph.steps import failure_of
@@ -40,10 +41,15 @@ class QueryService:
         slots: int,
         log_questions: bool = False,
         callbacks: Callable[[str], list[BaseCallbackHandler]] = lambda _: [],
+        conversations: Conversations | None = None,
     ) -> None:
-        """*callbacks* makes the callbacks of one run from its request id."""
+        """*callbacks* makes the callbacks of one run from its request id.
+
+        Without *conversations* every question is asked by itself.
+        """
         self._graph = graph
         self._callbacks = callbacks
+        self.conversations = conversations
         self.slots = slots
         self._slots = asyncio.Semaphore(slots)
         self._log_questions = log_questions
@@ -61,27 +67,36 @@ class QueryService:
             return self._done(_refused(error, request_id, begun), fields)
         return self._done(_result(state, request_id), fields)
 
-    async def stream(self, fields: Mapping[str, Any], request_id: str | None = None) -> AsyncGenerator[Event]:
-        """Yield "retrieval" and "token" events, and always a "result" at the end."""
+    async def stream(
+        self, fields: Mapping[str, Any], request_id: str | None = None, conversation: str | None = None
+    ) -> AsyncGenerator[Event]:
+        """Yield "rewritten", "retrieval" and "token" events, and always a "result" at the end.
+
+        A follow-up is understood from what was asked before under the same *conversation*, an id.
+        """
         request_id = request_id or current_request_id()
         begun = time.perf_counter()
         state: dict[str, Any] = {}
         try:
-            run: Any = self._graph.astream(
-                _input(fields, request_id), self._config(request_id), stream_mode=["custom", "values"]
-            )
-            async with self.slot(), aclosing(run) as steps:
+            async with self.slot(), aclosing(await self._run(fields, request_id, conversation)) as steps:
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
-                    elif "token" in content:
-                        yield Event("token", text=content["token"])
                     else:
-                        yield Event("retrieval", chunks=tuple(content["retrieval"]))
+                        yield _event(content)
         except RAGError as error:
             yield Event("result", result=self._done(_refused(error, request_id, begun), fields))
             return
         yield Event("result", result=self._done(_result(state, request_id), fields))
+
+    async def _run(self, fields: Mapping[str, Any], request_id: str, conversation: str | None) -> Any:
+        """Start a run, of a *conversation* on its thread; its state is stored once, at the end."""
+        given, config = _input(fields, request_id), self._config(request_id)
+        kept = await self.conversations.graph() if conversation and self.conversations else None
+        if kept is None:
+            return self._graph.astream(given, config, stream_mode=["custom", "values"])
+        config["configurable"] = {"thread_id": conversation}
+        return kept.astream(given, config, stream_mode=["custom", "values"], durability="exit")
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:
@@ -142,6 +157,14 @@ def _input(fields: Mapping[str, Any], request_id: str) -> Any:
     return {**{name: fields.get(name) for name in names}, "requestId": request_id}
 
 
+def _event(written: Mapping[str, Any]) -> Event:
+    """Return the event for what a node wrote into the stream."""
+    if "retrieval" in written:
+        return Event("retrieval", chunks=tuple(written["retrieval"]))
+    ((kind, text),) = written.items()
+    return Event(kind, text=text)
+
+
 def _refused(error: RAGError, request_id: str, begun: float) -> Result:
     failure = failure_of(error)
     return Result(failure.outcome, request_id, _milliseconds(begun), failure=failure)
@@ -166,4 +189,5 @@ def _result(state: Mapping[str, Any], request_id: str) -> Result:
         dropped_chunks=draft.dropped_chunks if draft else 0,
         timings=state.get("timings", {}),
         failure=state.get("failure"),
+        rewritten=state.get("rewritten"),
     )

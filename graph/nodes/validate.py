@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from langgraph.config import get_stream_writer
 from langgraph.runtime import get_runtime
 
-from graph.errors import InvalidInput
+from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int, policy_of_run
+from graph.ports import Rewriter
+from graph.relevance.background import asked_in, without_background
 from graph.relevance.compound import question_parts
+from graph.relevance.follow_up import carry_subject, is_follow_up
 from graph.state import Question, State
 from graph.steps import Update
 
+MOST_EARLIER = 3
+"""Earlier questions that are kept on a thread: a follow-up seldom goes back further."""
 
-async def validate(state: State, *, policy: Policy) -> Update:
-    """Turn the input, and the run's own settings, into a ``Question``. Raises ``InvalidInput``, naming the field."""
-    return {"question": question_of(state, policy_of_run(policy, get_runtime().context))}
+log = logging.getLogger("garden.graph")
+
+
+async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -> Update:
+    """Turn the input, and the run's own settings, into a ``Question``. Raises ``InvalidInput``, naming the field.
+
+    A follow-up on a thread is rewritten; ``rewritten`` is streamed, and ``history`` continued.
+    """
+    policy = policy_of_run(policy, get_runtime().context)
+    question, earlier = question_of(state, policy), state.get("history") or []
+    update: Update = {}
+    asked = asked_in(question.text)
+    if earlier and is_follow_up(asked):
+        rewritten = await _rewritten(asked, earlier, rewriter, question.deadline)
+        if rewritten != question.text and len(rewritten) <= policy.max_query_chars:
+            question = replace(question, text=rewritten, sub_questions=question_parts(rewritten), background=False)
+            get_stream_writer()({"rewritten": rewritten})
+            update["rewritten"] = rewritten
+    return {**update, "question": question, "history": [*earlier, without_background(question.text)][-MOST_EARLIER:]}
+
+
+async def _rewritten(asked: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:
+    """Return *asked* as a question that stands alone; where the chat model fails, by the words before it."""
+    if rewriter:
+        try:
+            return await rewriter.rewrite(asked, earlier, deadline)
+        except SynthesisFailed as error:
+            log.warning("rewriting_failed", extra={"failed": type(error).__name__, "reason": error.message})
+    return carry_subject(asked, earlier[-1])
 
 
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
@@ -29,10 +63,11 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     source = raw.get("source")
     if source is not None and (not isinstance(source, str) or not source.strip()):
         raise InvalidInput("source must be a non-blank string.", "source")
+    asked = without_background(text)
     now = time.monotonic()
     return Question(
         text=text,
-        sub_questions=question_parts(text),
+        sub_questions=question_parts(asked),
         max_sources=_optional(raw, "maxSources", MAX_SOURCES) or policy.default_max_sources,
         max_tokens=_optional(raw, "maxTokens", MAX_TOKENS) or policy.default_max_tokens,
         source=source,
@@ -40,6 +75,7 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
         deadline=now + policy.request_timeout,
         relevance_threshold=policy.relevance_threshold,
         min_confidence=policy.min_confidence,
+        background=asked != text,
     )
 
 

@@ -15,12 +15,16 @@ _CONJUNCTION = re.compile(
     rf"\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{_WH})", re.IGNORECASE
 )
 _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|moreover)\b[\s,]*", re.IGNORECASE)
-_ASKING = re.compile(rf"^{_PREPOSITION}{_WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
+ASKING = re.compile(rf"^{_PREPOSITION}{_WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
 _PRONOUNS = frozenset("it its he him his she her hers they them their theirs this that these those".split())
-_AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
-_ARTICLES = frozenset("the a an my our your".split())
+AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
+ARTICLES = frozenset("the a an my our your".split())
 _THING = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W_][\w'’-]*")
+_COUNTED = re.compile(
+    rf"{_PREPOSITION}(?:how (?:many|much)|which|what) ((?:[\w'’-]+ ){{1,3}}?)(?:{'|'.join(sorted(AUXILIARIES))})\b",
+    re.IGNORECASE,
+)
 _LONGEST_SUBJECT = 4
 _OPENING = 4
 """First words of a question, among which its auxiliary verb is; without one, a pronoun there refers back."""
@@ -35,51 +39,60 @@ def question_parts(question: str) -> tuple[str, ...]:
     """
     parts: list[str] = []
     for sentence in _QUESTION_END.split(question.strip()):
-        pieces = [piece for piece in map(_trimmed, _CONJUNCTION.split(sentence)) if piece]
-        subject = _subject(parts[0] if parts else pieces[0] if pieces else "")
-        pieces = [_with_subject(piece, subject) if parts or n else piece for n, piece in enumerate(pieces)]
-        if len(pieces) > 1 and all(_ASKING.match(piece) and _stands_alone(piece) for piece in pieces):
+        pieces = [piece for piece in map(trimmed, _CONJUNCTION.split(sentence)) if piece]
+        subject = subject_of(parts[0] if parts else pieces[0] if pieces else "")
+        pieces = [with_subject(piece, subject) if parts or n else piece for n, piece in enumerate(pieces)]
+        if len(pieces) > 1 and all(ASKING.match(piece) and stands_alone(piece) for piece in pieces):
             parts += pieces
         else:
-            parts.append(_with_subject(_trimmed(sentence), subject) if parts else _trimmed(sentence))
-    asking = all(_stands_alone(part) and (part.endswith("?") or _ASKING.match(part)) for part in parts)
+            parts.append(with_subject(trimmed(sentence), subject) if parts else trimmed(sentence))
+    asking = all(stands_alone(part) and (part.endswith("?") or ASKING.match(part)) for part in parts)
     return tuple(parts) if 2 <= len(parts) <= MOST_PARTS and asking else (question,)
 
 
-def _subject(part: str) -> str:
-    """Find what *part* asks about: the words after its first article, or its first auxiliary verb; "" for none."""
+def subject_of(part: str) -> str:
+    """Find what the question *part* asks about; "" for none.
+
+    It is what *part* counts or chooses from ("how many days can …"), or else the words after its first article, or
+    after its first auxiliary verb.
+    """
+    if (counted := _COUNTED.match(part)) and all(is_content(word) for word in words(counted[1])):
+        return counted[1].strip()
+    return named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, part)
+
+
+def named_after(marks: frozenset[str], part: str, *, keep: bool = False) -> str:
+    """Return the content words that follow the first of *marks* in *part*, with the mark if *keep*; "" for none."""
     tokens = _TOKEN.findall(part)
-    for marks, kept in ((_ARTICLES, 1), (_AUXILIARIES, 0)):
-        start = next((n for n, token in enumerate(tokens) if token.lower() in marks), len(tokens))
-        after = tokens[start + 1 : start + 1 + _LONGEST_SUBJECT]
-        if named := list(takewhile(lambda token: is_content(token.lower()), after)):
-            return " ".join([*tokens[start : start + kept], *named])
-    return ""
+    start = next((n for n, token in enumerate(tokens) if token.lower() in marks), len(tokens))
+    after = tokens[start + 1 : start + 1 + _LONGEST_SUBJECT]
+    named = list(takewhile(lambda token: is_content(token.lower()), after))
+    return " ".join([*map(str.lower, tokens[start : start + keep]), *named]) if named else ""
 
 
-def _with_subject(part: str, subject: str) -> str:
+def with_subject(part: str, subject: str) -> str:
     """Replace the first pronoun for a thing in *part* by *subject*."""
     found = _THING.search(part)
-    if not subject or not found or not _refers_back(part):
+    if not subject or not found or not refers_back(part):
         return part
     own = "'s" if found[0].lower() == "its" else ""
     return f"{part[: found.start()]}{subject}{own}{part[found.end() :]}"
 
 
-def _trimmed(piece: str) -> str:
+def trimmed(piece: str) -> str:
     """Remove the word that links *piece* to what stands before it."""
     return _LINKING.sub("", piece.strip()).strip()
 
 
-def _stands_alone(part: str) -> bool:
+def stands_alone(part: str) -> bool:
     """Whether *part* names what it asks about, so that it can be searched by itself."""
-    return len(words(part)) > 2 and not _refers_back(part) and bool(question_stems(part))
+    return len(words(part)) > 2 and not refers_back(part) and bool(question_stems(part))
 
 
-def _refers_back(part: str) -> bool:
+def refers_back(part: str) -> bool:
     """Whether a pronoun stands where the subject should ("how old was he")."""
     found = words(part)
-    opening = next((i + 1 for i, word in enumerate(found[:_OPENING]) if word in _AUXILIARIES), 0)
+    opening = next((i + 1 for i, word in enumerate(found[:_OPENING]) if word in AUXILIARIES), 0)
     if not opening:
         return not _PRONOUNS.isdisjoint(found[:_OPENING])
     return next((word for word in found[opening:] if word in _PRONOUNS or is_content(word)), "") in _PRONOUNS

@@ -11,7 +11,7 @@ import prompts
 from prompts import load_prompt, prompt_names
 
 FOLDER = Path(prompts.__file__).parent
-VALUES = {"chunks": "", "question": "", "context": "", "message": ""}
+VALUES = {"chunks": "", "question": "", "context": "", "message": "", "earlier": ""}
 
 
 def test_every_file_is_a_prompt() -> None:

@@ -1,6 +1,8 @@
 // The page put together: a question goes out, what comes back is shown as it comes.
 import { linkedQuestion, offerActions } from "./actions.js";
 import { lightClaims, writeAnswer } from "./answer.js";
+import { startColours } from "./colours.js";
+import { conversationId, renew } from "./conversation.js";
 import { bringIntoView, byId, el, say, show } from "./dom.js";
 import { startDocument } from "./document.js";
 import { refreshDocuments, startDocuments } from "./documents.js";
@@ -44,14 +46,19 @@ async function start(text) {
 
 async function follow(query, signal) {
   const relevance = new Map();
-  for await (const { name, data } of ask(query, signal)) {
-    if (name === "retrieval") {
+  let understood = query;
+  for await (const { name, data } of ask(query, conversationId, signal)) {
+    if (name === "rewritten") {
+      understood = data.query;
+      byId("asked-as").textContent = `Asked as: ${understood}`;
+      show(byId("asked-as"));
+    } else if (name === "retrieval") {
       for (const chunk of data.chunks) relevance.set(chunk.chunkId, chunk.relevance);
       stage(data.chunks.length ? `Found ${data.chunks.length} passages. Writing…` : "Nothing found.");
     } else if (name === "token") {
       byId("answer").append(data.text);
     } else if (name === "answer") {
-      finish(query, data, relevance);
+      finish(understood, data, relevance);
     }
   }
 }
@@ -62,6 +69,8 @@ function begin(query) {
   show(byId("sources"), false);
   show(byId("timings"), false);
   show(byId("actions"), false);
+  show(byId("asked-as"), false);
+  show(byId("anew"));
   byId("answer-title").textContent = query;
   show(byId("answer-title"));
   byId("answer").replaceChildren();
@@ -131,6 +140,26 @@ function busy(yes) {
   byId("go").textContent = yes ? "Ask anew" : "Ask";
 }
 
+/** Leave the conversation: what is asked next has nothing to do with what was asked before. */
+function leave() {
+  if (!byId("anew").hidden) renew();
+  show(byId("anew"), false);
+}
+
+/** Begin a new conversation, on an empty page. */
+function anew() {
+  running?.abort();
+  running = null;
+  leave();
+  settle();
+  busy(false);
+  clearNotice();
+  show(byId("result"), false);
+  question.value = "";
+  question.focus();
+  say("A new conversation");
+}
+
 function wantKey(then) {
   afterKey = then;
   byId("key-title").textContent = hasKey() ? "That key was not accepted" : "This service needs an API key";
@@ -155,28 +184,6 @@ async function refresh() {
   show(section, offer.examples.length > 0 && byId("result").hidden && !byId("outcome").firstChild);
 }
 
-const THEMES = [["", "Auto"], ["light", "Light"], ["dark", "Dark"]];
-
-function drawTheme() {
-  const chosen = document.documentElement.dataset.theme ?? "";
-  const [, label] = THEMES.find(([name]) => name === chosen) ?? THEMES[0];
-  byId("theme").textContent = label;
-  byId("theme").setAttribute("aria-label", `${label} colours`);
-}
-
-function nextTheme() {
-  const at = THEMES.findIndex(([name]) => name === (document.documentElement.dataset.theme ?? ""));
-  const [name] = THEMES[(at + 1) % THEMES.length];
-  if (name) document.documentElement.dataset.theme = name;
-  else delete document.documentElement.dataset.theme;
-  try {
-    localStorage.setItem("garden.theme", name);
-  } catch {
-    // no storage: for this visit only
-  }
-  drawTheme();
-}
-
 byId("ask").addEventListener("submit", (event) => { event.preventDefault(); start(question.value); });
 question.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
@@ -188,8 +195,8 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !document.querySelector("dialog[open]")) running?.abort(); // a dialog takes Esc for itself
 });
 byId("stop").addEventListener("click", () => running?.abort());
-byId("theme").addEventListener("click", nextTheme);
-byId("forget").addEventListener("click", () => { forget(); drawHistory(start); say("Forgotten"); question.focus(); });
+byId("forget").addEventListener("click", () => { leave(); forget(); drawHistory(start); say("Forgotten"); question.focus(); });
+byId("anew").addEventListener("click", anew);
 byId("key").addEventListener("submit", (event) => {
   event.preventDefault();
   useKey(byId("secret").value.trim());
@@ -201,7 +208,7 @@ byId("key").addEventListener("submit", (event) => {
   if (then && then !== refresh) then();
 });
 
-drawTheme();
+startColours();
 drawHistory((text) => { start(text); bringIntoView(byId("main")); });
 startUploads(refresh, wantKey);
 startDocument();

@@ -2,6 +2,7 @@
 import { events } from "./sse.js";
 
 const KEY = "garden.key";
+const CONVERSATIONS = "/api/v1/conversations";
 
 /** A refusal or failure: `code` is the service's own, or "UNREACHABLE" or "BROKEN_OFF". */
 export class Failed extends Error {
@@ -32,9 +33,12 @@ export async function json(path, options = {}) {
   return response.json();
 }
 
-/** Ask a question; yields the events of `POST /query/stream` and throws `Failed` where it ends in none. */
-export async function* ask(query, signal) {
-  const response = await reach("/query/stream", {
+/**
+ * Ask a question of a conversation; yields `rewritten` for a follow-up, then the events of `POST /query/stream`.
+ * Throws `Failed` where it ends in none.
+ */
+export async function* ask(query, conversation, signal) {
+  const response = await reach(`${CONVERSATIONS}/${conversation}/query`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ query, includeEvidence: true }),
@@ -51,6 +55,11 @@ export async function* ask(query, signal) {
     if (error instanceof Failed || error.name === "AbortError") throw error;
   }
   throw new Failed("BROKEN_OFF", "The connection broke off before the answer was complete.", { requestId });
+}
+
+/** Make the server forget a conversation; one it cannot be told to forget is deleted when it is old. */
+export function forgetConversation(conversation) {
+  reach(`${CONVERSATIONS}/${conversation}`, { method: "DELETE" }).catch(() => {});
 }
 
 /** The error that an error body stands for. */

@@ -169,6 +169,31 @@ def test_times_and_history(visitor: Visitor, address: str) -> None:
     assert page.evaluate("localStorage['garden.history']") is None
 
 
+def test_a_follow_up_is_shown_as_it_was_understood(visitor: Visitor, address: str) -> None:
+    """A follow-up shows what it was asked as, and is remembered so; a new conversation knows nothing of it."""
+    page = visitor.open(address)
+    expect(page.get_by_role("button", name="New conversation")).to_be_hidden()
+    ask(page, CHEMICALS)
+    answered(page)
+    expect(page.locator("#asked-as")).to_be_hidden()
+    ask(page, "And what about visitors?")
+    complete = "What are the safety protocols for visitors?"
+    expect(page.locator("#asked-as")).to_have_text(f"Asked as: {complete}", timeout=SLOW)
+    expect(page.locator("#history .link").first).to_have_text(complete, timeout=SLOW)
+    assert violations(page) == []
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert overflow(page) <= 0
+
+    page.get_by_role("button", name="New conversation").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Your question")).to_be_focused()
+    expect(page.locator("#result")).to_be_hidden()
+    expect(page.get_by_role("button", name="New conversation")).to_be_hidden()
+    ask(page, "And what about visitors?")
+    expect(page.locator("#history .link").first).to_have_text("And what about visitors?", timeout=SLOW)
+    expect(page.locator("#asked-as")).to_be_hidden()
+
+
 def test_history_is_bounded_and_survives_nonsense(visitor: Visitor, address: str) -> None:
     """At most twenty questions are kept, and what somebody else put there does no harm."""
     page = visitor.open(address)

@@ -64,6 +64,29 @@ def test_evidence_quotes_stand_at_their_offsets(http: httpx.Client) -> None:
         assert 0.5 <= row["support"] <= 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I was asked about this yesterday. {}",
+        "Hi team, hope you are well. {} Thanks!",
+        "Good morning! It came up in our meeting on Tuesday, and nobody was sure.\n\n{}\n\nBest regards,\nAda",
+    ],
+)
+def test_what_is_said_around_a_question_costs_no_answer(http: httpx.Client, text: str) -> None:
+    """Greeting, background and thanks change neither the answer nor what it cites, nor that a question is declined."""
+    for question in (CHEMICALS, OFF_TOPIC):
+        alone, around = (post(http, query=one).json() for one in (question, text.format(question)))
+        assert (around["answer"], around["citedDocuments"]) == (alone["answer"], alone["citedDocuments"])
+
+
+def test_background_that_the_question_needs_is_searched_and_read(http: httpx.Client) -> None:
+    """A question that says too little by itself is answered by what stands before it."""
+    alone = "How fast do I need to tell someone?"
+    assert post(http, query=alone).json()["metadata"]["answerSynthesized"] is False
+    body = post(http, query=f"Somebody stole my notebook computer on the train. {alone}").json()
+    assert "within one hour" in body["answer"]
+
+
 def test_off_topic_question_is_declined_not_failed(http: httpx.Client) -> None:
     """A question the documents do not answer is 200 with a plain sentence and no citation."""
     response = post(http, query=OFF_TOPIC)

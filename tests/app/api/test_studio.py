@@ -94,6 +94,18 @@ def test_a_run_on_a_thread_owes_nothing_to_the_runs_before_it(client: SyncLangGr
     assert [found for _, found, _, _ in ends] == [0, ends[1][1], 0, ends[1][1]]
 
 
+def test_a_thread_is_a_conversation(client: SyncLangGraphClient) -> None:
+    """On a thread a follow-up is understood from the question before; its state says as what it was asked."""
+    thread = client.threads.create()["thread_id"]
+    client.runs.wait(thread, "knowledge_garden", input={"query": CHEMICALS})
+    state: Any = client.runs.wait(thread, "knowledge_garden", input={"query": "And for visitors?"})
+    assert state["rewritten"] == "What are the safety protocols for visitors?"
+    assert state["question"]["text"] == state["rewritten"]
+    assert set(state["metadata"]) == {"processingTimeMs", "answerSynthesized", "chunksRetrieved"}
+    apart: Any = client.runs.wait(None, "knowledge_garden", input={"query": "And for visitors?"})
+    assert (apart["question"]["text"], apart.get("rewritten")) == ("And for visitors?", None)
+
+
 def test_studio_shows_each_node_at_work(client: SyncLangGraphClient) -> None:
     """The stream of updates names every node that ran, in order, with what it left in the state."""
     seen: list[str] = []

@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
+import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,8 +20,10 @@ from typer.testing import CliRunner
 
 from app.cli.main import app
 from app.cli.shared import advised
+from app.query_service.conversations import FILE
 from graph import errors
 from graph.errors import RAGError
+from tests.app.api.test_query_api import CHEMICALS
 from tests.peers.ports import held_port
 from tests.support.paths import ROOT
 
@@ -81,6 +88,55 @@ def test_an_empty_garden_says_how_to_plant(tmp_path: Path, monkeypatch: pytest.M
     assert asked.exit_code == 0
     assert "garden ingest" in asked.stderr
     assert json.loads(runner.invoke(app, ["ask", "anything at all?", "--json"]).stdout)["citedDocuments"] == []
+
+
+def test_a_chat_understands_follow_ups(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--chat` reads a question a line, says as what a follow-up was asked, and leaves nothing of it behind."""
+    data = shutil.copytree(sample_data, tmp_path / "data", ignore=shutil.ignore_patterns(f"{FILE}*"))
+    monkeypatch.setenv("DATA_DIR", str(data))
+    asked = runner.invoke(app, ["ask", CHEMICALS, "--chat"], input="and for visitors?\n\nWhat is ROS 2?\n")
+    assert asked.exit_code == 0, asked.output
+    assert "goggles" in asked.stdout
+    assert asked.stdout.count("Asked as: ") == 1
+    assert "Asked as: What are the safety protocols for visitors?" in asked.stdout
+    assert "building robot applications" in asked.stdout
+    lines = runner.invoke(app, ["ask", "--chat", "--json"], input=f"{CHEMICALS}\nand for visitors?\n").stdout
+    first, second = (json.loads(body) for body in re.split(r"(?<=^})\n", lines.strip(), flags=re.MULTILINE))
+    assert "rewritten" not in first
+    assert second["rewritten"] == "What are the safety protocols for visitors?"
+    assert runner.invoke(app, ["ask"]).exit_code == 2
+    with closing(sqlite3.connect(data / FILE)) as connection:
+        assert connection.execute("SELECT * FROM checkpoints").fetchall() == []
+
+
+@pytest.mark.parametrize("ending", ["Ctrl+C", "Ctrl+D"])
+def test_a_chat_on_a_terminal_ends_as_terminals_do(sample_data: Path, ending: str) -> None:
+    """A terminal prompts for each question; Ctrl+D, and Ctrl+C at the prompt, end the chat with status 0."""
+    ours, theirs = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "TERM": "xterm", "DATA_DIR": str(sample_data)}
+    command = [sys.executable, "-m", "app.cli", "ask", "--chat"]
+    shown = b""
+
+    def prompted() -> None:
+        nonlocal shown
+        part = b""
+        while not part.endswith(b"\n? "):
+            part += os.read(ours, 65536)
+        shown += part
+
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=ROOT) as process:
+        os.close(theirs)
+        for typed in (b"What is ROS 2?\n", b"And how does it handle node communication?\n"):
+            prompted()
+            os.write(ours, typed)
+        prompted()
+        if ending == "Ctrl+C":
+            process.send_signal(signal.SIGINT)
+        else:
+            os.write(ours, b"\x04")
+        assert process.wait(60) == 0
+    os.close(ours)
+    assert b"Asked as: How does ROS 2 handle node communication?" in shown
 
 
 def test_bad_health_says_what_to_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,22 @@ async def test_the_chunk_that_answers_comes_first(
     assert ids(retrieved)[0].removesuffix("2") == best, "of near duplicates either may be first"
     assert len(ids(retrieved)) == POOL
     assert retrieved.subquery_results[0].question == question
+
+
+async def test_what_is_said_around_a_question_is_read_where_it_leads_nearer(
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    """A greeting is not read; a background without which the question finds less is, as one text with it."""
+    retriever = HybridRetriever(store, embeddings)
+    for around, alone, read in (
+        ("Hello all, hope you are well.", "On which port does the service listen?", False),
+        ("My tomatoes get six hours of sun.", "How should I go about it?", True),
+    ):
+        text = f"{around} {alone}"
+        whole = replace(asked(alone), text=text, background=True)
+        (results,) = (await retriever.retrieve(whole)).subquery_results
+        assert results.chunks == (await retriever.retrieve(asked(text if read else alone))).subquery_results[0].chunks
+        assert results.question == (text if read else alone)
 
 
 async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:

@@ -1,0 +1,55 @@
+"""Rewrite follow-up questions with a chat model: the port ``Rewriter``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.messages import HumanMessage, SystemMessage
+
+from app.pipeline.prompt_budget import TEMPLATE_TOKENS, tokens
+from app.pipeline.quoted import harmless
+from app.providers.chat.completion import ChatCompletion
+from graph.errors import SynthesisFailed
+from graph.terms import question_stems
+from prompts import load_prompt
+
+REPLY_TOKENS = 200
+"""Longest reply: a question."""
+
+
+class ChatRewriter:
+    """Asks the chat model of ``CHAT_MODEL`` for the question in full."""
+
+    def __init__(self, completion: ChatCompletion) -> None:
+        self._completion = completion
+        self._prompt = load_prompt("standalone")
+
+    async def rewrite(self, question: str, earlier: Sequence[str], deadline: float) -> str:
+        """Return *question* complete; see ``graph.ports.Rewriter``.
+
+        Raises ``SynthesisFailed`` also where the questions do not fit the model's context, and where the reply was cut
+        off or shares no word with the questions.
+        """
+        prompt = self._prompt
+        lines = "\n".join(f"- {' '.join(harmless(one).split())}" for one in earlier)
+        user = prompt.user(earlier=lines, question=" ".join(harmless(question).split()))
+        size = tokens(prompt.system) + tokens(user) + TEMPLATE_TOKENS + REPLY_TOKENS
+        if size > self._completion.chat.context_tokens:
+            raise SynthesisFailed("The conversation does not fit the chat model's context.")
+        reply = await self._completion.complete(
+            [SystemMessage(prompt.system), HumanMessage(user)],
+            _ignore,
+            deadline=deadline,
+            max_tokens=REPLY_TOKENS,
+            trace={"prompt": prompt.label, "prompt_sha256": prompt.sha256},
+        )
+        rewritten = next((line for line in reply.text.splitlines() if line.strip()), "")
+        rewritten = rewritten.removeprefix("Rewritten question:").strip(" \t\"'“”*")
+        known = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}
+        if reply.truncated or known.isdisjoint(question_stems(rewritten)):
+            raise SynthesisFailed("The chat model did not rewrite the question.")
+        return rewritten
+
+
+async def _ignore(_: str) -> None:
+    """Take a piece of the reply: nothing is shown before all of it is there."""

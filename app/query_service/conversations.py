@@ -1,0 +1,122 @@
+"""Keep conversations: LangGraph threads in one SQLite file, which any number of processes may have open."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.errors import StoreUnavailable
+
+FILE = "conversations.sqlite3"
+MOST_CONVERSATIONS = 1000
+"""Conversations that are kept: those continued last. Each takes a few kB."""
+
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+log = logging.getLogger("garden.service")
+
+
+class NewestCheckpoints(AsyncSqliteSaver):
+    """Keeps the newest checkpoint of each thread, for a run that stores one at its end, and so many threads.
+
+    Where SQLite fails, that is logged: a question is answered all the same, without the questions before it.
+    """
+
+    most_threads = MOST_CONVERSATIONS
+    _stored = 0
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return the thread's checkpoint; None also where it cannot be read."""
+        try:
+            return await super().aget_tuple(config)
+        except sqlite3.Error as error:
+            _warn("conversation_not_read", error)
+            return None
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store *checkpoint* in the place of the one before; every so often delete the oldest threads."""
+        try:
+            await self.adelete_thread(config["configurable"]["thread_id"])
+            config = await super().aput(config, checkpoint, metadata, new_versions)
+            if self._stored % max(1, self.most_threads // 10) == 0:
+                threads = [one.config["configurable"]["thread_id"] async for one in self.alist(None)]
+                for thread in threads[self.most_threads :]:
+                    await self.adelete_thread(thread)
+            self._stored += 1
+        except sqlite3.Error as error:
+            _warn("conversation_not_kept", error)
+        return config
+
+
+class Conversations:
+    """The graph over a checkpointer that is opened by the first question of a conversation."""
+
+    def __init__(self, build: Callable[[BaseCheckpointSaver[Any]], Graph], folder: Path) -> None:
+        """*build* makes the graph over a checkpointer; the file is made in *folder*."""
+        self._build = build
+        self._folder = folder
+        self._opening = asyncio.Lock()
+        self._opened: tuple[Graph, NewestCheckpoints] | None = None
+        self._open = AsyncExitStack()
+
+    async def graph(self) -> Graph | None:
+        """Return the graph that keeps conversations; None, which is logged, where the file cannot be opened."""
+        try:
+            return (await self._ready())[0]
+        except (OSError, sqlite3.Error) as error:
+            _warn("conversations_unavailable", error)
+            return None
+
+    async def forget(self, conversation: str) -> None:
+        """Delete *conversation*, if there is one of that name. Raises ``StoreUnavailable``."""
+        try:
+            await (await self._ready())[1].adelete_thread(conversation)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreUnavailable("The conversation could not be deleted.") from error
+
+    async def aclose(self) -> None:
+        """Close the file."""
+        self._opened = None
+        await self._open.aclose()
+
+    def _make_file(self) -> None:
+        """Make the file readable by its owner alone; SQLite gives its -wal and -shm the same mode."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / FILE).touch(0o600)
+
+    async def _ready(self) -> tuple[Graph, NewestCheckpoints]:
+        async with self._opening:
+            if self._opened is None:
+                await asyncio.to_thread(self._make_file)
+                # Each statement commits itself: one that fails, or is cancelled, leaves no lock to other processes.
+                connection = aiosqlite.connect(self._folder / FILE, isolation_level=None)
+                saver = NewestCheckpoints(await self._open.enter_async_context(connection))
+                await saver.setup()
+                self._opened = self._build(saver), saver
+            return self._opened
+
+
+def _warn(event: str, error: Exception) -> None:
+    log.warning(event, extra={"failed": type(error).__name__, "reason": str(error)})

@@ -1,0 +1,156 @@
+"""Follow-up questions: which are, what they mean without a model, and what a thread keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+
+from graph.build import build_graph
+from graph.errors import ModelUnavailable
+from graph.policy import Policy
+from graph.ports import Ports
+from graph.relevance.follow_up import carry_subject, is_follow_up
+from graph.state import State
+from tests.contract.scripted_graph import Finds, Passes, Says, chunk
+
+DAYS = "How many vacation days do employees get?"
+NOTICE = "What is the notice period for employees in Germany?"
+KETTLE = "How do I descale the green kettle?"
+GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "complete"),
+    [
+        (DAYS, "and for contractors?", "How many vacation days do employees get for contractors?"),
+        (NOTICE, "and for contractors?", "What is the notice period for contractors in Germany?"),
+        (NOTICE, "What about contractors?", "What is the notice period for contractors in Germany?"),
+        (NOTICE, "And the deadline?", "What is the deadline for employees in Germany?"),
+        (NOTICE, "or in France?", "What is the notice period for employees in France?"),
+        (KETTLE, "How about the lamp?", "How do I descale the lamp?"),
+        (KETTLE, "With vinegar?", "How do I descale the green kettle with vinegar?"),
+        (DAYS, "When do they expire?", "When do vacation days expire?"),
+        (NOTICE, "How do I request it?", "How do I request the notice period?"),
+        (KETTLE, "What are its parts?", "What are the green kettle's parts?"),
+        (KETTLE, "What happens if it breaks?", "What happens if the green kettle breaks?"),
+        (KETTLE, "Does that include the lid?", "Does the green kettle include the lid?"),
+        ("What must be worn with acids?", "Where are they stored?", "Where are acids stored?"),
+        (KETTLE, "Since when?", "Since when the green kettle?"),
+        (KETTLE, "But who sells lamps?", "Who sells lamps?"),
+        (f"Who sells lamps? And {NOTICE}", "How long is it?", "How long is the notice period?"),
+    ],
+)
+def test_a_follow_up_is_completed_from_the_question_before(earlier: str, question: str, complete: str) -> None:
+    """What a follow-up leaves out, or points to, comes from the question before it."""
+    assert is_follow_up(question)
+    assert carry_subject(question, earlier) == complete
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        DAYS,
+        "What is ROS 2?",
+        "vacation carry over",
+        "How old was Elway when he won?",
+        "Is it possible to carry over vacation days?",
+        "How long does it take to get a badge?",
+        "What does it mean when the lamp flashes?",
+        "Is this service free?",
+        "What does that setting do?",
+        "Who bought the bridge and where is it now?",
+        "Thanks!",
+        "?!",
+    ],
+)
+def test_a_complete_question_is_no_follow_up(question: str) -> None:
+    """A question that names what it asks about is left alone, also where "it" or "that" stands for nothing before."""
+    assert not is_follow_up(question)
+
+
+@given(st.text(alphabet=st.sampled_from("and what it for the? x\n"), max_size=60), st.sampled_from([DAYS, KETTLE, "?"]))
+def test_any_text_can_be_completed(question: str, earlier: str) -> None:
+    """Completing never fails, and something is left."""
+    if is_follow_up(question):
+        assert carry_subject(question, earlier).strip()
+
+
+class Echo:
+    """Writes whatever it is told to, and notes what it was given; told nothing, it is down."""
+
+    def __init__(self, reply: str = "") -> None:
+        self.reply = reply
+        self.given: list[tuple[str, list[str]]] = []
+
+    async def rewrite(self, question: str, earlier: Sequence[str], deadline: float) -> str:
+        self.given.append((question, list(earlier)))
+        if not self.reply:
+            raise ModelUnavailable("The chat model cannot be reached.")
+        return self.reply
+
+
+async def states(rewriter: Echo | None, *questions: str, **policy: Any) -> list[dict[str, Any]]:
+    """The final state of each question, all on one thread of a graph with a checkpointer."""
+    ports = Ports(Finds([GRASS]), Passes(), Says("Grass is green [1]."), rewriter=rewriter)
+    graph = build_graph(ports, Policy(**policy), State, InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "one"}}
+    return [await graph.ainvoke({"query": question}, thread) for question in questions]
+
+
+async def test_a_thread_is_a_conversation() -> None:
+    """On a thread a follow-up is understood from the questions before, also after an invalid one; others from none."""
+    ends = await states(None, f"Hello. {NOTICE}", "and in France?", " ", "And for contractors?", "What is grass?")
+    assert [end.get("rewritten") for end in ends] == [
+        None,
+        "What is the notice period for employees in France?",
+        None,
+        "What is the notice period for contractors in France?",
+        None,
+    ]
+    assert [end["outcome"] for end in ends] == ["answered", "answered", "invalid_input", "answered", "answered"]
+    assert ends[3]["question"].text == ends[3]["rewritten"]
+    assert ends[2]["history"] == [NOTICE, ends[1]["rewritten"]]
+    assert ends[4]["history"] == [ends[1]["rewritten"], ends[3]["rewritten"], "What is grass?"]
+
+
+async def test_without_a_thread_nothing_is_remembered() -> None:
+    """A graph without a checkpointer asks every question by itself."""
+    graph = build_graph(Ports(Finds([GRASS]), Passes(), Says("Grass is green [1].")), Policy(), State)
+    for question in (NOTICE, "and in France?"):
+        end = await graph.ainvoke({"query": question})
+        assert (end["question"].text, end.get("rewritten")) == (question, None)
+
+
+async def test_a_thread_keeps_the_questions_and_nothing_else() -> None:
+    """A checkpointer given to the graph stores no chunk, no answer and no citation."""
+    saver = InMemorySaver()
+    graph = build_graph(Ports(Finds([GRASS]), Passes(), Says("Grass is green [1].")), Policy(), State, saver)
+    thread: Any = {"configurable": {"thread_id": "one"}}
+    await graph.ainvoke({"query": "What is grass?"}, thread, durability="exit")
+    (stored,) = list(saver.list(thread))
+    assert set(stored.checkpoint["channel_values"]) == {"query", "history", "timings"}
+
+
+async def test_the_model_rewrites_follow_ups_alone() -> None:
+    """The model gets a follow-up, without what is said around it, and the questions before; a complete one it never."""
+    model = Echo("What is the notice period in France?")
+    ends = await states(model, NOTICE, "Thanks a lot. And in France?", DAYS)
+    assert model.given == [("And in France?", [NOTICE])]
+    assert [end["question"].text for end in ends] == [NOTICE, model.reply, DAYS]
+
+
+async def test_a_model_that_is_down_costs_no_follow_up() -> None:
+    """Where the model does not rewrite, the words of the question before complete the follow-up."""
+    ends = await states(Echo(), NOTICE, "and in France?")
+    assert ends[1]["rewritten"] == "What is the notice period for employees in France?"
+
+
+async def test_a_question_too_long_to_be_completed_is_asked_as_it_is() -> None:
+    """A follow-up that would exceed the longest question is not rewritten."""
+    ends = await states(None, NOTICE, "and in the north of France?", max_query_chars=len(NOTICE) + 1)
+    assert ends[1]["question"].text == "and in the north of France?"
