@@ -185,8 +185,10 @@ class EmbeddedStore(LangChainStore):
 
     def _upsert(self, points: Sequence[Point]) -> None:
         new = [rows.row_of(point) for point in points]
+        for point in points:
+            self._fits(len(point.dense), self._known_size(), ConfigurationError)
         with self.database.writing() as connection:
-            stored = rows.stored_size(connection) or self._known_size() or len(points[0].dense)
+            stored = rows.stored_size(connection) or len(points[0].dense)
             for point in points:
                 self._fits(stored, len(point.dense), ConfigurationError)
             rows.remove(connection, "chunk_id", [point.chunk_id for point in points])
