@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from app.ingest.documents import LoadedDocument, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
-from app.providers.embeddings.minilm_encoder import MiniLMEncoder
+from app.providers.embeddings.minilm import MiniLMEncoder
 from app.providers.embeddings.weights import find_weights
 from graph.terms import stems
 

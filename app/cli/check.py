@@ -18,8 +18,8 @@ from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.salvage import salvage
 from app.ingest.tasks import read_tasks, task_documents
 from app.providers.embeddings.models import EmbeddingModel
-from app.providers.stores.database import Database
-from app.providers.stores.rows import COLUMNS, checksum
+from app.providers.stores.database import FILE, Database
+from app.providers.stores.rows import COLUMNS, checksum, stored_size
 from app.providers.stores.segments import Segment
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, StoreDamaged
@@ -88,19 +88,19 @@ def _inspect(database: Database, report: CheckReport) -> None:
                     damaged.add(document)
             report.damaged_documents = sorted(damaged)
             (report.documents,) = connection.execute("SELECT count(DISTINCT document_id) FROM chunks").fetchone()
-            (size,) = connection.execute("SELECT value FROM meta WHERE name = 'size'").fetchone()
-            for name, low, high in connection.execute("SELECT name, low, high FROM segments").fetchall():
-                if not _matches(database.folder / name, Segment.read(connection, size, low, high)):
+            size = stored_size(connection) or 0
+            for name, low, high, saved in connection.execute("SELECT name, low, high, checksum FROM segments"):
+                if not _matches(database.folder / name, saved, Segment.read(connection, size, low, high)):
                     report.damaged_segments.append(name)
     except StoreDamaged as error:
         report.database = error.message
 
 
-def _matches(folder: Path, stored: Segment) -> bool:
+def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
     """Whether a saved segment holds every one of the stored chunks with its vector."""
     try:
-        saved = Segment.open(folder)
-    except (OSError, ValueError, EOFError):
+        saved = Segment.open(folder, saved_checksum)
+    except (OSError, ValueError):
         return False
     rows = np.flatnonzero(np.isin(saved.ids, stored.ids))
     return np.array_equal(saved.ids[rows], stored.ids) and np.array_equal(saved.dense[rows], stored.dense)
@@ -112,7 +112,7 @@ async def _repair(
     """Ingest damaged documents again from their recorded paths, then from the old files what has no path."""
     report.repaired = True
     if report.database != "ok":
-        report.set_aside = str(database.set_aside())
+        report.set_aside = str(_set_aside(database.folder))
     for segment in report.damaged_segments:
         shutil.rmtree(database.folder / segment, ignore_errors=True)
     tasks = report.collection == settings.tasks_collection
@@ -141,6 +141,15 @@ async def _repair(
             report.recovered = [document.document_id for document in complete]
         await store.aoptimize()
         report.documents, report.chunks = len(await store.adocuments()), await store.acount()
+
+
+def _set_aside(folder: Path) -> Path:
+    """Move a damaged database into a folder of its own and return that; the next write begins a new one."""
+    aside = folder / f"damaged-{1 + len(list(folder.glob('damaged-*')))}"
+    aside.mkdir()
+    for path in folder.glob(f"{FILE}*"):
+        path.rename(aside / path.name)
+    return aside
 
 
 def _print_summary(report: CheckReport) -> None:

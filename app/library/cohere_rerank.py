@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 from langchain_core.documents import Document
 
+from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import Fault, fault_of
 from app.providers.rerank.models import make_reranker
-from app.providers.rerank.scores import SCORE, valid_unicode
+from app.providers.rerank.scores import SCORE
 from app.settings import Settings
 from graph.errors import RerankFailed
 from graph.state import Chunk

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
 
+from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import fault_of, rerank_error
 from app.providers.http.retry import Retry
 from app.providers.rerank.models import RERANK_SECONDS
-from app.providers.rerank.scores import SCORE, log_odds_of, sigmoid, valid_unicode
+from app.providers.rerank.scores import SCORE, log_odds_of, sigmoid
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Retrieved
 from graph.relevance.graders import best_first

@@ -15,12 +15,13 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from app.pipeline.retriever import HybridRetriever
-from app.providers.embeddings.vectors import question_vector, unit
+from app.providers.embeddings.vectors import unit
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.layout import Point, indexed_text
 from graph.errors import CollectionMissing, InvalidInput
 from graph.sentences import sentence_spans
 from graph.state import Question
+from tests.support.vectors import question_vector
 
 SIZE = 32
 FRUIT = ["Apples are red.", "Pears are green. They are sweet.", "Plums are blue.", "Figs are brown.", "Limes are sour."]

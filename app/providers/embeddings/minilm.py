@@ -8,19 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
 
-from langchain_core.embeddings import Embeddings
-
-from app.providers.embeddings.minilm_encoder import MiniLMEncoder
-from app.providers.embeddings.minilm_graph import SIZE, Precision
-from app.providers.embeddings.vectors import length_batches
+from app.providers.blocking import AsyncEmbeddings
+from app.providers.embeddings.minilm_graph import SIZE, Precision, encoder_graph
+from app.providers.embeddings.vectors import length_batches, valid_unicode
 from app.providers.embeddings.weights import MODEL_NAME
-from app.providers.http.guarded_calls import run_blocking
+from graph.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from onnxruntime import InferenceSession, SessionOptions
+    from tokenizers import Tokenizer
+
+MAX_TOKENS = 256
+"""Word pieces read of a text, the two special ones included: ``max_seq_length`` of the model's own configuration."""
+
+SPIN_MICROSECONDS = 200
+"""How long an idle thread of a session spins before it sleeps: enough to bridge two operators, not two questions."""
 
 
-class MiniLMEmbeddings(Embeddings):
+class MiniLMEmbeddings(AsyncEmbeddings):
     """Embeds on threads of its own, those of questions apart: an ingest does not hold a question back.
 
     ``question_precision`` is that of the weights for questions; documents are always embedded with the fp32 weights.
@@ -61,14 +74,6 @@ class MiniLMEmbeddings(Embeddings):
         vector: list[float] = rows[0].tolist()
         return vector
 
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """``aembed_documents`` for code that blocks."""
-        return run_blocking(self.aembed_documents(texts))
-
-    def embed_query(self, text: str) -> list[float]:
-        """``aembed_query`` for code that blocks."""
-        return run_blocking(self.aembed_query(text))
-
     def close(self) -> None:
         """Finish the running batches, cancel the waiting ones, end the threads, release the weights."""
         for pool in (self._questions, self._documents):
@@ -81,3 +86,75 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1  # systems without processor affinity
+
+
+class MiniLMEncoder:
+    """One model folder, loaded. ``encode`` may be called from many threads; the weights are shared by all.
+
+    A session, of which a run uses ``threads`` threads, is opened at the first use of its precision, or by ``load``.
+    """
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        """*folder* is that of ``find_weights``. Raises ``ConfigurationError`` when its tokenizer cannot be read."""
+        self._folder = folder
+        self._threads = threads
+        self._tokenizer = read_tokenizer(folder)
+        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._sessions: dict[Precision, InferenceSession] = {}
+        self._loading = Lock()
+
+    def encode(self, texts: Sequence[str], precision: Precision) -> NDArray[np.float32]:
+        """Return float32 [texts, 384] from one pass, padded to the longest of these texts; at least one text."""
+        import numpy as np
+
+        tokens = [self._tokenizer.encode(valid_unicode(text)).ids for text in texts]
+        ids = np.zeros((len(tokens), max(map(len, tokens))), np.int32)
+        mask = np.zeros_like(ids)
+        for row, known in enumerate(tokens):
+            ids[row, : len(known)] = known
+            mask[row, : len(known)] = 1
+        (vectors,) = self.load(precision).run(["vectors"], {"input_ids": ids, "attention_mask": mask})
+        return np.asarray(vectors, np.float32)
+
+    def load(self, precision: Precision) -> InferenceSession:
+        """Return the session of that precision; the first call opens it."""
+        with self._loading:
+            if precision not in self._sessions:
+                graph = encoder_graph(self._folder, precision)
+                self._sessions[precision] = open_session(graph, self._threads, self._folder)
+            return self._sessions[precision]
+
+    def close(self) -> None:
+        """Release the weights; the sessions end with the last run that uses them."""
+        self._sessions.clear()
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """Return the folder's tokenizer, without padding and truncation. Raises ``ConfigurationError``."""
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # the tokenizers library raises nothing more specific
+        raise ConfigurationError(f"{folder / 'tokenizer.json'} cannot be read as a tokenizer.") from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def open_session(model: bytes | str, threads: int = 1, folder: Path | None = None) -> InferenceSession:
+    """Open a session over a serialised graph or a file's name; with *folder* it maps weights of the model file there.
+
+    The weights file may be a link, as in a Hugging Face cache: ONNX Runtime gets the folder of its target.
+    """
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options: SessionOptions = SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.enable_mem_pattern = False  # a plan of memory kept for each shape helps only where shapes repeat
+    options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
+    if folder:
+        weights = (folder / "model.safetensors").resolve()
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
+    return InferenceSession(model, options, providers=["CPUExecutionProvider"])

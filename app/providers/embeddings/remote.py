@@ -8,10 +8,10 @@ from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
+from app.providers.blocking import AsyncEmbeddings
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import embedding_error
-from app.providers.http.guarded_calls import GuardedCalls, run_blocking
-from app.providers.http.retry import Retry
+from app.providers.http.retry import GuardedCalls, Retry
 from graph.errors import EmbeddingUnavailable
 
 QUESTION_SECONDS = 10.0
@@ -22,7 +22,7 @@ BATCH_SECONDS = 60.0
 Rows = list[list[float]]
 
 
-class RemoteEmbeddings(Embeddings):
+class RemoteEmbeddings(AsyncEmbeddings):
     """Passes texts on to ``inner``, at most ``batch`` at a time. Every method raises ``EmbeddingUnavailable``.
 
     ``dimension`` is None until the first vector has arrived; from then on another size is an error.
@@ -62,14 +62,6 @@ class RemoteEmbeddings(Embeddings):
 
         parts = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
         return [row for part in parts for row in await self._batches.acall(partial(ask, part))]
-
-    def embed_query(self, text: str) -> list[float]:
-        """``aembed_query`` for code that blocks."""
-        return run_blocking(self.aembed_query(text))
-
-    def embed_documents(self, texts: list[str]) -> Rows:
-        """``aembed_documents`` for code that blocks."""
-        return run_blocking(self.aembed_documents(texts))
 
     def _checked(self, rows: Any, count: int) -> Rows:
         """Check that there are *count* vectors of finite numbers, all of one size."""

@@ -20,19 +20,9 @@ BATCH_CHARACTERS = 2000
 """Of one batch, at most; one text may have more characters. Larger batches cost more per text (``bench/NOTES.md``)."""
 
 
-def document_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
-    """Embed texts to be stored, float32 [texts, d]."""
-    return unit(embeddings.embed_documents(list(texts))) if texts else np.zeros((0, 0), np.float32)
-
-
 async def adocument_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
-    """``document_vectors`` without holding the event loop."""
+    """Embed texts to be stored, float32 [texts, d], without holding the event loop."""
     return unit(await embeddings.aembed_documents(list(texts))) if texts else np.zeros((0, 0), np.float32)
-
-
-def question_vector(embeddings: Embeddings, text: str) -> Vectors:
-    """Embed one question, float32 [d]."""
-    return unit(embeddings.embed_query(text))
 
 
 async def aquestion_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
@@ -60,3 +50,8 @@ def length_batches(texts: Sequence[str]) -> list[list[int]]:
             characters = len(texts[position])
         batches[-1].append(position)
     return batches
+
+
+def valid_unicode(text: str) -> str:
+    """Replace half of a surrogate pair, which cannot be sent or tokenized, by a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")

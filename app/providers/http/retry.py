@@ -1,4 +1,4 @@
-"""One retry policy for every call that leaves this process.
+"""Guard every call that leaves this process: one retry policy, time limits, circuit breaker, error mapping.
 
 Retried are connection errors, 429 and 5xx, and nothing else; the waits grow exponentially with full jitter (Brooker,
 "Exponential Backoff and Jitter", AWS 2015), never less than the server's ``Retry-After``; no wait passes the deadline.
@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import tenacity
 
+from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import Fault, fault_of
+from graph.errors import RAGError
 
 T = TypeVar("T")
 
@@ -58,3 +60,41 @@ def _fault(state: tenacity.RetryCallState) -> Fault:
     error = state.outcome.exception() if state.outcome else None
     # A cancellation, or an exit of the process, is never retried.
     return fault_of(error) if isinstance(error, Exception) else Fault("unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedCalls:
+    """``error`` maps a vendor's exception; ``resting`` makes the error raised while the circuit is open.
+
+    ``seconds`` limits each try, ``total`` all tries and the waits between them.
+    """
+
+    circuit: Circuit
+    error: Callable[[BaseException], RAGError]
+    resting: Callable[[], RAGError]
+    seconds: float
+    total: float
+    retry: Retry = field(default_factory=Retry)
+
+    async def acall(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Await ``work()``, again where a retry may succeed. Errors of ``graph.errors`` pass, all others are mapped.
+
+        Cancelling the caller cancels the call.
+        """
+
+        async def attempt() -> T:
+            try:
+                async with asyncio.timeout(self.seconds):
+                    return await work()
+            except RAGError:
+                raise
+            except Exception as error:
+                raise self.error(error) from error
+
+        with self.circuit.guard(self.resting, _is_failure):
+            return await self.retry.acall(attempt, deadline=time.monotonic() + self.total)
+
+
+def _is_failure(error: Exception) -> bool:
+    """Whether the provider itself failed: not where it rejects one request, or lacks what was asked for."""
+    return isinstance(error, RAGError) and fault_of(error).kind not in ("rejected", "missing") and bool(error.__cause__)

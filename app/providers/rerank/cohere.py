@@ -8,12 +8,12 @@ from langchain_cohere import CohereRerank
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import Document
 
+from app.providers.blocking import AsyncReranker
 from app.providers.http.cohere_client import CohereConnection
-from app.providers.http.guarded_calls import run_blocking
 from app.providers.rerank.scores import with_scores
 
 
-class CohereReranker(CohereRerank):
+class CohereReranker(AsyncReranker, CohereRerank):
     """Cohere's ``/v2/rerank``. One call is one request; raises what the SDK raises, for the caller to map.
 
     langchain-cohere 0.6 has no ``acompress_documents`` (langchain-ai/langchain-cohere, pull request 134): the inherited
@@ -22,16 +22,10 @@ class CohereReranker(CohereRerank):
 
     connection: CohereConnection
 
-    def compress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Return every document with Cohere's score in its metadata, best first; an empty list makes no call."""
-        return run_blocking(self.acompress_documents(documents, query))
-
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """``compress_documents`` on the event loop; cancelling it ends the request."""
+        """Return every document with Cohere's score in its metadata, best first; an empty list makes no call."""
         if not documents:
             return []
         texts = [document.page_content for document in documents]

@@ -13,10 +13,10 @@ from typing import Any
 
 import httpx
 from langchain_core.callbacks import Callbacks
-from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.documents import Document
 from pydantic import PrivateAttr, SecretStr
 
-from app.providers.http.guarded_calls import run_blocking
+from app.providers.blocking import AsyncReranker
 from app.providers.http.transport import AiohttpTransport
 from app.providers.rerank.scores import with_scores
 
@@ -24,7 +24,7 @@ TOLERANCE = 0.01
 """How far rounding may put a probability outside of [0, 1]; llama.cpp sends log-odds, which go further."""
 
 
-class HttpReranker(BaseDocumentCompressor):
+class HttpReranker(AsyncReranker):
     """``POST {url}/rerank``; without ``model`` as Text Embeddings Inference has it. One call is one request.
 
     Raises what ``httpx`` raises, and ``KeyError``, ``TypeError`` or ``ValueError`` for an answer of another shape.
@@ -40,23 +40,10 @@ class HttpReranker(BaseDocumentCompressor):
     _log_odds: bool = PrivateAttr(default=False)
     """Set by the first score that is no probability: from then on the server's scores are read as log-odds."""
 
-    def compress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Return every document with its score in its metadata, best first; an empty list makes no call."""
-
-        async def once() -> Sequence[Document]:
-            try:
-                return await self.acompress_documents(documents, query)
-            finally:
-                await self.aclose()  # connections belong to the event loop that opened them
-
-        return run_blocking(once())
-
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """``compress_documents`` on the event loop; cancelling it ends the request."""
+        """Return every document with its score in its metadata, best first; an empty list makes no call."""
         if not documents:
             return []
         key = self.key.get_secret_value()

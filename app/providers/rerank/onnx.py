@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import Callbacks
-from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.documents import Document
 from pydantic import ConfigDict, PrivateAttr
 
-from app.providers.embeddings.minilm_encoder import open_session, read_tokenizer
+from app.providers.blocking import AsyncReranker
+from app.providers.embeddings.minilm import open_session, read_tokenizer
 from app.providers.embeddings.vectors import length_batches
-from app.providers.http.guarded_calls import run_blocking
 from app.providers.rerank.scores import with_scores
 from graph.errors import ConfigurationError
 
@@ -82,7 +82,7 @@ class CrossEncoder:
         return np.asarray(scores, np.float32)
 
 
-class OnnxReranker(BaseDocumentCompressor):
+class OnnxReranker(AsyncReranker):
     """Reads pairs in batches of similar length, at most as many at once as there are processors."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -93,16 +93,10 @@ class OnnxReranker(BaseDocumentCompressor):
         default_factory=lambda: ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="rerank")
     )
 
-    def compress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Return every document with its score in its metadata, best first."""
-        return run_blocking(self.acompress_documents(documents, query))
-
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """``compress_documents`` on the event loop; cancelling it drops the batches that still wait."""
+        """Return every document with its score in its metadata, best first; cancelling drops waiting batches."""
         batches = length_batches([document.page_content for document in documents])
         loop = asyncio.get_running_loop()
         work = [loop.run_in_executor(self._pool, self._scored, query, documents, batch) for batch in batches]

@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from app.providers.embeddings.minilm_encoder import open_session, read_tokenizer
+from app.providers.embeddings.minilm import open_session, read_tokenizer
+from app.providers.embeddings.vectors import valid_unicode
 from app.providers.embeddings.weights import find_weights
 from app.providers.rerank.reader_graph import ReaderGraph
-from app.providers.rerank.scores import valid_unicode
 from graph.errors import ConfigurationError
 from graph.ports import Passage
 from graph.state import ReadPassage

@@ -44,8 +44,3 @@ def log_odds_of(probability: float) -> float:
     """Invert ``sigmoid``, within ±13.8."""
     inside = min(1.0 - _EDGE, max(_EDGE, probability))
     return math.log(inside / (1.0 - inside))
-
-
-def valid_unicode(text: str) -> str:
-    """Replace half of a surrogate pair, which cannot be sent or tokenized, by a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")

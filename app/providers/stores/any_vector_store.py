@@ -13,19 +13,17 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
-from app.providers.embeddings.memory_cache import MemoryCache
 from app.providers.embeddings.vectors import Vectors, adocument_vectors
 from app.providers.http.error_mapping import store_error
-from app.providers.stores.filters import Condition, Where, conditions
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.hybrid import Candidate, Condition, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.layout import CONTENT, METADATA, Point, point_id
 from app.providers.stores.payloads import chunk_from_payload
+from app.providers.stores.sentence_vectors import CACHE_BYTES, VectorCache
 from graph.errors import ConfigurationError, StoreUnavailable
 
 WIDER = 20
 """So many times more chunks are asked for where a filter is applied to them afterwards."""
-CACHE_BYTES = 16 << 20
 log = logging.getLogger("garden.store")
 
 
@@ -37,7 +35,7 @@ class AnyVectorStore(LangChainStore):
     def __init__(self, store: VectorStore, embedding: Embeddings) -> None:
         super().__init__(embedding, type(store).__name__, None)
         self._store = store
-        self._vectors: MemoryCache[Vectors] = MemoryCache(CACHE_BYTES, lambda vector: vector.nbytes)
+        self._vectors = VectorCache(CACHE_BYTES)
         log.warning("vector_store_generic", extra={"store": self.collection, "effect": "no keywords, no store filters"})
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+
+import mmh3
 
 from graph.terms import stems
 
@@ -38,31 +39,6 @@ def highest(terms: Iterable[int], idf: Mapping[int, float]) -> float:
     return (K1 + 1.0) * sum([idf.get(term, 0.0) for term in terms])
 
 
-@lru_cache(maxsize=1 << 16)
 def dimension(stem: str) -> int:
     """The dimension of a stem, in 0..2**31."""
-    value = murmur3(stem.encode())
-    return 0x1_0000_0000 - value if value >> 31 else value
-
-
-def murmur3(data: bytes) -> int:
-    """MurmurHash3 x86 32-bit, seed 0 (Appleby, 2011, public domain)."""
-    state = 0
-    body = len(data) & ~3
-    for at in range(0, body, 4):
-        state ^= _scramble(int.from_bytes(data[at : at + 4], "little"))
-        state = (_rotate(state, 13) * 5 + 0xE6546B64) & 0xFFFFFFFF
-    if body < len(data):
-        state ^= _scramble(int.from_bytes(data[body:], "little"))
-    state ^= len(data)
-    state = ((state ^ state >> 16) * 0x85EBCA6B) & 0xFFFFFFFF
-    state = ((state ^ state >> 13) * 0xC2B2AE35) & 0xFFFFFFFF
-    return state ^ state >> 16
-
-
-def _scramble(block: int) -> int:
-    return _rotate(block * 0xCC9E2D51 & 0xFFFFFFFF, 15) * 0x1B873593 & 0xFFFFFFFF
-
-
-def _rotate(value: int, bits: int) -> int:
-    return (value << bits | value >> (32 - bits)) & 0xFFFFFFFF
+    return abs(mmh3.hash(stem))

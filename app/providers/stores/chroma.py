@@ -18,8 +18,7 @@ from app.providers.embeddings.vectors import unit
 from app.providers.http.retry import Retry
 from app.providers.stores.chroma_http import ChromaHTTP
 from app.providers.stores.chroma_rows import chroma_where, flat, own_id, payload
-from app.providers.stores.filters import Where, conditions
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import Point
 from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
 from app.providers.stores.remote import RemoteStore

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from app.providers.http.guarded_calls import GuardedCalls
+from app.providers.http.retry import GuardedCalls
 from app.providers.http.transport import AiohttpTransport
 from graph.errors import CollectionMissing
 

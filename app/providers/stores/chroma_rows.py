@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from app.providers.stores.filters import Condition, Value
+from app.providers.stores.hybrid import Condition, Value
 from app.providers.stores.layout import CONTENT, METADATA, point_id
 from graph.errors import InvalidInput
 

@@ -8,39 +8,42 @@
 A reader sees one snapshot of the collection and never waits for a writer. Writers take turns.
 
 Each write of a chunk gives it a new, higher id, so an id names one version of a chunk. ``segments`` lists the saved
-index files: the chunks with ids in (low, high] as they were after ``at`` writes. ``removed`` lists the ids deleted
-since their segment was saved, with the number of the write.
+index files: the chunks with ids in (low, high]. ``removed`` lists the ids deleted since their segment was saved.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
 from urllib.parse import quote
 
 from app.providers.stores.layout import COLLECTION_NAME
-from graph.errors import ConfigurationError, RAGError, StoreDamaged, StoreUnavailable
+from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
-FILE = "garden.sqlite3"
+FILE, VERSION = "garden.sqlite3", 3
 Inode = tuple[int, int]
-VERSION = 2
-SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
-INSERT INTO meta VALUES ('size', NULL), ('writes', 0);
-CREATE TABLE chunks (
+SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS version (id INTEGER PRIMARY KEY, writes INTEGER);
+INSERT OR IGNORE INTO version VALUES (0, 0);
+CREATE TABLE IF NOT EXISTS chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT UNIQUE NOT NULL, document_id TEXT NOT NULL,
     position INTEGER NOT NULL, content_hash TEXT NOT NULL, source TEXT, checksum INTEGER NOT NULL,
     metadata TEXT NOT NULL, words BLOB NOT NULL, dense BLOB NOT NULL, text TEXT NOT NULL, sentences BLOB NOT NULL);
-CREATE INDEX by_document ON chunks (document_id, position, content_hash, chunk_id);
-CREATE INDEX by_source ON chunks (source);
-CREATE INDEX by_status ON chunks (json_extract(metadata, '$."status"'));
-CREATE INDEX by_priority ON chunks (json_extract(metadata, '$."priority"'));
-CREATE TABLE removed (id INTEGER PRIMARY KEY, at INTEGER NOT NULL);
-CREATE TABLE segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows INTEGER, at INTEGER);
+CREATE INDEX IF NOT EXISTS by_document ON chunks (document_id, position, content_hash, chunk_id);
+CREATE INDEX IF NOT EXISTS by_source ON chunks (source);
+CREATE INDEX IF NOT EXISTS by_status ON chunks (json_extract(metadata, '$."status"'));
+CREATE INDEX IF NOT EXISTS by_priority ON chunks (json_extract(metadata, '$."priority"'));
+CREATE TABLE IF NOT EXISTS removed (id INTEGER PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows INTEGER, checksum INTEGER);
+PRAGMA user_version = {VERSION};
+COMMIT;
 """
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _NO_LOCKS = ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM")
@@ -59,66 +62,63 @@ class Database:
         if not COLLECTION_NAME.fullmatch(collection):
             raise ConfigurationError(f"The collection {collection!r} is not allowed: letters, digits, '_', '-', '.'")
         self.collection, self.folder, self.path = collection, data_dir / collection, data_dir / collection / FILE
-        self._wait = wait
+        self._wait, self._locked_once = wait, False
         self._idle: list[tuple[Inode | None, sqlite3.Connection]] = []
-        self._created: Inode | None = None
-        self._closed = False
 
     def create(self) -> None:
         """Create folder and database unless they exist. Raises ``ConfigurationError`` where that is impossible."""
+        if self.path.exists() and not os.access(self.folder, os.W_OK):
+            return  # it can be read
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            if not self._locked_once:  # SQLite takes a file system without locks for a busy writer
+                with TemporaryFile(dir=self.folder) as file:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._locked_once = True
         except OSError as error:
-            raise self._unusable(error.strerror or "it cannot be created") from error
-        with (
-            self._mapped_errors(),
-            closing(sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)) as connection,
-        ):
+            no_locks = error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
+            raise self._unusable(_NO_LOCKS_REASON if no_locks else error.strerror or "it cannot be used") from error
+        with self._mapped_errors(), closing(self._open("rwc")) as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
                 connection.execute("PRAGMA page_size = 8192")
                 if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
                     raise self._unusable(_NO_LOCKS_REASON)
-                connection.execute("BEGIN IMMEDIATE")
-                if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                    for statement in SCHEMA.split(";\n"):
-                        connection.execute(statement)
-                    connection.execute(f"PRAGMA user_version = {VERSION}")
-                connection.execute("COMMIT")
-            self._created = self._inode()
+                connection.executescript(SCHEMA)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection | None]:
+    def reading(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection | None]:
         """One snapshot of the collection; None where nothing was ever stored."""
-        with self._mapped_errors(), self._connected() as connection:
-            if connection is not None:
-                connection.execute("BEGIN")
-            yield connection
+        with self._mapped_errors():
+            inode, connection = self._inode(), None
+            with suppress(IndexError):
+                of, connection = self._idle.pop()
+                if of != inode:
+                    connection.close()
+                    connection = None
+            connection = connection or (self._connect() if inode else None)
+            try:
+                if connection is not None:
+                    connection.execute(begin)
+                yield connection
+            finally:
+                if connection is not None:
+                    connection.rollback()
+                    self._idle.append((inode, connection))
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One atomic write; on disk when the block is left."""
-        if self._created is None or self._created != self._inode():
-            self.create()
-        with self._mapped_errors(), self._connected() as connection:
-            if connection is not None:
-                connection.execute("BEGIN IMMEDIATE")
-            if connection is None or self._created != self._inode():  # a repair moved the file away meanwhile
+        self.create()
+        inode = self._inode()
+        with self.reading("BEGIN IMMEDIATE") as connection:
+            if connection is None or inode != self._inode():  # a repair moved the file away meanwhile
                 raise StoreUnavailable(f'The collection "{self.collection}" was replaced during the write: try again.')
             yield connection
-            connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'writes'")
+            connection.execute("UPDATE version SET writes = writes + 1")
             connection.execute("COMMIT")
 
-    def set_aside(self) -> Path:
-        """Move a damaged database into a folder of its own and return that; the next write begins a new one."""
-        aside = self.folder / f"damaged-{1 + len(list(self.folder.glob('damaged-*')))}"
-        aside.mkdir()
-        for path in self.folder.glob(f"{FILE}*"):
-            path.rename(aside / path.name)
-        return aside
-
     def close(self) -> None:
-        """Close every connection; from now on every call raises ``StoreUnavailable``."""
-        self._closed = True
+        """Close every connection."""
         while self._idle:
             self._idle.pop()[1].close()
 
@@ -138,49 +138,24 @@ class Database:
             return None
         return status.st_dev, status.st_ino
 
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection | None]:
-        """A pooled connection, rolled back at the end; None where there is no database."""
-        if self._closed:
-            raise StoreUnavailable(f'The collection "{self.collection}" is closed.')
-        inode = self._inode()
-        of, connection = self._idle.pop() if self._idle else (None, None)
-        if connection is not None and of != inode:
-            connection.close()
-            connection = None
-        if connection is None and inode is not None:
-            connection = self._connect()
-        try:
-            yield connection
-        finally:
-            if connection is not None:
-                self._give_back(inode, connection)
-
-    def _give_back(self, inode: Inode | None, connection: sqlite3.Connection) -> None:
-        connection.rollback()
-        self._idle.append((inode, connection))
-        if self._closed:
-            self.close()
-
     def _connect(self) -> sqlite3.Connection | None:
+        """A new connection; None while another process is about to create the tables."""
         mode = "rw" if os.access(self.folder, os.W_OK) else "ro"
         if mode == "ro" and not self.path.with_name(f"{FILE}-wal").exists():
             mode = "ro&immutable=1"  # on a read-only medium SQLite needs no lock
-        uri = f"file:{quote(str(self.path))}?mode={mode}"
-        options: Any = {"timeout": self._wait, "isolation_level": None, "check_same_thread": False}
         with ExitStack() as failed:
-            connection: sqlite3.Connection = failed.enter_context(closing(sqlite3.connect(uri, uri=True, **options)))
+            connection = failed.enter_context(closing(self._open(mode)))
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version == 0:  # another process is about to create the tables
-                return None
-            if version != VERSION:
-                raise StoreUnavailable(
-                    f'The collection "{self.collection}" was made by another version of Knowledge Garden: '
-                    f"remove {self.folder} and ingest again."
-                )
-            connection.execute("PRAGMA synchronous = FULL")
-            failed.pop_all()
-            return connection
+            if version not in (0, VERSION):
+                raise self._unusable("another version of Knowledge Garden made it; remove its folder and ingest again")
+            if version:
+                connection.execute("PRAGMA synchronous = FULL")
+                failed.pop_all()
+            return connection if version else None
+
+    def _open(self, mode: str) -> sqlite3.Connection:
+        uri = f"file:{quote(str(self.path))}?mode={mode}"
+        return sqlite3.connect(uri, self._wait, isolation_level=None, check_same_thread=False, uri=True)
 
     def _unusable(self, reason: str) -> ConfigurationError:
         return ConfigurationError(
@@ -193,19 +168,14 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._mapped(error) from error
-
-    def _mapped(self, error: sqlite3.Error) -> RAGError:
-        code = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
-        if code.startswith(_DAMAGED):
-            return self.damaged(f"{FILE}: {error}")
-        if code.startswith(_NO_LOCKS):
-            return self._unusable(_NO_LOCKS_REASON)
-        if code.startswith(_NOT_WRITABLE):
-            return self._unusable("its files cannot be written")
-        reason = f"answered with an error: {error}."
-        if code.startswith("SQLITE_BUSY"):
-            reason = f"is being written by another process and was not free within {self._wait:g} s: try again."
-        elif code.startswith(_FULL):
-            reason = "cannot grow: no space left on its disk. What is stored is safe."
-        return StoreUnavailable(f'The collection "{self.collection}" {reason}')
+            code, reason = getattr(error, "sqlite_errorname", ""), f"answered with an error: {error}."
+            if code.startswith(_DAMAGED):
+                raise self.damaged(f"{FILE}: {error}") from error
+            if code.startswith((*_NO_LOCKS, *_NOT_WRITABLE)):
+                locks = code.startswith(_NO_LOCKS)
+                raise self._unusable(_NO_LOCKS_REASON if locks else "its files cannot be written") from error
+            if code.startswith("SQLITE_BUSY"):
+                reason = f"is being written by another process and was not free within {self._wait:g} s: try again."
+            if code.startswith(_FULL):
+                reason = "cannot grow: no space left on its disk. What is stored is safe."
+            raise StoreUnavailable(f'The collection "{self.collection}" {reason}') from error

@@ -15,22 +15,22 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
+import orjson
 from langchain_core.embeddings import Embeddings
 
-from app.providers.embeddings.memory_cache import MemoryCache
 from app.providers.stores import rows
-from app.providers.stores.building import BUILD_FROM, build
+from app.providers.stores.building import build
 from app.providers.stores.database import Database
-from app.providers.stores.filters import Where, conditions
-from app.providers.stores.hybrid import Candidate, DocumentSummary, HybridHits, HybridQuery
+from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.langchain_store import LangChainStore
-from app.providers.stores.layout import Point
+from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.segments import View, current
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
 WAIT_SECONDS = 30.0  # how long a writer waits for another one; each write takes milliseconds
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
-READERS, CACHE_BYTES = 4, 48 << 20
+READERS = 4
+BUILD_FROM = 2_048  # new chunks that are worth a saved segment; fewer are held in memory by each process
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
@@ -58,7 +58,6 @@ class EmbeddedStore(LangChainStore):
         self._unbuilt = 0
         self._view: View | None = None
         self._view_lock = Lock()
-        self._known: MemoryCache[Candidate] = MemoryCache(CACHE_BYTES, lambda one: 4096 + one.sentences.nbytes)  # type: ignore[union-attr]
         self._closed = False
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
@@ -68,31 +67,33 @@ class EmbeddedStore(LangChainStore):
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
         with self.database.reading() as connection:
-            stored = rows.stored_size(connection) if connection else None
-        self._fits(stored, self._known_size(), ConfigurationError)
+            self._fits(rows.stored_size(connection) if connection else None, self._known_size(), ConfigurationError)
         self.check_size()
 
     async def aprobe(self) -> None:
         await self._read(lambda connection: self._current(connection, self._known_size()), None)
 
     async def aupsert(self, points: Sequence[Point]) -> None:
-        for point in points:
-            self._fits(len(point.dense), self._known_size(), ConfigurationError)
-            self._fits(len(points[0].dense), len(point.dense), ConfigurationError)
         for at in range(0, len(points), BATCH):
             await self._run(self._writer, lambda at=at: self._upsert(points[at : at + BATCH]))  # type: ignore[misc]
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
-        return await self._delete("document_id", document_ids)
+        return await self._run(self._writer, lambda: self._delete("document_id", document_ids))
 
     async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        return await self._delete("chunk_id", chunk_ids)
+        return await self._run(self._writer, lambda: self._delete("chunk_id", chunk_ids))
 
     async def adocuments(self) -> dict[str, str]:
-        return {document: content_hash for document, content_hash, _ in await self._select(*rows.HASHES)}
+        firsts = await self._select("document_id, content_hash, min(position)", "GROUP BY document_id")
+        return {document: content_hash for document, content_hash, _ in firsts}
 
     async def asummaries(self) -> dict[str, DocumentSummary]:
-        return {one: DocumentSummary(str(title or one), n) for one, n, title in await self._select(*rows.SUMMARIES)}
+        firsts = await self._select(
+            "document_id, count(*), (SELECT json_extract(first.metadata, '$.title') FROM chunks AS first"
+            " WHERE first.document_id = chunks.document_id ORDER BY first.position LIMIT 1)",
+            "GROUP BY document_id",
+        )
+        return {one: DocumentSummary(str(title or one), count) for one, count, title in firsts}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         return dict(await self._select("chunk_id, content_hash", f"WHERE {rows.among('document_id')}", document_ids))
@@ -111,29 +112,21 @@ class EmbeddedStore(LangChainStore):
             if view is None:
                 return nothing
             found, idf = view.hybrid(queries, limit, rows.allowed(connection, wanted))
-            ids = {own for row in found for own in row}
-            known: dict[Any, Candidate] = self._known.find(ids)
-            read = {row[0]: rows.candidate_of(row) for row in self._rows(connection, ids - known.keys())}
-            self._known.keep(read)
-            known |= read
-            return HybridHits([[known[own] for own in row if own in known] for row in found], idf)
+            ids = rows.as_json({own for row in found for own in row})
+            stored = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks WHERE {rows.among('id')}", (ids,))
+            known = {row[0]: rows.candidate_of(row) for row in self._checked(stored)}
+            return HybridHits([[known[own] for own in row] for row in found], idf)
 
         return await self._read(job, nothing)
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
-        after, last = "SELECT id FROM chunks WHERE chunk_id > ? ORDER BY chunk_id LIMIT ?", ""
         with ExitStack() as held:
             connection = held.enter_context(self.database.reading())
-
-            def page(last: str) -> list[Point]:
-                if connection is None:
-                    return []
-                ids = [own for (own,) in connection.execute(after, (last, BATCH))]
-                return sorted(map(rows.point_of, self._rows(connection, ids)), key=lambda one: one.chunk_id)
-
-            while points := await self._run(self._readers, lambda last=last: page(last)):  # type: ignore[misc]
-                yield points
-                last = points[-1].chunk_id
+            if connection is None:
+                return
+            cursor = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks ORDER BY chunk_id")
+            while page := await self._run(self._readers, lambda: [*self._checked(cursor.fetchmany(BATCH))]):
+                yield [rows.point_of(row) for row in page]
 
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
@@ -150,10 +143,10 @@ class EmbeddedStore(LangChainStore):
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         found = await self._select("chunk_id, text, metadata", f"WHERE {rows.among('chunk_id')}", chunk_ids)
-        return {own: rows.payload(text, metadata) for own, text, metadata in found}
+        return {own: {CONTENT: text, METADATA: orjson.loads(metadata)} for own, text, metadata in found}
 
     async def _remove_all(self) -> None:
-        await self._delete(None, ())
+        await self.adelete_documents(list(await self.adocuments()))
 
     async def _size(self) -> int | None:
         return await self._read(rows.stored_size, None)
@@ -176,14 +169,12 @@ class EmbeddedStore(LangChainStore):
         query, parameters = f"SELECT {columns} FROM chunks {rest}", () if values is None else (rows.as_json(values),)
         return await self._read(lambda connection: connection.execute(query, parameters).fetchall(), [])
 
-    def _rows(self, connection: sqlite3.Connection, ids: Iterable[int]) -> list[Any]:
-        """The stored rows with these ids. Raises ``StoreDamaged`` when a checksum is wrong."""
-        query = f"SELECT {rows.COLUMNS} FROM chunks WHERE {rows.among('id')}"
-        found = connection.execute(query, (rows.as_json(ids),)).fetchall()
+    def _checked(self, found: Iterable[Any]) -> Iterable[Any]:
+        """Pass on rows of ``COLUMNS``. Raises ``StoreDamaged`` when a checksum is wrong."""
         for row in found:
             if rows.checksum(row[3:]) != row[2]:
                 raise self.database.damaged(f"the checksum of chunk {row[1]!r} is wrong")
-        return found
+            yield row
 
     def _current(self, connection: sqlite3.Connection, size: int | None) -> View | None:
         """The view to search. Raises ``StoreUnavailable`` when its vectors are not of *size*."""
@@ -193,24 +184,30 @@ class EmbeddedStore(LangChainStore):
         return view
 
     def _upsert(self, points: Sequence[Point]) -> None:
-        new, size = [rows.row_of(point) for point in points], len(points[0].dense)
+        new = [rows.row_of(point) for point in points]
+        for point in points:
+            self._fits(len(point.dense), self._known_size(), ConfigurationError)
         with self.database.writing() as connection:
-            self._fits(rows.stored_size(connection), size, ConfigurationError)
-            connection.execute("UPDATE meta SET value = ? WHERE name = 'size'", (size,))
+            stored = rows.stored_size(connection) or len(points[0].dense)
+            for point in points:
+                self._fits(stored, len(point.dense), ConfigurationError)
             rows.remove(connection, "chunk_id", [point.chunk_id for point in points])
             connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
-        self._unbuilt += len(points)
+        self._written(len(points))
+
+    def _delete(self, column: str, values: Sequence[str]) -> int:
+        if not self.database.path.exists():
+            return 0
+        with self.database.writing() as connection:
+            deleted = rows.remove(connection, column, values)
+        self._written(deleted)
+        return deleted
+
+    def _written(self, chunks: int) -> None:
+        """Save segments in the background when enough was written or deleted."""
+        self._unbuilt += chunks
         if self._unbuilt >= self._build_from and not self._closed:
             self._builder.submit(self._build)
-
-    async def _delete(self, column: str | None, values: Sequence[str]) -> int:
-        def job() -> int:
-            if not self.database.path.exists():
-                return 0
-            with self.database.writing() as connection:
-                return rows.remove(connection, column, values)
-
-        return await self._run(self._writer, job)
 
     def _build(self) -> None:
         self._unbuilt = 0

@@ -11,11 +11,19 @@ from langchain_core.documents import Document
 from numpy.typing import NDArray
 
 from app.providers.stores.layout import Point
+from graph.errors import InvalidInput
 from graph.state import Chunk
 
 if TYPE_CHECKING:
     from app.providers.http.circuit import Circuit
 
+Where = Mapping[str, Any] | None
+"""A filter: ``{field: value}``, all of which must hold; a list of values means any of them.
+
+``source`` also matches the names that other pipelines give it.
+"""
+Value = str | int | None
+SOURCES = ("source", "source_doc", "source_url")
 SIMILARITY_SHARE = 0.7
 """Weight of the cosine in the order of the candidates; the rest is BM25's."""
 
@@ -64,12 +72,35 @@ class HybridHits:
     idf: dict[int, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One of ``fields`` has one of ``values``; None is "absent or null"; without values nothing matches."""
+
+    fields: tuple[str, ...]
+    values: tuple[Value, ...]
+
+
+def conditions(where: Where) -> list[Condition]:
+    """Read a filter.
+
+    Raises ``InvalidInput``, naming the field, for a value that is no text, whole number or null, and for a name with a
+    quotation mark.
+    """
+    found = []
+    for name, value in (where or {}).items():
+        values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
+        if any(isinstance(one, bool) or not isinstance(one, str | int | None) for one in values):
+            raise InvalidInput("A filter compares with text, whole numbers or null.", field=name)
+        if '"' in name:
+            raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=name)
+        found.append(Condition(SOURCES if name == SOURCES[0] else (name,), values))
+    return found
+
+
 class HybridStore(Protocol):
     """A store that is searched in both channels at once. Both methods may raise ``StoreUnavailable``."""
 
-    async def ahybrid(
-        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
-    ) -> HybridHits:
+    async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """Search ``limit`` chunks per channel and query, among those whose metadata has the values of ``where``.
 
         A store may leave out what is not among the best that the query keeps.

@@ -1,6 +1,6 @@
 """Base of the stores: a LangChain ``VectorStore`` with native asynchronous methods over the store's own operations.
 
-Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=`` (``app.providers.stores.filters``); the
+Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=`` (``app.providers.stores.hybrid.Where``); the
 store applies it, so ``k`` results are returned when ``k`` match.
 """
 
@@ -10,8 +10,7 @@ import asyncio
 import logging
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
 
+from app.providers.blocking import run_blocking
 from app.providers.embeddings.vectors import adocument_vectors, aquestion_vectors
 from app.providers.stores.hybrid import Candidate, ChunkStore, HybridQuery
 from app.providers.stores.layout import Point, indexed_text_of, sentence_texts
@@ -100,7 +100,7 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
         return self._embedding
 
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
-        return self._blocking(self.aadd_documents(documents, **kwargs))
+        return run_blocking(self.aadd_documents(documents, **kwargs), self._close_here)
 
     async def aadd_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
         """Embed and store documents and their sentences; return their ids (``ids=``, their own, or new UUIDs)."""
@@ -124,7 +124,7 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
-        return self._blocking(self.adelete(ids))
+        return run_blocking(self.adelete(ids), self._close_here)
 
     async def adelete(self, ids: list[str] | None = None, **_: Any) -> bool:
         if ids is None:
@@ -134,7 +134,7 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        return self._blocking(self.aget_by_ids(ids))
+        return run_blocking(self.aget_by_ids(ids), self._close_here)
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         found = await self._fetch(ids)
@@ -147,7 +147,7 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
         return [document for document, _ in await self.asimilarity_search_with_score(query, k, **kwargs)]
 
     def similarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> list[tuple[Document, float]]:
-        return self._blocking(self.asimilarity_search_with_score(query, k, **kwargs))
+        return run_blocking(self.asimilarity_search_with_score(query, k, **kwargs), self._close_here)
 
     async def asimilarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
@@ -183,7 +183,7 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            self._blocking(self._acheck_size())
+            run_blocking(self._acheck_size(), self._close_here)
 
     async def _acheck_size(self) -> None:
         try:
@@ -193,18 +193,6 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
                     self._fits(stored, made, ConfigurationError)
         except (RetrievalFailed, TimeoutError) as error:
             log.warning("store_not_checked", extra={"collection": self.collection, "reason": type(error).__name__})
-
-    def _blocking(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run *work* on an event loop in a thread of its own: the caller may be inside another loop."""
-
-        async def run() -> T:
-            try:
-                return await work
-            finally:
-                await self._close_here()
-
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, run()).result()
 
 
 def _document(own_id: str, payload: Mapping[str, Any] | None) -> Document:

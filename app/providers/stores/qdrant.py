@@ -17,8 +17,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from app.providers.http.retry import Retry
-from app.providers.stores.filters import Where, conditions
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
 from app.providers.stores.qdrant_connection import QdrantConnection

@@ -16,11 +16,9 @@ import numpy as np
 
 from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.bm25 import document_weights
-from app.providers.stores.filters import Condition
-from app.providers.stores.hybrid import Candidate
+from app.providers.stores.hybrid import Candidate, Condition
 from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of, point_id
 from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
-from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -143,10 +141,7 @@ def point_of(record: Any, layout: Layout) -> Point:
 
 
 def qdrant_filter(conditions: Sequence[Condition], *, nested: bool) -> models.Filter | None:
-    """The server's filter. Where metadata is not known to be *nested*, both places are asked.
-
-    Raises ``InvalidInput`` for a field that cannot be written as a path.
-    """
+    """The server's filter. Where metadata is not known to be *nested*, both places are asked."""
     from qdrant_client import models
 
     return models.Filter(must=[_any(condition, nested) for condition in conditions]) if conditions else None
@@ -158,8 +153,6 @@ def _any(condition: Condition, nested: bool) -> Any:
     if not condition.values:
         return models.HasIdCondition(has_id=[])
     fields = condition.fields[:1] if nested else condition.fields
-    if any('"' in name for name in fields):
-        raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=fields[0])
     paths = [f"{METADATA}.{name}" if _PLAIN.fullmatch(name) else f'{METADATA}."{name}"' for name in fields]
     paths += [] if nested else fields
     by_type: list[Any] = [[value for value in condition.values if isinstance(value, kind)] for kind in (str, int)]

@@ -16,10 +16,8 @@ from langchain_core.embeddings import Embeddings
 
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import store_error
-from app.providers.http.guarded_calls import GuardedCalls
-from app.providers.http.retry import Retry
-from app.providers.stores.filters import Where
-from app.providers.stores.hybrid import DocumentSummary
+from app.providers.http.retry import GuardedCalls, Retry
+from app.providers.stores.hybrid import DocumentSummary, Where
 from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.payloads import chunk_index_of, document_hashes, metadata_of
 from graph.errors import CollectionMissing, StoreUnavailable

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.providers.embeddings.memory_cache import MemoryCache
 from app.providers.embeddings.vectors import Vectors, adocument_vectors
 from app.providers.stores.hybrid import Candidate, HybridStore
 from app.providers.stores.layout import sentence_texts
@@ -18,6 +19,34 @@ from graph.sentences import Span, sentence_spans
 MOST_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
 CACHE_BYTES = 16 << 20
+
+
+class VectorCache:
+    """Keeps the most recently used vectors, at most ``budget`` bytes of them; safe for threads."""
+
+    def __init__(self, budget: int) -> None:
+        self._left = budget
+        self._known: OrderedDict[Hashable, Vectors] = OrderedDict()
+        self._guard = Lock()
+
+    def find(self, keys: Iterable[Hashable]) -> dict[Hashable, Vectors]:
+        """Return those of the keys that are known."""
+        with self._guard:
+            found = {key: self._known[key] for key in keys if key in self._known}
+            for key in found:
+                self._known.move_to_end(key)
+        return found
+
+    def keep(self, values: Mapping[Hashable, Vectors]) -> None:
+        """Keep these; forget the least recently used when the budget is spent."""
+        with self._guard:
+            for key, value in values.items():
+                if key not in self._known:
+                    self._known[key] = value
+                    self._left -= value.nbytes
+            while self._left < 0:
+                _, old = self._known.popitem(last=False)
+                self._left += old.nbytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +63,7 @@ class SentenceVectors:
     def __init__(self, store: HybridStore, embeddings: Embeddings) -> None:
         self._store = store
         self._embeddings = embeddings
-        self._embedded: MemoryCache[Vectors] = MemoryCache(CACHE_BYTES, lambda vectors: vectors.nbytes)
+        self._embedded = VectorCache(CACHE_BYTES)
 
     async def find(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
         """Per ``key`` the sentences of each candidate; past ``MOST_SENTENCES`` without vectors."""

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from app.pipeline.retriever import POOL, HybridRetriever
 from app.providers.embeddings.minilm import MiniLMEmbeddings
-from app.providers.embeddings.vectors import document_vectors, question_vector
 from app.providers.stores.bm25 import AVERAGE_STEMS, K1, B
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
@@ -30,6 +29,7 @@ from graph.ports import Retrieved
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Question
 from graph.terms import question_stems, stems
+from tests.support.vectors import document_vectors, question_vector
 
 GARDEN = {
     "acid": ("Safety manual", "Acids are stored below eye level. Wear gloves and a face shield when you pour them."),

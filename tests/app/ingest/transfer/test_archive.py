@@ -17,7 +17,6 @@ import pytest
 from app.ingest.transfer.archive import GROUP, GROUP_BYTES, PARTS, Archive, Head, write_archive
 from app.ingest.transfer.copy import copy
 from app.providers.embeddings.models import EmbeddingModel
-from app.providers.embeddings.vectors import question_vector
 from app.providers.stores.chroma import ChromaStore
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import HybridQuery
@@ -28,6 +27,7 @@ from graph.errors import ConfigurationError, InvalidInput
 from tests.contract.vector_store_kit import EMBEDDING, FRUIT, SIZE, point
 from tests.peers.chroma_server import ChromaServer
 from tests.peers.qdrant_peer import QdrantPeer
+from tests.support.vectors import question_vector
 
 HEAD = Head(collection="garden", embedding_model="fake", dimension=SIZE)
 FAKE = EmbeddingModel("fake", EMBEDDING, SIZE)

@@ -19,8 +19,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from app.bootstrap.compose import build_container
-from app.providers.embeddings.minilm import MiniLMEmbeddings, processors
-from app.providers.embeddings.minilm_encoder import MiniLMEncoder
+from app.providers.embeddings.minilm import MiniLMEmbeddings, MiniLMEncoder, processors
 from app.providers.embeddings.minilm_graph import Precision, encoder_graph
 from app.providers.embeddings.models import make_embeddings
 from app.providers.embeddings.vectors import length_batches

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.providers.stores.bm25 import AVERAGE_STEMS, K1, B, dimension, document_weights, murmur3
+from app.providers.stores.bm25 import AVERAGE_STEMS, K1, B, dimension, document_weights
 from graph.terms import stems
 
 DIMENSIONS = [
@@ -29,14 +29,6 @@ DIMENSIONS = [
 @pytest.mark.parametrize(("word", "expected"), DIMENSIONS)
 def test_dimensions_are_numbered_as_qdrants_own_bm25_does(word: str, expected: list[int]) -> None:
     assert [dimension(stem) for stem in stems(word)] == expected
-
-
-def test_the_hash_agrees_with_published_values() -> None:
-    """From the reference implementation's own test, seed 0."""
-    assert murmur3(b"") == 0
-    assert murmur3(b"hello") == 0x248BFA47
-    assert murmur3(b"hello, world") == 0x149BBB7F
-    assert murmur3(b"The quick brown fox jumps over the lazy dog") == 0x2E4FF723
 
 
 @given(st.text(max_size=200))

@@ -13,7 +13,6 @@ import pytest
 
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
-from app.providers.embeddings.vectors import question_vector
 from app.providers.stores.chroma import ChromaStore
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.make import make_store
@@ -23,6 +22,7 @@ from tests.contract.vector_store_kit import EMBEDDING, SIZE, RemoteStoreKit, ask
 from tests.peers import Fault, HttpPeer
 from tests.peers.chroma_server import ChromaServer
 from tests.peers.wire import SECRET, FaultKind
+from tests.support.vectors import question_vector
 
 MANUAL = {
     "ids": ["c1", "c2", "c3"],

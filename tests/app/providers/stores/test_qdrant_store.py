@@ -18,7 +18,6 @@ from qdrant_client import models
 
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
-from app.providers.embeddings.vectors import question_vector
 from app.providers.stores.bm25 import dimension, document_weights
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.layout import indexed_text
@@ -31,6 +30,7 @@ from tests.contract.vector_store_kit import EMBEDDING, FRUIT, SIZE, RemoteStoreK
 from tests.peers import Fault
 from tests.peers.qdrant_peer import QdrantPeer
 from tests.peers.wire import SECRET, FaultKind
+from tests.support.vectors import question_vector
 
 KEY = "qdrant-test-key"
 

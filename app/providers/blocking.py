@@ -1,0 +1,50 @@
+"""The synchronous methods of LangChain's interfaces, over the asynchronous ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.embeddings import Embeddings
+
+T = TypeVar("T")
+
+
+def run_blocking(work: Coroutine[Any, Any, T], close: Callable[[], Awaitable[None]] | None = None) -> T:
+    """Run *work* on an event loop of its own, inside a running loop too; *close* what belongs to that loop."""
+
+    async def run() -> T:
+        try:
+            return await work
+        finally:
+            if close is not None:
+                await close()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, run()).result()
+
+
+class AsyncEmbeddings(Embeddings):
+    """An embedding model with asynchronous methods."""
+
+    def embed_query(self, text: str) -> list[float]:
+        """``aembed_query`` for code that blocks."""
+        return run_blocking(self.aembed_query(text))
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """``aembed_documents`` for code that blocks."""
+        return run_blocking(self.aembed_documents(texts))
+
+
+class AsyncReranker(BaseDocumentCompressor):
+    """A reranker with asynchronous methods."""
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """``acompress_documents`` for code that blocks."""
+        return run_blocking(self.acompress_documents(documents, query))
