@@ -73,7 +73,7 @@ def serve(
     on_ready: Callable[[str], None],
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size. *overrides* are the settings given by argument."""
-    from app.api.api_keys import ApiKeys, reload_keys
+    from app.api.middleware import ApiKeys, reload_keys
     from app.api.server import create_app
     from app.api.uvicorn_config import server_config
     from app.bootstrap.compose import build_container

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from app.library.chunk_list_store import ChunkListStore
 from app.library.cohere_rerank import chosen_reranker, rerank_once
 from app.library.sync_bridge import LoopThread
-from app.ops.request_id import current_request_id
+from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import BARE_NAMES, make_embeddings
 from app.providers.rerank.reader import OnnxReader

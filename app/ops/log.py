@@ -7,7 +7,7 @@ import sys
 
 from pythonjsonlogger.json import JsonFormatter
 
-from app.ops.request_id import request_id_var
+from app.ops.traffic import request_id_var
 
 
 class _RequestIdFilter(logging.Filter):

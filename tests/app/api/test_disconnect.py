@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from app.api.disconnect import in_own_task
+from app.api.query import in_own_task
 
 
 class Deaf:

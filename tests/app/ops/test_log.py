@@ -104,7 +104,7 @@ def test_both_formats_hold_the_same(tmp_path: Path, form: str) -> None:
     code = f"""
 import logging
 from app.ops.log import set_up_logging
-from app.ops.request_id import request_id_var
+from app.ops.traffic import request_id_var
 set_up_logging("INFO", {form!r})
 request_id_var.set("my-id")
 logging.getLogger("garden.x").info("request", extra={{"interface": "query", "ms": 1.5}})
