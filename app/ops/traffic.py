@@ -115,7 +115,7 @@ class Requests:
             route = template(scope)
             method = scope["method"] if scope["method"] in METHODS else "OTHER"
             ms = round((time.perf_counter() - begun) * 1000, 1)
-            finished = FinishedRequest(interface_of(route), route, method, status or 500, ms)
+            finished = FinishedRequest(_interface(route), route, method, status or 500, ms)
             for observe in self._traffic.observers:
                 observe(finished)
             _log(finished, questions, logging.DEBUG if probe else logging.INFO)
@@ -131,11 +131,9 @@ def template(scope: Scope) -> str:
     return f"{mounted}/{{path}}" if mounted or scope.get("path_params") else str(scope["path"])
 
 
-def interface_of(route: str) -> str:
-    """Return the interface of a route's template; "none" for no route."""
-    if not route:
-        return "none"
-    return next((interface for start, interface in INTERFACES if is_below(route, (start,))), "page")
+def _interface(route: str) -> str:
+    found = next((interface for start, interface in INTERFACES if is_below(route, (start,))), "page")
+    return found if route else "none"
 
 
 def _log(finished: FinishedRequest, questions: list[dict[str, Any]], level: int) -> None:

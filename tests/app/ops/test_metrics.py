@@ -142,8 +142,12 @@ def exported(tmp_path_factory: pytest.TempPathFactory, embedding: Any) -> set[st
     settings = load_settings(data_dir=tmp_path_factory.mktemp("names"), ollama_model="llama3.2:1b")
     container = build_container(settings, embedding=embedding)
     metrics = Metrics(container)
-    metrics.chunks["documents"] = 1
-    asyncio.run(container.aclose())
+
+    async def read() -> None:
+        await metrics.scrape()
+        await container.aclose()
+
+    asyncio.run(read())
     names: set[str] = set()
     for family in metrics.registry.collect():
         suffixes = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}.get(family.type, [""])
