@@ -126,5 +126,5 @@ async def on_rag_error(request: Request, error: Exception) -> Response:
 
 
 async def on_client_gone(_: Request, __: Exception) -> Response:
-    """Answer nobody; 499 is nginx's status for a closed request, for the log."""
+    """Answer a client that has left: 499, nginx's status for a closed request, for the log."""
     return error_response(499, "The client closed the connection.")

@@ -125,7 +125,7 @@ async def in_own_task(events: AsyncGenerator[T], context: Context | None = None)
     async def produce() -> None:
         async with send, aclosing(events):
             async for event in events:
-                await send.send(event)  # fails once nobody receives, should the producer have ignored its cancellation
+                await send.send(event)  # fails without a receiver, should the producer have ignored its cancellation
 
     producing = asyncio.create_task(produce(), context=context)
     try:

@@ -70,7 +70,9 @@ def of_state(state: dict[str, Any]) -> Comparable:
     return state["outcome"], plain(state["answer"]) if cited else "", cited
 
 
-def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService, studio: list[Comparable]) -> None:
+def test_thirty_questions_through_every_interface(
+    http: httpx.Client, library: RAGService, studio: list[Comparable]
+) -> None:
     """/query, its stream, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
     questions = sample_questions()
     assert len(questions) == 30

@@ -93,10 +93,10 @@ def test_labels_are_few_and_hold_no_text_of_a_client(client: httpx.Client) -> No
 
 def test_metrics_want_no_key(tmp_path: Path, embedding: Any) -> None:
     """With API_KEYS set, /metrics and /health still answer, and two services in one process count apart."""
-    gardens = []
+    containers = []
     for name, keys in (("a", "key"), ("b", "")):
         settings = load_settings(data_dir=tmp_path / name, api_keys=keys)
-        gardens.append(container := build_container(settings, embedding=embedding))
+        containers.append(container := build_container(settings, embedding=embedding))
         with serve_here(create_app(container)) as address:
             assert httpx.get(f"{address}/docs").status_code == (401 if keys else 200)
             found = samples(httpx.get(f"{address}/metrics").text)

@@ -1,4 +1,4 @@
-"""OpenTelemetry and LangSmith: sent to whom the standard variables name, and to nobody otherwise."""
+"""OpenTelemetry and LangSmith: sent where the standard variables say, and nowhere otherwise."""
 
 from __future__ import annotations
 
