@@ -32,12 +32,14 @@ from app.tasks.context import (
     CUT,
     HEADING,
     NO_TASKS,
+    NOTHING_FITS,
+    WITHOUT_TASKS,
     estimate_tokens,
     format_context,
+    requested_filters,
     truncate_to_budget,
 )
 from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult
-from app.tasks.reply import NOTHING_FITS, WITHOUT_TASKS, requested_filters
 from app.tasks.service import TaskService
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, SynthesisFailed
 from tests.peers import Fault, OllamaPeer
