@@ -61,7 +61,7 @@ def reload_keys(api_keys: ApiKeys, read: Callable[[], Sequence[str]]) -> None:
         log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
         return
     if api_keys and not keys:
-        reason = "API_KEYS and API_KEYS_FILE hold no key any more"
+        reason = "API_KEYS and API_KEYS_FILE hold no key"
         log.error("keys_kept", extra={"reason": reason, "do": "to open the service, restart it without keys"})
         return
     if keys and not api_keys:
@@ -99,7 +99,7 @@ class Refusals:
             scheme, _, bearer = headers.get("authorization", "").partition(" ")
             key = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
             if not self._api_keys.accepts(key):
-                return error_response(401, "An API key is needed.", {"WWW-Authenticate": "Bearer"})
+                return error_response(401, "An API key is required.", {"WWW-Authenticate": "Bearer"})
         return None
 
     def _trusts(self, address: str, host: str) -> bool:

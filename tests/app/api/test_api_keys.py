@@ -1,4 +1,4 @@
-"""API keys: exchanged on a running process, and wanted wherever strangers could reach it."""
+"""API keys: replaced in a running process, and required beyond loopback."""
 
 from __future__ import annotations
 
