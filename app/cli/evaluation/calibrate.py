@@ -55,7 +55,8 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
     calibrations = calibrations_of(settings)
     in_use = asdict(calibration_for(model, calibrations))
     # Headings find their own words: fitted freely, these would count for more than they do of a question.
-    fitted = fit if paths else partial(rescale, entry=in_use, added=() if model in calibrations else COSINES)
+    rescaled = partial(rescale, entry=in_use, added=() if model in calibrations else COSINES)
+    fitted = partial(fit, in_use=in_use) if paths else rescaled
     try:
         entry, held_out = fitted(samples), cross_validate(samples, fitted)
     except ValueError as error:
