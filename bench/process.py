@@ -24,7 +24,7 @@ def environment(**added: str) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """Find a port nobody listens on now."""
+    """Find a free port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
 

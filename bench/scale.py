@@ -87,7 +87,7 @@ def noisy(rows: Vectors, cosine: float, chance: np.random.Generator) -> Vectors:
 
 
 async def measure_questions(container: AppContainer, questions: Sequence[str]) -> dict[str, float]:
-    """Ask questions that nobody asked before; then compute what a search by vector alone finds."""
+    """Ask new questions; then compute what a search by vector alone finds."""
     gc.collect()
     gc.freeze()  # as `garden serve` does: what the growing left behind is not gone through again
     times, cpu = [], 0.0

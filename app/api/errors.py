@@ -40,7 +40,7 @@ BY_STATUS = {
 }
 """Code of every status that is not the end of a question: a wrong path, method, key or size."""
 
-INTERNAL = "An internal error occurred. The log names it by the request id."
+INTERNAL = "An internal error occurred. The log has the details under the request id."
 
 
 class JSON(Response):
@@ -95,7 +95,7 @@ def require_json(request: Request) -> None:
 async def on_http_exception(_: Request, error: Exception) -> Response:
     """Answer Starlette's own errors (404, 405, 400)."""
     assert isinstance(error, HTTPException)
-    messages = {404: "Nothing was found at this address.", 405: "This method is not allowed here."}
+    messages = {404: "No resource has this path.", 405: "This method is not allowed for this path."}
     message = messages.get(error.status_code) or str(error.detail)
     return error_response(error.status_code, message, dict(error.headers or {}))
 
@@ -126,5 +126,5 @@ async def on_rag_error(request: Request, error: Exception) -> Response:
 
 
 async def on_client_gone(_: Request, __: Exception) -> Response:
-    """Answer nobody; 499 is nginx's status for a closed request, for the log."""
+    """Answer a client that has left: 499, nginx's status for a closed request, for the log."""
     return error_response(499, "The client closed the connection.")

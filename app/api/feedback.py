@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field, StrictStr
 
-from app.api.errors import JSON, error_response
+from app.api.errors import error_response
 from app.api.schemas import WireModel
 from app.ingest.documents import MAX_ID_CHARS
 from graph.errors import InvalidInput, Outcome
@@ -50,10 +50,18 @@ def feedback_routes(data_dir: Path, max_query_chars: int) -> APIRouter:
     router = APIRouter(prefix="/api/v1", tags=["feedback"])
 
     @router.post("/feedback", response_model=StoredFeedback)
-    async def feedback(request: Request, body: Feedback) -> Response:
+    async def feedback(request: Request, body: Feedback) -> StoredFeedback | Response:
         """Keep one rating, with the question, the outcome and the ids of the documents cited."""
-        question = query_text(body.question, max_query_chars, "question")
-        row = eval_row(body, question, body.request_id or request.state.request_id)
+        answered, liked = body.outcome == "answered", body.rating == "up"
+        row: dict[str, Any] = {
+            "id": body.request_id or request.state.request_id,
+            "question": query_text(body.question, max_query_chars, "question"),
+            "answerable": answered == liked,  # "up" says that the outcome was right, "down" that it was wrong
+            "expected_sources": body.cited_documents if answered and liked else [],
+            "rating": body.rating,
+            "outcome": body.outcome,
+            "cited_documents": body.cited_documents,
+        }
         line = json.dumps(row).encode() + b"\n"  # ASCII: the reader takes U+2028 for the end of a line
         if len(line) > MAX_LINE_BYTES:
             raise InvalidInput(f"The feedback must be at most {MAX_LINE_BYTES} bytes long.", "body")
@@ -64,33 +72,14 @@ def feedback_routes(data_dir: Path, max_query_chars: int) -> APIRouter:
             return error_response(500, "The feedback could not be stored.")
         if not stored:
             return error_response(413, f"{FILE} holds {MAX_FILE_BYTES} bytes: move it away to take more.")
-        return JSON({"id": row["id"]})
+        return StoredFeedback(id=row["id"])
 
     return router
-
-
-def eval_row(feedback: Feedback, question: str, row_id: str) -> dict[str, Any]:
-    """Return the row of a question file: "up" says that the outcome was right, "down" that it was wrong."""
-    answered, liked = feedback.outcome == "answered", feedback.rating == "up"
-    return {
-        "id": row_id,
-        "question": question,
-        "answerable": answered == liked,
-        "expected_sources": feedback.cited_documents if answered and liked else [],
-        "rating": feedback.rating,
-        "outcome": feedback.outcome,
-        "cited_documents": feedback.cited_documents,
-    }
 
 
 def _append(path: Path, line: bytes) -> bool:
     """Append *line* in one write, so that workers do not mix theirs; False where the file is full."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        if os.fstat(file).st_size + len(line) > MAX_FILE_BYTES:
-            return False
-        os.write(file, line)
-        return True
-    finally:
-        os.close(file)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab", buffering=0) as file:
+        fits = os.fstat(file.fileno()).st_size + len(line) <= MAX_FILE_BYTES
+        return fits and file.write(line) > 0

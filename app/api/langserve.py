@@ -24,9 +24,8 @@ from langchain_core.runnables.utils import AddableDict
 from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
-from app.api.disconnect import in_own_task, unless_gone
 from app.api.errors import BY_OUTCOME, AnswerFailed, require_json
-from app.api.query import sse
+from app.api.query import in_own_task, sse, unless_gone
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
 from graph.errors import InvalidInput, SynthesisTimeout

@@ -47,10 +47,9 @@ class Metrics(Collector):
     def __init__(self, container: AppContainer) -> None:
         settings = container.settings
         self.registry = registry = CollectorRegistry()
-        self.chunks: dict[str, int] = {}
         self._container = container
-        self._ready = False
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._gauges: list[tuple[str, str, float]] = []
+        self._chunks: dict[str, int] = {}
         labels = ["interface", "route", "method", "status"]
         self._requests = Counter("garden_http_requests", "Finished requests.", labels, registry=registry)
         self._request_seconds = Histogram(
@@ -64,7 +63,6 @@ class Metrics(Collector):
             "garden_stage_seconds", "Time of one stage.", ["stage"], buckets=STAGE_SECONDS, registry=registry
         )
         self._overloads = Counter("garden_overloads", "Questions refused for want of a slot.", registry=registry)
-        Gauge("garden_slots", "Questions that may run at once.", registry=registry).set(settings.slots)
         info = {
             "version": container.version,
             "store": settings.vector_store,
@@ -89,41 +87,38 @@ class Metrics(Collector):
         """Count a finished question."""
         self._questions.labels(result.outcome).inc()
         self._question_seconds.observe(result.processing_ms / 1000)
-        if result.outcome == "overloaded":
-            self._overloads.inc()
+        self._overloads.inc(result.outcome == "overloaded")
         for stage, milliseconds in result.timings.items():
             self._stage_seconds.labels(stage).observe(milliseconds / 1000)
 
-    def collect(self) -> Iterator[Metric]:
-        """Yield what is read at the scrape."""
-        container = self._container
-        gauges: dict[str, tuple[str, float]] = {
-            "garden_http_requests_in_flight": ("Requests under way.", container.traffic.in_flight),
-            "garden_questions_in_flight": ("Questions that have a slot.", container.service.in_flight),
-            "garden_tasks": ("Tasks on the event loop.", len(asyncio.all_tasks(self._loop)) if self._loop else 0),
-            "garden_draining": ("1 while the service shuts down.", container.health.draining),
-            "garden_ready": ("1 when readiness is 200, else 0.", self._ready),
-        }
-        for name, (text, value) in gauges.items():
-            yield GaugeMetricFamily(name, text, value=value)
-        chunks = GaugeMetricFamily("garden_chunks", "Chunks stored.", labels=["collection"])
-        tokens = CounterMetricFamily("garden_model_tokens", "Tokens reported by the chat model.", labels=["kind"])
-        for family, counts in ((chunks, self.chunks), (tokens, container.tokens_spent)):
-            for label, count in counts.items():
-                family.add_metric([label], count)
-        yield from (circuit_states(container.circuits), chunks, tokens)
-
-    async def refresh(self) -> None:
-        """Count the stored chunks and ask for readiness."""
-        self._loop = asyncio.get_running_loop()
+    async def scrape(self) -> bytes:
+        """Read what is not counted, and return all metrics in Prometheus' text format."""
         container, settings = self._container, self._container.settings
         stores: dict[str, ChunkStore] = {
             settings.vector_store_collection: container.store,
             settings.tasks_collection: container.tasks.store,
         }
         counts = await asyncio.gather(*map(_count, stores.values()))
-        self.chunks = {name: count for name, count in zip(stores, counts, strict=True) if count is not None}
-        self._ready = await container.health.not_ready() is None
+        self._chunks = {name: count for name, count in zip(stores, counts, strict=True) if count is not None}
+        self._gauges = [
+            ("garden_http_requests_in_flight", "Requests under way.", container.traffic.in_flight),
+            ("garden_questions_in_flight", "Questions that have a slot.", container.service.in_flight),
+            ("garden_slots", "Questions that may run at once.", settings.slots),
+            ("garden_tasks", "Tasks on the event loop.", len(asyncio.all_tasks())),
+            ("garden_draining", "1 while the service shuts down.", container.health.draining),
+            ("garden_ready", "1 when readiness is 200, else 0.", await container.health.not_ready() is None),
+        ]
+        return generate_latest(self.registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield what ``scrape`` read."""
+        yield from (GaugeMetricFamily(name, text, value=value) for name, text, value in self._gauges)
+        chunks = GaugeMetricFamily("garden_chunks", "Chunks stored.", labels=["collection"])
+        tokens = CounterMetricFamily("garden_model_tokens", "Tokens reported by the chat model.", labels=["kind"])
+        for family, counts in ((chunks, self._chunks), (tokens, self._container.tokens_spent)):
+            for label, count in counts.items():
+                family.add_metric([label], count)
+        yield from (circuit_states(self._container.circuits), chunks, tokens)
 
 
 def metrics_routes(metrics: Metrics) -> APIRouter:
@@ -133,8 +128,7 @@ def metrics_routes(metrics: Metrics) -> APIRouter:
     @router.get("/metrics", response_class=Response, include_in_schema=False)
     async def scrape() -> Response:
         """Return the metrics in Prometheus' text format."""
-        await metrics.refresh()
-        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
+        return Response(await metrics.scrape(), media_type=CONTENT_TYPE_LATEST)
 
     return router
 

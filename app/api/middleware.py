@@ -1,10 +1,12 @@
 """Middleware of every HTTP request, as pure ASGI: ``BaseHTTPMiddleware`` would hide a client's disconnect.
 
-In this order: request id and traffic (``app.ops.traffic``), spans, refusals, defects, body limit.
+In this order: request id and traffic (``app.ops.traffic``), spans, CORS, refusals, defects, body limit.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
@@ -14,10 +16,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.api_keys import ApiKeys
 from app.api.errors import INTERNAL, error_response
 from app.ops.health import Health
 from app.ops.traffic import PROBE_PATHS, is_below
+from graph.errors import ConfigurationError
 
 MAX_BODY = 1024 * 1024
 """Largest request body in bytes (contract, Query API: 413 past 1 MiB)."""
@@ -26,73 +28,91 @@ DRAIN_RETRY_SECONDS = 5
 """``Retry-After`` of a service that shuts down: another replica is ready by then."""
 
 log = logging.getLogger("garden.http")
-Rule = Callable[[Scope], Response | None]
-"""Returns the response that refuses a request, or None."""
+
+
+class ApiKeys:
+    """Holds digests of the accepted keys. Every key is compared, each in constant time, whatever its length."""
+
+    def __init__(self, keys: Sequence[str] = ()) -> None:
+        self.replace(keys)
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def replace(self, keys: Sequence[str]) -> None:
+        """Accept *keys*, and no other, from the next request on."""
+        self._digests = [_digest(key) for key in dict.fromkeys(keys)]
+
+    def accepts(self, key: str) -> bool:
+        """Tell whether *key* is one of the keys; the time it takes reveals nothing about them."""
+        digest = _digest(key)
+        return sum(hmac.compare_digest(digest, known) for known in self._digests) > 0
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+
+
+def reload_keys(api_keys: ApiKeys, read: Callable[[], Sequence[str]]) -> None:
+    """Replace the keys by what *read* returns; unreadable or missing keys change nothing."""
+    try:
+        keys = read()
+    except ConfigurationError as error:
+        log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
+        return
+    if api_keys and not keys:
+        reason = "API_KEYS and API_KEYS_FILE hold no key"
+        log.error("keys_kept", extra={"reason": reason, "do": "to open the service, restart it without keys"})
+        return
+    if keys and not api_keys:
+        log.info("keys_required_now", extra={"keys": len(keys)})
+    api_keys.replace(keys)
+    log.info("keys_reloaded", extra={"keys": len(api_keys)})
 
 
 class Refusals:
-    """Answers a request that one of *rules* refuses; the first refusal counts."""
+    """Refuses a request while the service shuts down, to an unknown host name, or without a key."""
 
-    def __init__(self, app: ASGIApp, rules: Sequence[Rule]) -> None:
+    def __init__(self, app: ASGIApp, health: Health, api_keys: ApiKeys, hosts: Sequence[str]) -> None:
         self.app = app
-        self._rules = rules
+        self._health = health
+        self._api_keys = api_keys
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        responses = (rule(scope) for rule in self._rules) if scope["type"] == "http" else ()
-        refused = next((response for response in responses if response), None)
-        await (refused or self.app)(scope, receive, send)
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        await (refusal or self.app)(scope, receive, send)
 
-
-def while_draining(health: Health) -> Rule:
-    """Refuse new requests while the service shuts down; those in flight go on."""
-
-    def rule(scope: Scope) -> Response | None:
-        if not health.draining or _is_public(scope["path"]):
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return the response that refuses the request. Health and metrics, which monitoring asks, are always open."""
+        path, headers = scope["path"], Headers(scope=scope)
+        if is_below(path, PROBE_PATHS):
             return None
-        headers = {"Retry-After": str(DRAIN_RETRY_SECONDS), "Connection": "close"}
-        message = "The service is shutting down. Please try again shortly."
-        return error_response(503, message, headers, retryAfterSeconds=DRAIN_RETRY_SECONDS)
+        public = path == "/" or path.startswith("/page/")  # the page's own files hold nothing of the documents
+        if self._health.draining and not public:
+            message = "The service is shutting down. Please try again shortly."
+            retry = {"Retry-After": str(DRAIN_RETRY_SECONDS), "Connection": "close"}
+            return error_response(503, message, retry, retryAfterSeconds=DRAIN_RETRY_SECONDS)
+        if not self._trusts((scope.get("server") or ("",))[0], headers.get("host", "")):
+            return error_response(400, "This host name is not allowed: see TRUSTED_HOSTS.", field="Host")
+        if self._api_keys and not public:
+            scheme, _, bearer = headers.get("authorization", "").partition(" ")
+            key = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
+            if not self._api_keys.accepts(key):
+                return error_response(401, "An API key is required.", {"WWW-Authenticate": "Bearer"})
+        return None
 
-    return rule
+    def _trusts(self, address: str, host: str) -> bool:
+        """Tell whether a request that arrived at *address* may name this *host*.
 
-
-def without_api_key(api_keys: ApiKeys) -> Rule:
-    """Refuse a request without a key, except to health, metrics and the page. With no keys, everything is open."""
-
-    def rule(scope: Scope) -> Response | None:
-        if not api_keys or _is_public(scope["path"]):
-            return None
-        headers = Headers(scope=scope)
-        scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        key = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
-        return None if api_keys.accepts(key) else error_response(401, "An API key is needed.", WWW_AUTHENTICATE)
-
-    return rule
-
-
-WWW_AUTHENTICATE = {"WWW-Authenticate": "Bearer"}
-
-
-def untrusted_host(api_keys: ApiKeys, hosts: Sequence[str]) -> Rule:
-    """Refuse a request made to an unknown host name.
-
-    A page of another site can point a name of its own at 127.0.0.1 and so, in its reader's browser, reach a service
-    that only listens there (DNS rebinding). So without keys, what arrives over loopback must be addressed to an IP
-    address, to ``localhost`` or to one of *hosts*; where *hosts* are set, that holds for every request.
-    """
-
-    def rule(scope: Scope) -> Response | None:
-        if "*" in hosts or is_below(scope["path"], PROBE_PATHS):
-            return None
-        if not hosts and (api_keys or not is_loopback((scope.get("server") or ("",))[0])):
-            return None
-        host = Headers(scope=scope).get("host", "")
+        A page of another site can point a name of its own at 127.0.0.1 and so, in its reader's browser, reach a service
+        that only listens there (DNS rebinding). So without keys, what arrives over loopback must be addressed to an IP
+        address, to ``localhost`` or to one of TRUSTED_HOSTS; where these are set, that holds for every request.
+        """
+        if "*" in self._hosts or (not self._hosts and (self._api_keys or not is_loopback(address))):
+            return True
         name = (host.partition("]")[0][1:] if host.startswith("[") else host.partition(":")[0]).lower().rstrip(".")
-        if name in hosts or name == "localhost" or _is_address(name):
-            return None
-        return error_response(400, "This host name is not allowed: see TRUSTED_HOSTS.", field="Host")
-
-    return rule
+        return name in self._hosts or name == "localhost" or _is_address(name)
 
 
 class Defects:
@@ -131,8 +151,7 @@ class BodyLimit:
             await self.app(scope, receive, send)
             return
         limit = self._larger.get(scope["path"], MAX_BODY)
-        message = f"The request body is larger than {limit} bytes."
-        close = {"Connection": "close"}
+        message, close = f"The request body is larger than {limit} bytes.", {"Connection": "close"}
         announced = Headers(scope=scope).get("content-length", "0")
         if announced.isdigit() and int(announced) > limit:
             await error_response(413, message, close)(scope, receive, send)
@@ -161,8 +180,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_public(path: str) -> bool:
-    """Tell whether *path* is of health, metrics or the page's own files, which hold nothing of the documents."""
-    return path == "/" or path.startswith("/page/") or is_below(path, PROBE_PATHS)

@@ -12,8 +12,8 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
+from app.api.documents import MAX_UPLOAD, may_write
 from app.api.schemas import WireModel
-from app.api.upload import MAX_UPLOAD, may_upload
 from app.ingest.loaders.table import LOADERS
 from app.ingest.samples import sample_folder, sample_paths
 from app.providers.stores.hybrid import ChunkStore
@@ -69,7 +69,7 @@ def page_routes(store: ChunkStore, keys: Sized) -> APIRouter:
         found = await store.aget_by_ids(first_chunks)
         return Offer(
             examples=questions if len(found) == len(first_chunks) else [],
-            may_upload=may_upload(request, keys),
+            may_upload=may_write(request, keys),
             max_upload_bytes=MAX_UPLOAD,
             suffixes=sorted(LOADERS),
         )

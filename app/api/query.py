@@ -1,23 +1,27 @@
-"""Serve the Query API: ``POST /query`` and ``POST /query/stream``."""
+"""Serve the Query API: ``POST /query`` and ``POST /query/stream``; a client's disconnect cancels the work."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import Annotated, Any
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import aclosing
+from contextvars import Context
+from typing import Annotated, Any, TypeVar
 
+import anyio
 import orjson
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sse_starlette import EventSourceResponse
 
-from app.api.disconnect import in_own_task, unless_gone
-from app.api.errors import JSON, failure_response, require_json
+from app.api.errors import JSON, ClientGone, failure_response, require_json
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import QueryService
 from graph.errors import InvalidInput
 from graph.outputs import Event
 from graph.policy import strict_bool
 
+T = TypeVar("T")
 BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": Question.model_json_schema()}}}}
 STREAM: dict[str, Any] = {
     "description": "Server-sent events: `retrieval`, any number of `token`, then one `answer` or one `error`.",
@@ -103,3 +107,48 @@ async def _events(first: list[Event], events: AsyncGenerator[Event], *, evidence
 def sse(event: str, data: dict[str, Any]) -> bytes:
     """Return one server-sent event with JSON data."""
     return b"event: " + event.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
+
+
+async def unless_gone(request: Request, work: Awaitable[T]) -> T:
+    """Await *work*, or cancel it and raise ``ClientGone`` when the client leaves. The request's body must be read."""
+    answering = asyncio.ensure_future(work)
+    leaving = asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            raise ClientGone
+        return answering.result()
+    finally:
+        leaving.cancel()
+        if answering.cancel():
+            await asyncio.gather(answering, return_exceptions=True)
+
+
+async def in_own_task(events: AsyncGenerator[T], context: Context | None = None) -> AsyncGenerator[T]:
+    """Yield *events*, produced in a task of their own, in *context* or a copy of the current one.
+
+    Starlette cancels a streaming response again and again while it cleans up; the task is cancelled once, so that the
+    graph can stop what it has under way.
+    """
+    send, receive = anyio.create_memory_object_stream[T]()
+
+    async def produce() -> None:
+        async with send, aclosing(events):
+            async for event in events:
+                await send.send(event)  # fails without a receiver, should the producer have ignored its cancellation
+
+    producing = asyncio.create_task(produce(), context=context)
+    try:
+        async with receive:
+            async for event in receive:
+                yield event
+        await producing
+    finally:
+        producing.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.gather(producing, return_exceptions=True)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,7 +1,4 @@
-"""Wire objects of the Query API, and the one mapping from results and events to them.
-
-``Question`` leaves types open, since the ``validate`` node checks them.
-"""
+"""Wire objects of the Query API, and the one mapping from results and events to them."""
 
 from __future__ import annotations
 
@@ -24,33 +21,21 @@ class WireModel(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
 
 
+def _open(kinds: str | list[str], description: str, example: Any, **bounds: int) -> Any:
+    """Describe a field whose value the ``validate`` node checks."""
+    schema: dict[str, Any] = {"type": kinds, **bounds}
+    return Field(None, description=description, examples=[example], json_schema_extra=schema)
+
+
 class Question(BaseModel):
     """One question. Unknown members are ignored, ``null`` means absent, integers and booleans are strict."""
 
-    query: Any = Field(
-        None,
-        description="1 to 2000 characters after trimming",
-        examples=["What is Knowledge Garden?"],
-        json_schema_extra={"type": "string"},
+    query: Any = _open("string", "1 to 2000 characters after trimming", "What is Knowledge Garden?")
+    maxSources: Any = _open(
+        ["integer", "null"], "most chunks to answer from; default 10", 5, minimum=1, maximum=MAX_SOURCES
     )
-    maxSources: Any = Field(
-        None,
-        description="most chunks to answer from; default 10",
-        examples=[5],
-        json_schema_extra={"type": ["integer", "null"], "minimum": 1, "maximum": MAX_SOURCES},
-    )
-    maxTokens: Any = Field(
-        None,
-        description="longest answer of a chat model",
-        examples=[500],
-        json_schema_extra={"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS},
-    )
-    includeEvidence: Any = Field(
-        None,
-        description="add the verified quotes and more metadata",
-        examples=[True],
-        json_schema_extra={"type": ["boolean", "null"]},
-    )
+    maxTokens: Any = _open(["integer", "null"], "longest answer of a chat model", 500, minimum=1, maximum=MAX_TOKENS)
+    includeEvidence: Any = _open(["boolean", "null"], "add the verified quotes and more metadata", True)
 
 
 class CitedDocument(WireModel):

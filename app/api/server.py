@@ -12,22 +12,20 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 
-from app.api import errors, middleware
-from app.api.api_keys import ApiKeys
-from app.api.chunks import chunk_routes
+from app.api import errors
 from app.api.conversations import conversation_routes
-from app.api.documents import document_routes
+from app.api.documents import MAX_UPLOAD, document_routes
+from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
 from app.api.health import health_routes
 from app.api.langserve import rag_routes
 from app.api.metrics import Metrics, metrics_routes
+from app.api.middleware import ApiKeys, BodyLimit, Defects, Refusals
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
 from app.api.schemas import ErrorBody
 from app.api.search import search_routes
 from app.api.tasks import task_routes
-from app.api.upload import MAX_UPLOAD, upload_routes
-from app.api.upload import PATH as UPLOAD
 from app.bootstrap.container import AppContainer
 from app.ops.traffic import Requests
 from graph.errors import RAGError
@@ -76,9 +74,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),
-        upload_routes(container.sink, api_keys),
-        document_routes(container.store, api_keys),
-        chunk_routes(container.store),
+        document_routes(container.store, container.sink, api_keys),
         feedback_routes(settings.data_dir, settings.max_query_chars),
         page_routes(container.store, api_keys),
         health_routes(container.health),
@@ -93,19 +89,14 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     app.add_exception_handler(errors.ClientGone, errors.on_client_gone)
     app.add_exception_handler(ClientDisconnect, errors.on_client_gone)
     # The last one added comes first.
-    app.add_middleware(middleware.BodyLimit, larger={UPLOAD: MAX_UPLOAD})
-    app.add_middleware(middleware.Defects)
-    rules = [
-        middleware.while_draining(container.health),
-        middleware.untrusted_host(api_keys, settings.hosts),
-        middleware.without_api_key(api_keys),
-    ]
-    app.add_middleware(middleware.Refusals, rules=rules)
+    app.add_middleware(BodyLimit, larger={UPLOAD: MAX_UPLOAD})
+    app.add_middleware(Defects)
+    app.add_middleware(Refusals, health=container.health, api_keys=api_keys, hosts=settings.hosts)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["X-Request-ID", "Retry-After"],
         )

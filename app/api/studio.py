@@ -20,17 +20,11 @@ _LOCK = threading.Lock()
 
 async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return the graph; made once a process, off the event loop, since it opens the store."""
-    return (await asyncio.to_thread(_locked))[0]
+    return (await asyncio.to_thread(open_graph))[0]
 
 
-async def forget_graph() -> None:
-    """Close the graph's store; the next run makes the graph anew."""
-    _, parts = await asyncio.to_thread(_locked)
-    _made.cache_clear()
-    await parts.store.aclose()
-
-
-def _locked() -> tuple[CompiledStateGraph[Any, Any, Any, Any], Parts]:
+def open_graph() -> tuple[CompiledStateGraph[Any, Any, Any, Any], Parts]:
+    """Return the graph and its parts, which the first call makes."""
     with _LOCK:
         return _made()
 

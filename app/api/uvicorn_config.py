@@ -8,7 +8,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.api.errors import error_response
-from app.ops.request_id import new_request_id
+from app.ops.traffic import new_request_id
 
 MAX_HEADER_BYTES = 64 * 1024
 """Longest request line and headers together. A query of 2000 characters, percent-encoded, takes 24 kB."""

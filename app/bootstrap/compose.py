@@ -6,6 +6,7 @@ are not contacted, so that they may start later.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from app.bootstrap.container import AppContainer, circuits_of
 from app.ops.health import Health
-from app.ops.tracing import make_spans
 from app.pipeline.chat_rewriter import ChatRewriter
 from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_synthesizer
 from app.pipeline.retriever import HybridRetriever
@@ -34,6 +34,7 @@ from graph.relevance.calibration import Calibration, calibration_for, load_calib
 from graph.state import State
 
 if TYPE_CHECKING:
+    from app.ops.spans import Spans
     from app.providers.chat.completion import ChatCompletion
 
 __all__ = ["AppContainer", "build_container", "make_parts", "policy_of"]
@@ -117,6 +118,23 @@ def build_container(
         part_circuits=circuits_of(parts.store, parts.embedding.embeddings, ports.grader, completion),
         tokens_spent=completion.spent if completion else {},
     )
+
+
+def make_spans(settings: Settings, release: str) -> Spans | None:
+    """Return the tracer of the settings' collector; None without a collector or without OpenTelemetry."""
+    endpoint = settings.otel_exporter_otlp_traces_endpoint
+    if not endpoint and settings.otel_exporter_otlp_endpoint:
+        endpoint = f"{settings.otel_exporter_otlp_endpoint}/v1/traces"
+    if not endpoint or settings.otel_sdk_disabled:
+        return None
+    try:
+        from app.ops.spans import Spans  # nothing of OpenTelemetry is loaded without a collector
+    except ImportError:
+        reason = "OTEL_EXPORTER_OTLP_ENDPOINT is set, and OpenTelemetry is not installed"
+        advice = "pip install 'knowledge-garden[otel]', or unset it"
+        logging.getLogger("garden.tracing").warning("no_spans", extra={"reason": reason, "do": advice})
+        return None
+    return Spans(endpoint, settings.otel_service_name, release)
 
 
 def policy_of(settings: Settings) -> Policy:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.markup import escape
 
-from app.cli.progress import progress
-from app.cli.shared import FAILED, OK, open_container, print_json
+from app.cli.shared import FAILED, OK, open_container, print_json, progress
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest, note_sources
 from app.ingest.pipeline import check_paths, ingest_documents, ingest_into

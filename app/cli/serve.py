@@ -9,13 +9,13 @@ import json
 import logging
 import signal
 import socket
-import sys
 from collections.abc import Callable
 from functools import partial
 from ipaddress import ip_address
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from app.ops.log import set_up_logging
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, RAGError, StoreDamaged
 
@@ -46,7 +46,7 @@ def run_server(*, host: str | None, port: int | None, ingest_samples: bool, as_j
 
     listening.close()
     with listen(settings, shared=True):  # reserves the port
-        _set_up_logging(settings)
+        set_up_logging(settings.log_level, settings.log_format)
         work = partial(serve_as_worker, {**overrides, "port": settings.port})
         return Workers(settings.workers, work).run(ingest_samples=ingest_samples, on_ready=on_ready)
 
@@ -73,13 +73,13 @@ def serve(
     on_ready: Callable[[str], None],
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size. *overrides* are the settings given by argument."""
-    from app.api.api_keys import ApiKeys, reload_keys
+    from app.api.middleware import ApiKeys, reload_keys
     from app.api.server import create_app
     from app.api.uvicorn_config import server_config
     from app.bootstrap.compose import build_container
     from app.cli.shutdown import DrainingServer
 
-    _set_up_logging(settings)
+    set_up_logging(settings.log_level, settings.log_format)
     container = build_container(settings)
     if ingest_samples and settings.vector_store == "embedded":
         from app.cli.ingest import ingest_samples_if_empty
@@ -104,14 +104,6 @@ def serve(
         signal.signal(signal.SIGHUP, lambda *_: reload_keys(api_keys, lambda: load_settings(**overrides).keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
-
-
-def _set_up_logging(settings: Settings) -> None:
-    """Log to stderr: ``LOG_FORMAT=auto`` is text on a terminal, JSON elsewhere."""
-    from app.ops.log import set_up_logging
-
-    automatic = "text" if sys.stderr.isatty() else "json"
-    set_up_logging(settings.log_level, automatic if settings.log_format == "auto" else settings.log_format)
 
 
 def require_key_beyond_loopback(settings: Settings) -> None:

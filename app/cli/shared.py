@@ -1,14 +1,15 @@
-"""What several commands need: the open service, JSON output, and errors with advice."""
+"""What several commands need: the open service, JSON output, progress bars, and errors with advice."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from app.ops.advice import ADVICE
@@ -17,21 +18,37 @@ from app.settings import Settings
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
     from app.providers.embeddings.models import EmbeddingModel
+    from graph.ports import Grader
 
 OK, FAILED, USAGE = 0, 1, 2
 """Exit statuses: done; a part failed or nothing was found; a wrong argument, setting or input."""
+Show = Callable[[int, int, str], None]
+"""``show(done, total, remark)``: update the bar; the remark follows the counts."""
 
 
 @asynccontextmanager
-async def open_container(settings: Settings, embedding: EmbeddingModel | None = None) -> AsyncGenerator[AppContainer]:
+async def open_container(
+    settings: Settings, embedding: EmbeddingModel | None = None, grader: Grader | None = None
+) -> AsyncGenerator[AppContainer]:
     """Build the service that *settings* describe, and close it at the end."""
     from app.bootstrap.compose import build_container
 
-    container = build_container(settings, embedding=embedding)
+    container = build_container(settings, embedding=embedding, grader=grader)
     try:
         yield container
     finally:
         await container.aclose()
+
+
+@contextmanager
+def progress(label: str, unit: str) -> Iterator[Show]:
+    """Show a bar on stderr, only on a terminal, labelled *label* and counted in *unit*."""
+    console = Console(stderr=True)
+    remark_column = TextColumn(f"{unit}{{task.fields[remark]}}")
+    columns = TextColumn(label), BarColumn(), MofNCompleteColumn(), remark_column, TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label, total=None, remark="")
+        yield lambda done, total, remark: bar.update(task, completed=done, total=total, remark=remark)
 
 
 def print_json(content: dict[str, Any]) -> None:

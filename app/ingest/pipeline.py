@@ -75,7 +75,7 @@ async def ingest_documents(
     manifest: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
-    """Do what ``ingest`` does for documents that are split; the caller told ``manifest`` which path brings each."""
+    """Do what ``ingest`` does for documents that are split; the caller has filled ``manifest``."""
 
     async def items() -> AsyncIterator[SplitDocument]:
         for document in documents:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from graph.errors import CollectionMissing, Outcome, RAGError
 from graph.outputs import Result, named
@@ -18,12 +18,14 @@ NO_CITATIONS = "The model's answer carried no citation that its source supports.
 class AnswerCitation(BaseModel):
     """One verified citation: ``quote`` is verbatim from the chunk, ``score`` its support in [0, 1]."""
 
-    document: str
+    model_config = ConfigDict(from_attributes=True, populate_by_name=True)
+
+    document: str = Field(validation_alias="source")
     page: int | None
     section: str | None
     chunk_id: str
     quote: str
-    score: float
+    score: float = Field(validation_alias="support")
 
 
 class Answer(BaseModel):
@@ -100,27 +102,14 @@ ERRORS: dict[Outcome, type[RAGServiceError]] = {
 def answer_of(result: Result) -> Answer:
     """Convert a ``Result``. A missing collection is no error here (the document: "return I don't know")."""
     failure = result.failure
-    if failure and failure.error_type == CollectionMissing.__name__:
-        error, details = None, None
-    else:
-        error = ERRORS.get(result.outcome)
-        details = failure.message if failure else NO_CITATIONS if error else None
-    message = FOUND if result.answered else NOT_FOUND
+    missing = failure is not None and failure.error_type == CollectionMissing.__name__
+    error = None if missing else ERRORS.get(result.outcome)
+    message, details = FOUND if result.answered else NOT_FOUND, NO_CITATIONS if error else None
     if error and failure:
-        message = failure.message if error is InvalidQuery else UNAVAILABLE
+        message, details = failure.message if error is InvalidQuery else UNAVAILABLE, failure.message
     return Answer(
         answer=named(result.pieces, result.citations) if result.answered else None,
-        citations=[
-            AnswerCitation(
-                document=citation.source,
-                page=citation.page,
-                section=citation.section,
-                chunk_id=citation.chunk_id,
-                quote=citation.quote,
-                score=citation.support,
-            )
-            for citation in result.citations
-        ],
+        citations=[AnswerCitation.model_validate(citation) for citation in result.citations],
         confidence=0.0 if failure else result.confidence,
         message=message,
         request_id=result.request_id,

@@ -15,7 +15,7 @@ from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.tasks import Task
 from app.library.answer import Answer, answer_of, error_of
 from app.library.sync_bridge import LoopThread
-from app.ops.request_id import new_request_id
+from app.ops.traffic import new_request_id
 from app.query_service.chunk_search import SearchResults, search
 from app.settings import Settings, load_settings
 from app.tasks.chat import LLMService, reply_of

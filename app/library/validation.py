@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from app.library.chunk_list_store import ChunkListStore
 from app.library.cohere_rerank import chosen_reranker, rerank_once
 from app.library.sync_bridge import LoopThread
-from app.ops.request_id import current_request_id
+from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import BARE_NAMES, make_embeddings
+from app.providers.embeddings.vectors import valid_unicode
 from app.providers.rerank.reader import OnnxReader
-from app.providers.rerank.scores import valid_unicode
 from app.settings import Settings, load_settings
 from graph.errors import RAGError
 from graph.relevance.background import without_background

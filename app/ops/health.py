@@ -54,9 +54,8 @@ class Health:
 
     async def check(self) -> dict[str, Any]:
         """Return the five fields of ``/health``. Only configured parts count towards ``status``."""
-        store, embedding, ollama, chat = await asyncio.gather(
-            _works(self._store), _works(self._embedding), _works(self._ask_ollama), _works(self._chat)
-        )
+        probes = (self._store, self._embedding, self._ask_ollama, self._chat)
+        store, embedding, ollama, chat = [not error for error in await asyncio.gather(*map(_error, probes))]
         status = "unhealthy" if not (store and embedding) else "healthy" if chat else "degraded"
         return {
             "status": status,
@@ -79,13 +78,11 @@ class Health:
             ("embedding model", self._embedding, "EmbeddingUnavailable"),
         )
         for name, probe, error_type in parts:
-            try:
-                async with asyncio.timeout(LIMIT):
-                    await probe()
-            except TimeoutError:
-                return NotReady(f"The {name} timed out after {LIMIT:g} s.", ADVICE[error_type])
-            except RAGError as error:
+            error = await _error(probe)
+            if isinstance(error, RAGError):
                 return NotReady(f"The {name} is not ready: {error.message}", ADVICE.get(type(error).__name__))
+            if error:
+                return NotReady(f"The {name} timed out after {LIMIT:g} s.", ADVICE[error_type])
         return None
 
     async def _ask_ollama(self) -> None:
@@ -99,12 +96,12 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-async def _works(probe: Probe | None) -> bool:
-    if probe is None:
-        return True
+async def _error(probe: Probe | None) -> Exception | None:
+    """Return why *probe* failed; None where it did not, or there is nothing to probe."""
     try:
         async with asyncio.timeout(LIMIT):
-            await probe()
-    except (TimeoutError, RAGError, httpx.HTTPError, httpx.InvalidURL):
-        return False
-    return True
+            if probe:
+                await probe()
+    except (TimeoutError, RAGError, httpx.HTTPError, httpx.InvalidURL) as error:
+        return error
+    return None

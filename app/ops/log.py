@@ -7,7 +7,7 @@ import sys
 
 from pythonjsonlogger.json import JsonFormatter
 
-from app.ops.request_id import request_id_var
+from app.ops.traffic import request_id_var
 
 
 class _RequestIdFilter(logging.Filter):
@@ -35,11 +35,12 @@ _OF_EVERY_RECORD = frozenset({*vars(logging.makeLogRecord({})), "message", "asct
 
 
 def set_up_logging(level: str, form: str = "json") -> None:
-    """Log everything from *level* up to stderr, as *form* ("json" or "text")."""
+    """Log everything from *level* up to stderr, as *form*: "json", "text", or "auto" (text on a terminal)."""
     handler = logging.StreamHandler(sys.stderr)
     names = {"levelname": "level", "name": "logger", "message": "event"}
     as_json = JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields=names)
-    handler.setFormatter(as_json if form == "json" else _TextFormatter())
+    as_text = form == "text" or (form == "auto" and sys.stderr.isatty())
+    handler.setFormatter(_TextFormatter() if as_text else as_json)
     handler.addFilter(_RequestIdFilter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

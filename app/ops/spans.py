@@ -88,10 +88,6 @@ class _QuestionSpans(BaseCallbackHandler):
     """Makes one question's spans from LangGraph's callbacks for the run and each of its nodes."""
 
     run_inline = True  # in the order of events, and in the request's own context
-    ignore_llm = True
-    ignore_chat_model = True
-    ignore_retriever = True
-    ignore_custom_event = True
 
     def __init__(self, tracer: Tracer, request_id: str) -> None:
         self._tracer = tracer

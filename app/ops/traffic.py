@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
+import uuid
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
@@ -12,8 +14,6 @@ from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from app.ops.request_id import request_id_from, request_id_var
 
 PROBE_PATHS = ("/health", "/metrics")
 """Paths for monitoring: no key, never refused, not counted as in flight, logged at DEBUG."""
@@ -35,6 +35,12 @@ INTERFACES = (
 
 log = logging.getLogger("garden.http")
 
+request_id_var: ContextVar[str] = ContextVar("request_id", default="")
+"""The id of the current request; empty outside of one."""
+
+questions_var: ContextVar[list[dict[str, Any]] | None] = ContextVar("questions", default=None)
+"""Log fields of the questions of the current request; None outside of a request."""
+
 
 @dataclass(frozen=True, slots=True)
 class FinishedRequest:
@@ -55,8 +61,14 @@ class Traffic:
     observers: list[Callable[[FinishedRequest], None]] = field(default_factory=list)
 
 
-questions_var: ContextVar[list[dict[str, Any]] | None] = ContextVar("questions", default=None)
-"""Log fields of the questions of the current request; None outside of a request."""
+def new_request_id() -> str:
+    """Make a request id."""
+    return f"req_{uuid.uuid4().hex}"
+
+
+def current_request_id() -> str:
+    """Return the id of the current request, or a new one outside of any."""
+    return request_id_var.get() or new_request_id()
 
 
 def is_below(path: str, starts: tuple[str, ...]) -> bool:
@@ -76,7 +88,8 @@ class Requests:
             await self.app(scope, receive, send)
             return
         begun = time.perf_counter()
-        request_id = request_id_from(Headers(scope=scope).get("x-request-id", ""))
+        own = Headers(scope=scope).get("x-request-id", "").strip()
+        request_id = own if re.fullmatch(r"[\x20-\x7e]{1,128}", own) else new_request_id()
         scope.setdefault("state", {})["request_id"] = request_id
         request_id_var.set(request_id)
         probe = is_below(scope["path"], PROBE_PATHS)
@@ -102,7 +115,7 @@ class Requests:
             route = template(scope)
             method = scope["method"] if scope["method"] in METHODS else "OTHER"
             ms = round((time.perf_counter() - begun) * 1000, 1)
-            finished = FinishedRequest(interface_of(route), route, method, status or 500, ms)
+            finished = FinishedRequest(_interface(route), route, method, status or 500, ms)
             for observe in self._traffic.observers:
                 observe(finished)
             _log(finished, questions, logging.DEBUG if probe else logging.INFO)
@@ -118,11 +131,9 @@ def template(scope: Scope) -> str:
     return f"{mounted}/{{path}}" if mounted or scope.get("path_params") else str(scope["path"])
 
 
-def interface_of(route: str) -> str:
-    """Return the interface of a route's template; "none" for no route."""
-    if not route:
-        return "none"
-    return next((interface for start, interface in INTERFACES if is_below(route, (start,))), "page")
+def _interface(route: str) -> str:
+    found = next((interface for start, interface in INTERFACES if is_below(route, (start,))), "page")
+    return found if route else "none"
 
 
 def _log(finished: FinishedRequest, questions: list[dict[str, Any]], level: int) -> None:

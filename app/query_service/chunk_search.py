@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from graph.errors import InvalidInput
 from graph.nodes.validate import query_text
@@ -18,12 +18,14 @@ LEAST_K, MOST_K = 3, 8
 class SearchHit(BaseModel):
     """One chunk. ``score`` is the cosine of query and chunk, as measured."""
 
-    source_url: str | None
+    model_config = ConfigDict(from_attributes=True, populate_by_name=True)
+
+    source_url: str | None = Field(validation_alias="url")
     chapter: str | None
     section: str | None
     chunk_index: int | None
     title: str
-    score: float
+    score: float = Field(validation_alias="similarity")
     text: str
     chunk_id: str
     document_id: str
@@ -54,7 +56,8 @@ async def search(retriever: Retriever, query: str, k: int, *, seconds: float, mo
     question = Question(text, (text,), k, None, None, now, now + seconds)
     found = await retriever.retrieve(question)
     chunks = sorted(found.subquery_results[0].chunks[:k] if found.subquery_results else (), key=lambda c: -c.similarity)
-    return SearchResults(query=text, k=k, results=[_hit(chunk) for chunk in chunks], context=assemble(chunks))
+    hits = [SearchHit.model_validate(c).model_copy(update={"source_url": c.url or c.source}) for c in chunks]
+    return SearchResults(query=text, k=k, results=hits, context=assemble(chunks))
 
 
 def clamped(k: int) -> int:
@@ -76,18 +79,3 @@ def assemble(chunks: list[Chunk]) -> str:
         lines = [f"{name}: {value}" for name, value in metadata.items() if value is not None]
         blocks.append("\n".join([f"--- [{rank}] {chunk.title} ---", *lines, "", chunk.text]))
     return "\n\n".join(blocks)
-
-
-def _hit(chunk: Chunk) -> SearchHit:
-    return SearchHit(
-        source_url=chunk.url or chunk.source,
-        chapter=chunk.chapter,
-        section=chunk.section,
-        chunk_index=chunk.chunk_index,
-        title=chunk.title,
-        score=chunk.similarity,
-        text=chunk.text,
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        page=chunk.page,
-    )

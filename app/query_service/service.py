@@ -17,8 +17,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from app.ops.advice import ADVICE
-from app.ops.request_id import current_request_id
-from app.ops.traffic import questions_var
+from app.ops.traffic import current_request_id, questions_var
 from app.query_service.conversations import Conversations
 from graph.errors import Overloaded, RAGError
 from graph.outputs import Event, Result

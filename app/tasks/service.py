@@ -15,9 +15,14 @@ from app.ingest.sink import Sink
 from app.ingest.tasks import Priority, Status, Task, task_documents
 from app.providers.stores.hybrid import ChunkStore
 from app.tasks.chat import ChatPrompt, reply_pieces
-from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, format_context
+from app.tasks.context import (
+    CONTEXT_BUDGET_ALLOCATION,
+    WITHOUT_TASKS,
+    format_context,
+    reply_without_model,
+    requested_filters,
+)
 from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of
-from app.tasks.reply import WITHOUT_TASKS, reply_without_model, requested_filters
 from graph.errors import CollectionMissing, StoreUnavailable
 from graph.policy import bounded_int, unit_float
 

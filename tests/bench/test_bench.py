@@ -94,7 +94,7 @@ async def test_the_loop_is_closed() -> None:
     assert (len(found.times), found.answered, found.turned_away, found.errors) == (40, 40, 0, 0)
 
 
-async def test_what_fails_is_counted_apart_and_stops_nobody() -> None:
+async def test_failures_are_counted_separately_and_stop_no_client() -> None:
     """A refusal, an error and a dropped connection are no answers, and the questions after them are asked."""
     asked = ["busy", "fine", "broken", "hang up", "fine", "fine"]
     async with served() as (_, port):
@@ -102,7 +102,7 @@ async def test_what_fails_is_counted_apart_and_stops_nobody() -> None:
     assert (len(found.times), found.turned_away, found.errors, found.asked) == (3, 1, 2, 6)
 
 
-async def test_the_first_token_is_told_from_what_comes_before_it() -> None:
+async def test_the_first_token_is_distinguished_from_what_comes_before_it() -> None:
     """The mark counts even when it comes in two pieces; a stream without it has no first token."""
     async with served() as (_, port):
         marked = await run_round(load(port, ["stream"], requests=1, first="event: token"))
@@ -127,9 +127,9 @@ def test_processor_time_is_that_of_the_whole_tree(tmp_path: Path) -> None:
     try:
         while not done.exists():
             time.sleep(0.01)
-        said = float(done.read_text())
-        assert said >= 0.2
-        assert process.cpu_seconds() == pytest.approx(said, abs=0.1)
+        reported = float(done.read_text())
+        assert reported >= 0.2
+        assert process.cpu_seconds() == pytest.approx(reported, abs=0.1)
         assert process.memory_mb() > 1
     finally:
         process.stop()

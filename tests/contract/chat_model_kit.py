@@ -113,7 +113,7 @@ class RemoteSynthesizerKit(SynthesizerKit):
     async def test_every_fault_is_one_of_ours(
         self, impatient: Impatient, peer: HttpPeer, kind: FaultKind, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """Whatever goes wrong on the wire is one error of ours, and repeats nothing the vendor said."""
+        """Whatever goes wrong on the wire is one error of ours, and repeats no text of the vendor."""
         synthesizer = impatient(0.4 if FAULTS[kind] is SynthesisTimeout else 20.0)
         peer.fault = Fault(kind)
         with caplog.at_level(logging.DEBUG, "garden"), pytest.raises(FAULTS[kind]) as caught:
@@ -132,7 +132,7 @@ class RemoteSynthesizerKit(SynthesizerKit):
         assert SECRET not in f"{caught.value.message} {caught.value.details}"
         assert len(peer.requests) == (2 if status == 429 or status >= 500 else 1)
 
-    async def test_nobody_listens(self, synthesizer: Synthesizer, peer: HttpPeer) -> None:
+    async def test_connection_refused(self, synthesizer: Synthesizer, peer: HttpPeer) -> None:
         """A server that is down is ``ModelUnavailable``, and the next question works once it is up again."""
         peer.refuse()
         with pytest.raises(ModelUnavailable):
@@ -146,7 +146,7 @@ class RemoteSynthesizerKit(SynthesizerKit):
         assert (await draft_of(synthesizer, next(iter(FACTS)))).text
         assert len(peer.requests) == 2
 
-    async def test_cut_by_length_is_said(self, synthesizer: Synthesizer, peer: HttpPeer) -> None:
+    async def test_cut_by_length_is_reported(self, synthesizer: Synthesizer, peer: HttpPeer) -> None:
         """An answer that stops at the limit of tokens is a draft, and says that it is truncated."""
         peer.fault = Fault("length")
         draft = await draft_of(synthesizer, next(iter(FACTS)))

@@ -67,7 +67,7 @@ class RemoteEmbeddingsKit(EmbeddingsKit):
         kind: FaultKind,
         caplog: pytest.LogCaptureFixture,
     ) -> None:
-        """Whatever goes wrong on the wire is ``EmbeddingUnavailable``, and repeats nothing the vendor said."""
+        """Whatever goes wrong on the wire is ``EmbeddingUnavailable``, and repeats no text of the vendor."""
         peer.fault = Fault(kind)
         with caplog.at_level(logging.DEBUG, "garden"), pytest.raises(EmbeddingUnavailable) as caught:
             await impatient(0.4 if kind == "silence" else 20.0).aembed_query(QUESTION)
@@ -79,7 +79,7 @@ class RemoteEmbeddingsKit(EmbeddingsKit):
         ("status", "calls"), [(400, 1), (401, 1), (403, 1), (404, 1), (429, 3), (500, 3), (503, 3)]
     )
     async def test_every_status_is_ours(self, embeddings: Embeddings, peer: HttpPeer, status: int, calls: int) -> None:
-        """A status is told by its number; 429 and 5xx are tried three times in all, nothing else is."""
+        """A status is mapped by its number; 429 and 5xx are tried three times in all, nothing else is."""
         peer.fault = Fault("status", status, retry_after="0")
         with pytest.raises(EmbeddingUnavailable) as caught:
             await embeddings.aembed_query(QUESTION)

@@ -63,7 +63,7 @@ class RerankerKit:
     async def test_every_fault_is_ours(
         self, impatient: Callable[[float], Grader], peer: HttpPeer, kind: FaultKind
     ) -> None:
-        """Whatever goes wrong on the wire is ``RerankFailed``, and repeats nothing the vendor said."""
+        """Whatever goes wrong on the wire is ``RerankFailed``, and repeats no text of the vendor."""
         peer.fault = Fault(kind)
         with pytest.raises(RerankFailed) as caught:
             await impatient(0.4 if kind == "silence" else 20.0).grade(ASKED, pool())
@@ -71,7 +71,7 @@ class RerankerKit:
 
     @pytest.mark.parametrize(("status", "calls"), [(400, 1), (401, 1), (404, 1), (429, 3), (500, 3), (503, 3)])
     async def test_every_status_is_ours(self, grader: Grader, peer: HttpPeer, status: int, calls: int) -> None:
-        """A status is told by its number; 429 and 5xx are tried three times in all, nothing else is."""
+        """A status is mapped by its number; 429 and 5xx are tried three times in all, nothing else is."""
         peer.fault = Fault("status", status, retry_after="0")
         with pytest.raises(RerankFailed) as caught:
             await grader.grade(ASKED, pool())

@@ -1,4 +1,4 @@
-"""A graph over a few chunks and a synthesizer that says what it is told to: the ports, written by hand."""
+"""A graph over a few chunks and a synthesizer with scripted output: the ports, written by hand."""
 
 from __future__ import annotations
 

@@ -133,9 +133,9 @@ class VectorStoreKit:
     async def test_a_filter_that_cannot_be_compared_is_refused_by_name(self, store: Any, value: Any) -> None:
         """Rather than understood in each store's own way."""
         await store.aadd_documents(documents())
-        with pytest.raises(InvalidInput) as told:
+        with pytest.raises(InvalidInput) as reported:
             await store.asimilarity_search("pears", filter={"weight": value})
-        assert told.value.details["field"] == "weight"
+        assert reported.value.details["field"] == "weight"
 
     async def test_ingest_can_tell_what_is_stored_and_delete_by_document_or_chunk(self, store: Any) -> None:
         """As ``ChunkStore`` says."""
@@ -244,7 +244,7 @@ class VectorStoreKit:
 class RemoteStoreKit(VectorStoreKit):
     """For every store behind a wire."""
 
-    async def test_a_missing_collection_is_said_and_not_an_empty_one(self, store: Any) -> None:
+    async def test_a_missing_collection_is_reported_and_not_as_an_empty_one(self, store: Any) -> None:
         """Neither a search nor a probe takes it for "no chunks"."""
         vector = np.full(SIZE, SIZE**-0.5, np.float32)
         with pytest.raises(CollectionMissing):

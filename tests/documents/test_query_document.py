@@ -55,7 +55,7 @@ def test_the_documents_error_is_answered(http: httpx.Client) -> None:
     }
 
 
-def test_invalid_input_is_told_before_anything_is_asked(tmp_path: Path, embedding: EmbeddingModel) -> None:
+def test_invalid_input_is_refused_before_anything_is_asked(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """A broken rule is 400 even where the store is down: nothing was retrieved for it."""
     store = BrokenStore(StoreUnavailable("It is down."))
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)
@@ -91,7 +91,7 @@ async def test_below_the_threshold_the_model_is_not_asked() -> None:
 
 @pytest.fixture
 def larkfield(tmp_path: Path, embedding: EmbeddingModel) -> AppContainer:
-    """A garden of one JSON Lines row with a chunk id and an address of its own."""
+    """A collection of one JSON Lines row with a chunk id and an address of its own."""
     row = {
         "document_id": "towns/larkfield", "title": "Larkfield", "text": LARKFIELD, "url": "https://towns.test/larkfield",
         "chunk_id": "larkfield-7",
@@ -157,9 +157,9 @@ def test_ids_title_and_url_are_the_documents_own(larkfield: AppContainer, caplog
     assert outcomes["mine-2"] == outcomes["mine-3"] == "invalid_input"
     assert "lighthouse" not in str(logged)
     assert "Larkfield" not in str(logged)
-    said = set().union(*map(values_of, records))
-    assert {"request", "mine-1", "retrieve", "InvalidInput"} <= said
-    assert not said & {"northern", "pier", "lit", "1871"}
+    reported = set().union(*map(values_of, records))
+    assert {"request", "mine-1", "retrieve", "InvalidInput"} <= reported
+    assert not reported & {"northern", "pier", "lit", "1871"}
 
 
 class Slow:
@@ -199,7 +199,7 @@ def test_a_rerank_failure_has_its_status(embedding: EmbeddingModel, http: httpx.
 
 def test_the_stream_holds_back_half_a_marker(http: httpx.Client) -> None:
     """No token ever ends inside a marker, and the tokens joined read as the answer does."""
-    said = events(http.post("/query/stream", json={"query": CHEMICALS}))
-    tokens = [data["text"] for name, data in said if name == "token"]
+    reported = events(http.post("/query/stream", json={"query": CHEMICALS}))
+    tokens = [data["text"] for name, data in reported if name == "token"]
     assert all(text.count("[") == text.count("]") for text in tokens)
-    assert "".join(tokens).count("[1]") == said[-1][1]["answer"].count("[1]")
+    assert "".join(tokens).count("[1]") == reported[-1][1]["answer"].count("[1]")

@@ -21,7 +21,7 @@ def timeless(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_curl_of_the_readme_gives_the_answer_of_the_readme(http: httpx.Client) -> None:
-    """The command's body, posted to a fresh sample garden, gives the answer printed under it."""
+    """The command's body, posted to a service over the sample documents, gives the answer printed under it."""
     command = re.search(r"```bash\n(curl .*?)\n```", README, re.DOTALL)
     shown = re.search(r"```json\n(.*?)\n```", README, re.DOTALL)
     assert command

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from app.api.studio import forget_graph, make_graph
+from app.api.studio import make_graph, open_graph
 from app.cli.main import app as command
 from app.settings import load_settings
 from rag_service import RAGService
@@ -57,7 +57,7 @@ def studio(sample_data: Path) -> list[Comparable]:
     async def ask_all() -> list[Comparable]:
         graph = await make_graph()
         found = [of_state(await graph.ainvoke({"query": question})) for question in sample_questions()]
-        await forget_graph()
+        await open_graph()[1].store.aclose()
         return found
 
     with pytest.MonkeyPatch.context() as patch:
@@ -70,7 +70,9 @@ def of_state(state: dict[str, Any]) -> Comparable:
     return state["outcome"], plain(state["answer"]) if cited else "", cited
 
 
-def test_thirty_questions_through_every_door(http: httpx.Client, library: RAGService, studio: list[Comparable]) -> None:
+def test_thirty_questions_through_every_interface(
+    http: httpx.Client, library: RAGService, studio: list[Comparable]
+) -> None:
     """/query, its stream, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
     questions = sample_questions()
     assert len(questions) == 30

@@ -1,4 +1,4 @@
-"""The failure matrix as data: what is broken, and what each door says of it. ``docs/failures.md`` is this table."""
+"""The failure matrix as data: what is broken, and what each interface reports. ``docs/failures.md`` is this table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Every provider fails some day. This table says what each interface answers then.
 `tests/failures/test_failure_matrix.py` brings each failure about, over real sockets, and fails while a line differs.
 
 - **HTTP** and **error** are the status and the code of `POST /query`.
-- **`error_type`** is the field of door L's `Answer`; a dash means that the answer is no error.
+- **`error_type`** is the field of interface L's `Answer`; a dash means that the answer is no error.
 - **exit** is the exit status of `garden ask`.
 
 No message repeats a vendor's text, header or key. Connection errors, 429 and 5xx are tried again, with growing random
@@ -35,7 +35,7 @@ wrong (503 `RETRIEVAL_FAILED`) and which command mends it (`docs/backup.md`).
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One line: a provider, what is wrong with it, and what is said."""
+    """One line: a provider, what is wrong with it, and the error reported."""
 
     provider: str
     failure: str

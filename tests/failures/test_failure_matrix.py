@@ -1,4 +1,4 @@
-"""Every failure of every provider, brought about over a real socket, and what each door says of it."""
+"""Every failure of every provider, brought about over a real socket, and what each interface reports."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def ask_over_http() -> httpx.Response:
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_what_each_door_says(
+def test_what_each_interface_reports(
     case: Case, steady: QdrantPeer, chroma: ChromaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Status and code of door Q, ``error_type`` of door L, exit status of ``garden ask``; nothing of the vendor's."""
+    """Status and code of ``/query``, ``error_type`` of the library, exit status of ``garden ask``; no vendor text."""
     with world(case, steady, chroma) as settings:
         for name, value in settings.items():
             monkeypatch.setenv(name, value)

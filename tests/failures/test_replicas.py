@@ -1,4 +1,4 @@
-"""Replicas keep nothing of their own: over one store, one may die and nobody who asks notices."""
+"""Replicas are stateless: over one store, one may die without a failed request."""
 
 from __future__ import annotations
 
@@ -117,10 +117,10 @@ def test_a_replica_may_die(replicas: list[Replica]) -> None:
     through_other = httpx.post(f"{replicas[1].url}/query", json={"query": asked[0][0]}, timeout=30).json()
     assert asked[0][1] in through_other["answer"]
     with ThreadPoolExecutor(4) as pool:
-        told = [pool.submit(balancer.ask, question) for question, _ in asked]
-        told[len(told) // 3].result()
+        reported = [pool.submit(balancer.ask, question) for question, _ in asked]
+        reported[len(reported) // 3].result()
         replicas[0].kill()
-        answers = [one.result() for one in told]
+        answers = [one.result() for one in reported]
     assert balancer.failed_over > 0
     for (_, year), answer in zip(asked, answers, strict=True):
         assert answer["metadata"]["outcome"] == "answered"

@@ -45,7 +45,7 @@ async def test_an_answer_without_a_marker_is_no_answer() -> None:
 
 
 async def test_what_could_not_be_verified_is_not_called_missing() -> None:
-    """A model's answer that loses every marker is said to be unverified; its own "I don't know" is no answer."""
+    """A model's answer that loses every marker is reported as unverified; its own "I don't know" is no answer."""
     unverified = await ask([PUMPS], Says("The red pump moves 90 litres each minute [1]."))
     assert (unverified["outcome"], unverified["answer"]) == ("no_citations", UNVERIFIED)
     assert unverified["unsupported"] == ["The red pump moves 90 litres each minute."]

@@ -57,7 +57,7 @@ GIVEN = {"query": "What is grass?", "maxSources": 3, "maxTokens": None, "source"
 
 
 async def test_a_defect_is_raised() -> None:
-    """An error outside our own tree is nobody's answer: the run raises it."""
+    """An error outside our own tree becomes no answer: the run raises it."""
 
     class Broken:
         async def retrieve(self, question: Question) -> Retrieved:

@@ -1,4 +1,4 @@
-"""Texts of a length nobody writes: a model that repeats itself and a document without one full stop hold nobody up.
+"""Very long texts, of a model that repeats itself or without one full stop, are checked in bounded time.
 
 What took the square of a text's length or more would run into the time limit of these tests by far: each took between
 half a minute and hours at this length.
@@ -81,8 +81,8 @@ async def test_the_end_of_a_claim_without_end_is_no_claim_of_its_own() -> None:
 
 def test_a_long_paragraph_keeps_its_quotations_and_its_words() -> None:
     """Nine thousand characters are cut as a tenth of them is; a text without a full stop is cut in no word."""
-    said = 'He said "It is one. It is two. It is three." and then he left the hall. The pump is red. '
-    assert len(sentence_spans(said * 100)) == 10 * len(sentence_spans(said * 10))
+    reported = 'He said "It is one. It is two. It is three." and then he left the hall. The pump is red. '
+    assert len(sentence_spans(reported * 100)) == 10 * len(sentence_spans(reported * 10))
     words = ", ".join(f"word{n}" for n in range(3_000))
     assert [words[start:end] for start, end in sentence_spans(words)] == [words]
 
@@ -127,7 +127,7 @@ async def test_others_get_their_turn_while_a_long_answer_is_checked() -> None:
 
 
 async def test_a_deadline_ends_the_checking_of_a_long_answer() -> None:
-    """Who waits no longer than a moment is told so, and the checking stops."""
+    """Past its time limit the check raises an error and stops."""
     given = chunk(" ".join(f"Pump {n} of hall {n % 7} delivers {n * 3} litres each minute." for n in range(1500)))
     reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(3000))
     with pytest.raises(TimeoutError):

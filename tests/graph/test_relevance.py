@@ -147,7 +147,7 @@ def test_nothing_to_measure_is_no_error(text: str) -> None:
 
 
 def test_an_unknown_embedding_model_is_judged_by_words() -> None:
-    """Cosines nobody has calibrated change no probability: the model for unknown embeddings uses words alone."""
+    """Cosines of an uncalibrated model change no probability: the model for unknown embeddings uses words alone."""
     unknown = calibration_for("no-such-model", load_calibrations())
     assert unknown.embedding_model == LEXICAL
     models = (unknown.relevance, unknown.relevance_read, unknown.answers, unknown.answers_read)

@@ -37,8 +37,8 @@ def test_a_marker_stands_before_the_full_stop(pieces: list[str | int], expected:
     assert numbered(pieces, CITATIONS) == expected
 
 
-def test_door_l_writes_the_place() -> None:
-    """Door L's markers name document and page, or section, or the document alone, without brackets of their own."""
+def test_the_library_writes_the_position() -> None:
+    """The library's markers name document and page, or section, or the document alone, without own brackets."""
     text = named(["Red.", 0, " Blue.", 1, " Green.", 3], CITATIONS)
     assert text == "Red [safety_manual.pdf, page 5]. Blue [guide.md, section Set(up)]. Green [notes.txt]."
 

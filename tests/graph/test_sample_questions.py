@@ -19,7 +19,7 @@ from tests.support.paths import KNOWLEDGE
 
 @pytest.fixture(scope="module")
 def asked(sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
-    """The sample questions and what the sample garden said to each."""
+    """The sample questions and the answer to each."""
     folder = tmp_path_factory.mktemp("walk") / "data"
     shutil.copytree(sample_data, folder)
 
@@ -34,7 +34,7 @@ def asked(sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest
 
 
 def test_the_file_asks_enough(asked: list[Asked]) -> None:
-    """There are at least forty sample questions, a quarter of which the garden cannot answer."""
+    """There are at least forty sample questions, a quarter of which the documents cannot answer."""
     declined = [one for one in asked if not one.question.answerable]
     assert len(asked) >= 40
     assert len(declined) * 4 >= len(asked)

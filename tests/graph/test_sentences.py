@@ -82,8 +82,8 @@ def test_windows_line_ends_are_line_ends() -> None:
 
 def test_a_long_quotation_is_looked_into() -> None:
     """The sentences of a long quotation are found, though a short one is kept whole."""
-    told = "The leaves close at once. They hold the insect fast. " * 8
-    assert len(sentences(f'He wrote: "{told.strip()}"')) == 16
+    reported = "The leaves close at once. They hold the insect fast. " * 8
+    assert len(sentences(f'He wrote: "{reported.strip()}"')) == 16
 
 
 def test_a_huge_text_is_split_in_linear_time() -> None:

@@ -126,8 +126,8 @@ def _prompt(body: Any) -> str:
 
 
 def _part(model: str, text: str, chat: bool) -> dict[str, Any]:
-    said = {"message": {"role": "assistant", "content": text}} if chat else {"response": text}
-    return {"model": model, "created_at": _CREATED, **said, "done": False}
+    reported = {"message": {"role": "assistant", "content": text}} if chat else {"response": text}
+    return {"model": model, "created_at": _CREATED, **reported, "done": False}
 
 
 def _done(reason: str, count: int) -> dict[str, Any]:
@@ -142,12 +142,12 @@ async def _whole(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     except Hangup:
         yield b'{"message"'
         raise
-    said = dict(parts[-1])
-    if "message" in said:
-        said["message"] = {**said["message"], "content": "".join(part["message"]["content"] for part in parts)}
+    reported = dict(parts[-1])
+    if "message" in reported:
+        reported["message"] = {**reported["message"], "content": "".join(part["message"]["content"] for part in parts)}
     else:
-        said["response"] = "".join(part["response"] for part in parts)
-    yield json.dumps(said).encode()
+        reported["response"] = "".join(part["response"] for part in parts)
+    yield json.dumps(reported).encode()
 
 
 def _missing(model: str) -> Reply:

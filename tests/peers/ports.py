@@ -1,4 +1,4 @@
-"""Ports that stay one's own: nobody else gets them while a server that is to have them is down or not yet up."""
+"""Reserved ports: no other process gets them while their server is down or not yet up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def held_port() -> Iterator[int]:
-    """A loopback port on which nobody listens, and on which only who names it can.
+    """A loopback port without a listener, which only a server that names it can bind.
 
     A port that was free a moment ago may be the next one that the system gives to another server or client. Where
     ``SO_REUSEADDR`` allows it, that is on Linux, it stays bound meanwhile; a server that names it listens on it all

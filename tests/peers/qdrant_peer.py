@@ -44,8 +44,8 @@ class QdrantPeer(HttpPeer):
                 )
                 return _result(True)
         if not there:
-            told = f"Not found: Collection `{name}` doesn't exist!"
-            return Reply(json.dumps({"status": {"error": told}, "time": 0.0}).encode(), 404)
+            reported = f"Not found: Collection `{name}` doesn't exist!"
+            return Reply(json.dumps({"status": {"error": reported}, "time": 0.0}).encode(), 404)
         return self._operate(request.method, operation, name, request.body)
 
     def _operate(self, method: str, operation: str, name: str, body: Any) -> Reply:

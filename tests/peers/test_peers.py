@@ -137,7 +137,7 @@ async def test_hanging_up_is_noticed(peer: OllamaPeer) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a held port is only found free")
-def test_a_held_port_is_refused_until_it_is_named_and_given_to_nobody_else() -> None:
+def test_a_held_port_refuses_connections_and_is_given_to_no_other_server() -> None:
     """Who asks for any port gets another; a connection is refused; who names it listens on it, as often as it likes."""
     with held_port() as port, ExitStack() as others:
         for _ in range(2):

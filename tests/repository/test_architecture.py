@@ -57,7 +57,7 @@ def test_layers() -> None:
 
 
 def test_every_package_is_listed() -> None:
-    """A folder with modules is a package, and setuptools is told of it: the wheel holds what the checkout does."""
+    """A folder with modules is a package that pyproject.toml lists: the wheel holds what the checkout does."""
     folders = {path.parent for path in SOURCES if path.parent != ROOT}
     assert [name_of(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
     packages = {".".join(folder.relative_to(ROOT).parts) for folder in folders}

@@ -50,7 +50,7 @@ def test_a_pasted_secret_is_found(script: ModuleType, tmp_path: Path) -> None:
 def test_without_network_it_says_so_and_passes(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where nobody can be asked about the dependencies, that is said, and is no finding."""
+    """An unreachable advisory service is reported, and is no finding."""
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     (lock := tmp_path / "run.txt").write_text("idna==3.10\n")
     assert script.audit(lock) == []

@@ -43,7 +43,7 @@ def test_values_are_not_templates() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "nothing", "answer.v99", "../answer", "answer.v1.md"])
-def test_an_unknown_name_is_said(name: str) -> None:
+def test_an_unknown_name_is_reported(name: str) -> None:
     """A prompt that does not exist is a ``LookupError`` that lists those that do."""
     with pytest.raises(LookupError, match=r"answer\.v1"):
         load_prompt(name)

@@ -52,7 +52,7 @@ class Service:
         """The lines written so far."""
         return [json.loads(line) for line in self._log.read_text().splitlines() if line.startswith("{")]
 
-    def said(self, event: str) -> dict[str, Any] | None:
+    def reported(self, event: str) -> dict[str, Any] | None:
         """The first line of that event, None while there is none."""
         return next((line for line in self.log() if line["event"] == event), None)
 

@@ -1,4 +1,4 @@
-"""One planted garden and one real server for all door tests: sockets, embedded store and weights included."""
+"""The sample documents ingested once and one real server for all interface tests: sockets, store and weights."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 @pytest.fixture(scope="session")
 def embedding(embeddings: MiniLMEmbeddings) -> EmbeddingModel:
-    """The embedded model under its calibration's name; it outlives every garden that borrows it."""
+    """The embedded model under its calibration's name; it outlives every service that borrows it."""
     return EmbeddingModel(embeddings.model_name, Lasting(embeddings), embeddings.dimension)
 
 
 class Lasting:
-    """A model that a garden's closing does not close."""
+    """A model that closing a service does not close."""
 
     def __init__(self, embeddings: Any) -> None:
         self._embeddings = embeddings
@@ -52,10 +52,10 @@ class Lasting:
 
 @pytest.fixture(scope="session")
 def sample_data(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel, worker_id: str) -> Path:
-    """A data folder whose collection holds the sample garden; nobody has it open. Planted once for all workers."""
+    """A data folder whose collection holds the sample documents, ingested once for all workers; not open."""
     own = tmp_path_factory.mktemp("garden") / "data"
     whole_run = tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
-    first = whole_run / "planted"
+    first = whole_run / "ingested"
     with FileLock(f"{first}.lock"):
         if not first.exists():
             ingest_samples(first.with_suffix(".part"), embedding)
@@ -66,7 +66,7 @@ def sample_data(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingMo
 def ingest_samples(folder: Path, embedding: EmbeddingModel) -> None:
     """The sample documents in a collection under *folder*."""
 
-    async def plant() -> None:
+    async def fill() -> None:
         container = build_container(load_settings(data_dir=folder), embedding=embedding)
         paths = sorted(path for path in KNOWLEDGE.iterdir() if path.suffix in SAMPLES)
         report = await ingest(
@@ -75,7 +75,7 @@ def ingest_samples(folder: Path, embedding: EmbeddingModel) -> None:
         assert not report.skipped
         await container.aclose()
 
-    asyncio.run(plant())
+    asyncio.run(fill())
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def http(address: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def browser(sample_data: Path) -> Iterator[Browser]:
-    """Headless Chromium; a machine without one says so. Planting comes first: no loop runs beside the browser's."""
+    """Headless Chromium; a machine without one says so. Ingest comes first: no loop runs beside the browser's."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
     with sync_playwright() as playwright:

@@ -1,4 +1,4 @@
-"""A garden of two facts, for services in this process and in processes of their own."""
+"""A collection of two facts, for services in this process and in processes of their own."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ QUESTION = "When was the Eiffel Tower finished?"
 
 @pytest.fixture(scope="session")
 def two_facts(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
-    """A data folder with one short document; nobody has it open."""
+    """A data folder with one short document; not open."""
     folder = tmp_path_factory.mktemp("two-facts")
     (source := folder / "tower.md").write_text(TEXT)
 
-    async def plant() -> None:
+    async def fill() -> None:
         container = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
         await ingest(
             [source], store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name
         )
         await container.aclose()
 
-    asyncio.run(plant())
+    asyncio.run(fill())
     return folder / "data"
 
 

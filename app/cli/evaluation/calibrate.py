@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,14 +17,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from app.bootstrap.compose import build_container, calibrations_of
+from app.bootstrap.compose import calibrations_of
 from app.bootstrap.container import AppContainer
 from app.cli.evaluation.fit import RELEVANT_WEIGHT, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.headings import heading_questions, heading_samples
-from app.cli.evaluation.measures import folded
+from app.cli.evaluation.measures import folded, rounded
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.samples import Labelled, Samples, collect, retrieve
-from app.cli.progress import Show, progress
+from app.cli.shared import OK, Show, open_container, print_json, progress
 from app.pipeline.factories import make_rerank_grader
 from app.pipeline.rerank_grader import AS_IT_IS, RerankGrader, ScoreScale
 from app.providers.rerank.reader import OnnxReader
@@ -56,7 +55,8 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
     calibrations = calibrations_of(settings)
     in_use = asdict(calibration_for(model, calibrations))
     # Headings find their own words: fitted freely, these would count for more than they do of a question.
-    fitted = fit if paths else partial(rescale, entry=in_use, added=() if model in calibrations else COSINES)
+    rescaled = partial(rescale, entry=in_use, added=() if model in calibrations else COSINES)
+    fitted = partial(fit, in_use=in_use) if paths else rescaled
     try:
         entry, held_out = fitted(samples), cross_validate(samples, fitted)
     except ValueError as error:
@@ -75,19 +75,15 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
     result = {
         "from": asked,
         "questions": len(samples.fold),
-        "measures": {name: {"before": _rounded(before[name]), "after": _rounded(after[name])} for name in before},
+        "measures": {name: {"before": rounded(before[name], 3), "after": rounded(after[name], 3)} for name in before},
         "kept": str(path) if kept else None,
         "reranker": asdict(scale) if scale else None,
     }
     if as_json:
-        sys.stdout.write(json.dumps(result, indent=2) + "\n")
+        print_json(result)
     else:
         _print(result, f"the scale of {settings.reranking} is kept in {path}" if scale else "")
-    return 0
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
+    return OK
 
 
 def _print(result: dict[str, Any], remark: str) -> None:
@@ -109,8 +105,7 @@ async def _collected(settings: Settings, questions: list[EvalQuestion]) -> tuple
     """Collect samples of *questions*, or else of headings; name the embedding model; fit a reranker's scale."""
     reranks = questions and settings.reranking not in ("local", "none")
     grader = make_rerank_grader(settings, AS_IT_IS) if reranks else None
-    container = build_container(settings, grader=grader)
-    try:
+    async with open_container(settings, grader=grader) as container:
         with progress("asking", "questions") as show:
             if not questions:
                 return await _from_headings(container, show), container.embedding.name, None
@@ -122,8 +117,6 @@ async def _collected(settings: Settings, questions: list[EvalQuestion]) -> tuple
                 container.retriever, labelled, OnnxReader(), lambda done: show(done, len(labelled), "")
             )
             return samples, container.embedding.name, scale
-    finally:
-        await container.aclose()
 
 
 async def _from_headings(container: AppContainer, show: Show) -> Samples:

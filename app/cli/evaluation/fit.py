@@ -25,8 +25,17 @@ RIDGE = 1.0
 """Penalty on the squared weights of features scaled to unit variance."""
 
 
-def fit(samples: Samples, relevance: Sequence[str] = RELEVANCE, answers: Sequence[str] = ANSWERS) -> dict[str, Any]:
-    """Fit an entry of the file of calibrations. Raises `ValueError` as `fit_logistic` does."""
+def fit(
+    samples: Samples,
+    relevance: Sequence[str] = RELEVANCE,
+    answers: Sequence[str] = ANSWERS,
+    in_use: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Fit an entry of the file of calibrations.
+
+    The models of chunks that were read are those of *in_use*, if given, where such chunks are all right or all wrong:
+    reading stops at the first that answers. Raises `ValueError` as `fit_logistic` does.
+    """
     names = {
         "relevance": relevance,
         "relevance_read": (*relevance, *READ),
@@ -36,6 +45,9 @@ def fit(samples: Samples, relevance: Sequence[str] = RELEVANCE, answers: Sequenc
     }
     entry = {}
     for model, (rows, labels, positive_weight) in _training_rows(samples).items():
+        if in_use and model.endswith("_read") and (labels.all() or not labels.any()):
+            entry[model] = in_use[model]
+            continue
         weights, bias = fit_logistic(rows.columns(names[model]), labels, positive_weight)
         entry[model] = _model(bias, dict(zip(names[model], weights, strict=True)))
     return entry

@@ -18,7 +18,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from app.cli.evaluation.samples import Labelled, Samples, collect, joined
-from app.cli.progress import Show
+from app.cli.shared import Show
 from app.pipeline.retriever import HybridRetriever
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, HybridStore
 from graph.ports import PassageReader, Retrieved

@@ -87,8 +87,8 @@ def measure(asked: Sequence[Asked], threshold: float) -> dict[str, float | int |
         "cited source right": _mean([one.right_source for one in located if one.result.answered]),
         "quotes verbatim": _mean(_verbatim(asked)),
         "right outcome": _mean([right_outcome(one) for one in asked]),
-        "calibration error, pairs": _rounded(calibration_error(pairs)),
-        "calibration error, confidence": _rounded(calibration_error(confidences)),
+        "calibration error, pairs": rounded(calibration_error(pairs)),
+        "calibration error, confidence": rounded(calibration_error(confidences)),
     }
 
 
@@ -119,8 +119,9 @@ def _verbatim(asked: Sequence[Asked]) -> list[bool]:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return _rounded(sum(values) / len(values)) if values else None
+    return rounded(sum(values) / len(values)) if values else None
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+def rounded(value: float | None, digits: int = 4) -> float | None:
+    """Round a rate that is known."""
+    return None if value is None else round(value, digits)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -13,15 +12,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import orjson
 from rich.console import Console
 from rich.table import Table
 
-from app.bootstrap.compose import build_container
 from app.cli.evaluation.measures import Asked, measure, right_outcome
 from app.cli.evaluation.questions import EvalQuestion, read_questions
-from app.cli.progress import progress
-from app.ingest.pipeline import ingest
+from app.cli.ingest import file_progress
+from app.cli.shared import OK, open_container, print_json, progress
+from app.ingest.pipeline import ingest_into
 from app.query_service.service import QueryService
 from app.settings import load_settings
 
@@ -42,10 +40,10 @@ def run_eval(
     if picture:
         write_picture(summary, title, picture)
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
+        print_json(summary)
     else:
         print_report(summary, title)
-    return 0
+    return OK
 
 
 async def _evaluate(questions: list[EvalQuestion], corpus: list[Path], max_sources: int | None) -> dict[str, Any]:
@@ -54,27 +52,18 @@ async def _evaluate(questions: list[EvalQuestion], corpus: list[Path], max_sourc
         if corpus:
             folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="garden-eval-")))
             settings = load_settings(data_dir=folder, vector_store="embedded")
-        container = build_container(settings)
-        try:
+        async with open_container(settings) as container:
             if corpus:
-                show = ends.enter_context(progress("ingesting", "files"))
-                await ingest(
-                    corpus,
-                    store=container.store,
-                    embeddings=container.embedding.embeddings,
-                    model_name=container.embedding.name,
-                    on_progress=lambda done: show(done.files_read, done.files, f", {done.chunks} chunks"),
-                )
-            with progress("asking", "questions") as show_asked:
-                asked = await ask_all(
-                    container.service,
-                    questions,
-                    max_sources=max_sources,
-                    on_progress=lambda done: show_asked(done, len(questions), ""),
-                )
+                on_ingested = ends.enter_context(file_progress())
+                await ingest_into(container.sink, corpus, on_progress=on_ingested)
+            show = ends.enter_context(progress("asking", "questions"))
+            asked = await ask_all(
+                container.service,
+                questions,
+                max_sources=max_sources,
+                on_progress=lambda done: show(done, len(questions), ""),
+            )
             return summarise(asked, settings.relevance_threshold)
-        finally:
-            await container.aclose()
 
 
 async def ask_all(

@@ -162,7 +162,7 @@ class Sessions:
             await session.close()
 
     def close_at_exit(self) -> None:
-        """Close what nobody has closed when the process ends; aiohttp would log it."""
+        """Close what is still open when the process ends; aiohttp would log it."""
         self._discard_ended()
         for loop, session in list(self._made.items()):
             if loop.is_running():

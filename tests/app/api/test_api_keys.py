@@ -1,4 +1,4 @@
-"""API keys: exchanged on a running process, and wanted wherever strangers could reach it."""
+"""API keys: replaced in a running process, and required beyond loopback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.api.api_keys import ApiKeys, reload_keys
+from app.api.middleware import ApiKeys, reload_keys
 from app.cli.serve import require_key_beyond_loopback
 from app.settings import load_settings
 from graph.errors import ConfigurationError
@@ -88,7 +88,7 @@ def serve(folder: Path, port: str = "0", **settings: str) -> subprocess.Complete
     return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=60)
 
 
-def test_no_start_for_strangers_without_a_key(tmp_path: Path) -> None:
+def test_no_start_beyond_loopback_without_a_key(tmp_path: Path) -> None:
     """Beyond loopback, without a key and without ALLOW_ANONYMOUS, the start is refused: status 2 and one line that
     says what to set, before anything is loaded."""
     done = serve(tmp_path, HOST="0.0.0.0")
@@ -97,7 +97,7 @@ def test_no_start_for_strangers_without_a_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "garden.example.org"])
-def test_which_addresses_are_for_strangers(host: str) -> None:
+def test_which_addresses_need_a_key(host: str) -> None:
     """Any address but loopback's is; a key or ALLOW_ANONYMOUS=true lets it be served."""
     with pytest.raises(ConfigurationError, match="API_KEYS"):
         require_key_beyond_loopback(load_settings(host=host))
@@ -111,7 +111,7 @@ def test_which_are_not(host: str) -> None:
     require_key_beyond_loopback(load_settings(host=host))
 
 
-def test_a_taken_port_is_told_at_once(tmp_path: Path) -> None:
+def test_a_taken_port_is_reported_at_once(tmp_path: Path) -> None:
     """A port that is in use is one line and status 2."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from app.api.disconnect import in_own_task
+from app.api.query import in_own_task
 
 
 class Deaf:
@@ -30,7 +30,7 @@ class Deaf:
 
 @pytest.mark.parametrize("taken", [1, 2, 3])
 async def test_a_maker_that_eats_the_cancellation_ends_at_its_next_event(taken: int) -> None:
-    """Nobody takes events any more, so it is not asked for a second one."""
+    """After the consumer left, the producer ends at its next event."""
     deaf = Deaf(0.01)
     events = in_own_task(deaf.events())
     for number in range(taken):

@@ -1,6 +1,6 @@
 """Every block of README.md, CONTRIBUTING.md and docs/*.md is run as it stands, or says beside itself why it is not.
 
-A block runs in a folder of its own where a server over the sample garden is at the address the documents name. Comments
+A block runs in its own folder; a server over the sample documents is at the address that the texts name. Comments
 above a block say what it is: ``not run: REASON``, ``file: PATH`` (it is written there), ``change: PATH`` (a diff of the
 project's own file, for a copy of the project), ``changed`` (a command for that copy).
 """
@@ -177,7 +177,7 @@ def test_every_block_runs(path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatc
     (desk.folder / ".env").unlink(missing_ok=True)
     for block in blocks(path):
         with monkeypatch.context() as library:
-            if block.language == "python":  # a program opens the garden itself, so not the one that is served
+            if block.language == "python":  # a program opens the collection itself, so not the one that is served
                 library.setenv("DATA_DIR", str(desk.folder / "library"))
             desk.run(block)
 

@@ -1,4 +1,4 @@
-"""Who may call from where: host names, origins, and that a page of a stranger cannot ingest anything."""
+"""Who may call from where: host names, origins, and that another site's page cannot ingest anything."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-He
     "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil.example"]
 )
 def test_over_loopback_without_keys_a_foreign_name_is_refused(client: httpx.Client, host: str) -> None:
-    """A name that a stranger points at 127.0.0.1 (DNS rebinding) is 400; health and metrics stay open for probes."""
+    """A foreign name that points at 127.0.0.1 (DNS rebinding) is 400; health and metrics stay open for probes."""
     answer = client.post("/query", json={"query": QUESTION}, headers={"Host": host})
     assert (answer.status_code, answer.json()["error"]) == (400, "VALIDATION_ERROR")
     assert "TRUSTED_HOSTS" in answer.json()["message"]
@@ -55,9 +55,11 @@ def test_names_behind_a_proxy(tmp_path: Path, embedding: Any, given: dict[str, s
 
 
 def test_named_origins_may_call(client: httpx.Client) -> None:
-    """A page of a named origin may ask, with a key, and read the answer and its request id."""
-    allowed = client.options("/query", headers={"Origin": WIKI, **PREFLIGHT})
-    assert (allowed.status_code, allowed.headers["access-control-allow-origin"]) == (200, WIKI)
+    """A page of a named origin may ask and delete, with a key, and read the answer and its request id."""
+    for method, path in (("POST", "/query"), ("DELETE", "/api/v1/documents/tower.md")):
+        asked = {"Origin": WIKI, **PREFLIGHT, "Access-Control-Request-Method": method}
+        allowed = client.options(path, headers=asked)
+        assert (allowed.status_code, allowed.headers["access-control-allow-origin"]) == (200, WIKI)
     answer = client.post("/query", json={"query": QUESTION}, headers={"Origin": WIKI})
     assert answer.headers["access-control-allow-origin"] == WIKI
     assert "X-Request-ID" in answer.headers["access-control-expose-headers"]
@@ -66,7 +68,7 @@ def test_named_origins_may_call(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", f"{WIKI}.evil.example", "http://wiki.example.org"])
 def test_other_origins_may_not(client: httpx.Client, origin: str) -> None:
-    """Any other page gets no leave, before and with the answer."""
+    """Any other origin is refused, in the preflight and in the response."""
     refused = client.options("/query", headers={"Origin": origin, **PREFLIGHT})
     assert refused.status_code == 400
     assert "access-control-allow-origin" not in refused.headers
@@ -94,9 +96,9 @@ def test_by_default_no_origin_may(tmp_path: Path, embedding: Any) -> None:
         *(f"/rag/{way}" for way in ("invoke", "batch", "stream", "stream_log", "stream_events")),
     ],
 )
-def test_a_form_of_a_stranger_is_not_taken_for_json(client: httpx.Client, path: str, kind: str) -> None:
-    """What a page may send without asking first (a simple request) ingests and asks nothing, though it be JSON."""
-    asked: dict[str, Any] = {"remove": ["tower.md"], "finish": True, "query": "What?", "message": "What?"}
+def test_a_cross_site_form_is_not_read_as_json(client: httpx.Client, path: str, kind: str) -> None:
+    """A simple request, which needs no preflight, is refused even if its body is JSON."""
+    asked: dict[str, Any] = {"query": "What?", "message": "What?"}
     asked |= {"question": "What?", "outcome": "answered", "rating": "up"}
     body = json.dumps({**asked, "input": {"query": "What?"}, "inputs": [{"query": "What?"}]})
     answer = client.post(path, content=body, headers={"Content-Type": kind} if kind else {})

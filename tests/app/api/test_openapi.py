@@ -107,7 +107,7 @@ def test_every_example_runs(served: httpx.Client, document: dict[str, Any]) -> N
 
 
 def test_the_chat_is_described_as_it_streams(document: dict[str, Any]) -> None:
-    """Its example is text, lines of one event, and the end; a failure is said to be an error event without it."""
+    """Its example is text, lines of one event, and the end; a failure is described as an error event without it."""
     answer = document["paths"]["/api/v1/chat"]["post"]["responses"]["200"]
     assert set(answer["content"]) == {"text/event-stream"}
     assert answer["content"]["text/event-stream"]["example"].endswith("data: [DONE]\n\n")

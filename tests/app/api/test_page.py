@@ -43,7 +43,7 @@ def visitor(browser: Browser) -> Iterator[Visitor]:
 
 @dataclass
 class Place:
-    """A garden of its own, and where it is served."""
+    """A service of its own, and its address."""
 
     address: str
     container: AppContainer
@@ -57,7 +57,7 @@ def place(folder: Path, embedding: EmbeddingModel, **settings: Any) -> Iterator[
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Iterator[Place]:
-    """An empty garden, for documents of one's own."""
+    """An empty collection, for one's own documents."""
     yield from place(tmp_path_factory.mktemp("own"), embedding)
 
 
@@ -72,7 +72,7 @@ def peer() -> Iterator[OllamaPeer]:
 def chat(
     sample_data: Path, tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel, peer: OllamaPeer
 ) -> Iterator[Place]:
-    """The sample garden behind a key, its answers written by a chat model."""
+    """The sample documents behind a key, its answers written by a chat model."""
     folder = tmp_path_factory.mktemp("chat") / "data"
     shutil.copytree(sample_data, folder)
     yield from place(folder, embedding, chat_model="ollama:llama3.2:1b", ollama_host=peer.url, api_keys=KEY)
@@ -230,7 +230,7 @@ def test_keyboard(visitor: Visitor, address: str) -> None:
 
 
 def test_a_decline_is_no_failure(visitor: Visitor, address: str) -> None:
-    """What the documents do not answer is said as a status, with what may help, and nothing is cited."""
+    """A decline is announced as a status, with what may help, and nothing is cited."""
     page = visitor.open(address)
     ask(page, OFF_TOPIC)
     notice = page.get_by_role("status").filter(has_text="do not contain an answer")
@@ -287,7 +287,7 @@ def test_stream_and_stop(visitor: Visitor, chat: Place, peer: OllamaPeer) -> Non
     assert peer.wait_until(lambda: peer.hung_up > before)
 
 
-def test_offline_is_said_and_passes(visitor: Visitor, address: str) -> None:
+def test_offline_is_shown_and_passes(visitor: Visitor, address: str) -> None:
     """Without a connection the page says so and what to do; when it is back the page finds out by itself."""
     visitor.failures_expected = True
     page = visitor.open(address)
@@ -302,7 +302,7 @@ def test_offline_is_said_and_passes(visitor: Visitor, address: str) -> None:
     answered(page)
 
 
-def test_not_ready_is_said_and_passes(visitor: Visitor, own: Place) -> None:
+def test_not_ready_is_shown_and_passes(visitor: Visitor, own: Place) -> None:
     """While the service is not ready the page says why, and goes on by itself once it is."""
     visitor.failures_expected = True
     own.container.health.draining = True
@@ -340,7 +340,7 @@ def test_uploaded_documents_are_answered_from_at_once(visitor: Visitor, own: Pla
     expect(page.locator("#uploads li").filter(has_text="large.txt")).to_contain_text("not sent")
 
 
-def test_a_dropped_document_is_planted(visitor: Visitor, own: Place) -> None:
+def test_a_dropped_document_is_ingested(visitor: Visitor, own: Place) -> None:
     """Files dropped anywhere on the page go the same way as chosen ones."""
     page = visitor.open(own.address)
     expect(page.get_by_role("button", name="Add documents")).to_be_visible()

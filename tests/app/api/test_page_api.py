@@ -25,7 +25,7 @@ NOTES = b"# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n"
 
 @pytest.fixture
 async def container(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
-    """An empty garden in this process."""
+    """A service over an empty collection in this process."""
     made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
     yield made
     await made.aclose()
@@ -78,7 +78,7 @@ def test_an_unchanged_file_is_not_sent_again(http: httpx.Client) -> None:
 
 
 def test_every_example_is_answered(http: httpx.Client) -> None:
-    """The questions that the page offers of the sample garden are answered from it."""
+    """The questions that the page offers for the sample documents are answered from it."""
     offered = http.get("/api/v1/page").json()
     assert len(offered["examples"]) >= 3
     for question in offered["examples"]:
@@ -162,7 +162,7 @@ async def test_a_name_that_is_no_plain_file_name_is_refused(container: AppContai
     assert await container.store.acount() == 0
 
 
-async def test_what_cannot_be_planted_says_why(container: AppContainer) -> None:
+async def test_what_cannot_be_ingested_says_why(container: AppContainer) -> None:
     """An empty file, one that is broken, another content type, one that is too large: a typed error each."""
     async with caller(container) as client:
         assert (await upload(client, content=b"")).json()["details"]["field"] == "body"
@@ -192,7 +192,7 @@ async def test_without_keys_only_this_machine_uploads(
     """From elsewhere, or under a foreign name that leads here, an upload is 403 and is not offered."""
     async with caller(container, host, base) as client:
         assert (await client.get("/api/v1/page")).json()["mayUpload"] is allowed
-        response = await upload(client, "a/b.md")  # what is allowed is refused for its name, and need not be planted
+        response = await upload(client, "a/b.md")  # what is allowed is refused for its name, and need not be ingested
     assert (response.status_code, response.json()["error"]) == (
         (400, "VALIDATION_ERROR") if allowed else (403, "FORBIDDEN")
     )

@@ -85,7 +85,7 @@ def test_a_source_opens_as_the_whole_document(visitor: Visitor, own: str) -> Non
     expect(page.locator("#answer")).to_contain_text("day 97")  # Esc stopped nothing else
 
 
-def test_a_document_that_is_gone_is_said_in_the_dialog(visitor: Visitor, own: str) -> None:
+def test_a_deleted_document_is_reported_in_the_dialog(visitor: Visitor, own: str) -> None:
     """The dialog of a document that was deleted meanwhile says so, and can be closed by its button."""
     visitor.failures_expected = True
     page = visitor.open(own)
@@ -154,7 +154,7 @@ def test_a_listed_document_can_be_read(visitor: Visitor, own: str) -> None:
 
 
 def test_where_uploads_are_not_allowed_nothing_can_be_deleted(visitor: Visitor, own: str) -> None:
-    """No Delete button is offered; a deletion that is refused is said beside its row."""
+    """No Delete button is offered; a refused deletion is reported beside its row."""
     visitor.failures_expected = True
     page = visitor.open(own)
     page.locator("#documents summary").click()

@@ -150,7 +150,7 @@ def test_length_counts_code_points_after_trimming(http: httpx.Client, query: str
 
 
 def test_null_is_as_absent_and_unknown_fields_are_ignored(http: httpx.Client) -> None:
-    """Null options take their defaults, and members nobody knows change nothing."""
+    """Null options take their defaults, and unknown members change nothing."""
     response = post(
         http,
         query=CHEMICALS,
@@ -253,9 +253,9 @@ def test_a_printable_request_id_is_kept(http: httpx.Client, given: str, kept: bo
     response = http.post(
         "/query", json={"query": CHEMICALS, "includeEvidence": True}, headers={"X-Request-ID": given.encode("latin-1")}
     )
-    said = response.headers["x-request-id"]
-    assert (said == given) is kept
-    assert response.json()["metadata"]["requestId"] == said
+    reported = response.headers["x-request-id"]
+    assert (reported == given) is kept
+    assert response.json()["metadata"]["requestId"] == reported
 
 
 def test_same_question_same_answer(http: httpx.Client) -> None:
@@ -266,7 +266,7 @@ def test_same_question_same_answer(http: httpx.Client) -> None:
 
 
 def test_empty_collection_is_no_answer(tmp_path: Path, embedding: EmbeddingModel) -> None:
-    """An empty garden declines: 200, chunksRetrieved 0, no outage."""
+    """An empty collection declines: 200, chunksRetrieved 0, no outage."""
     with serve(build_container(load_settings(data_dir=tmp_path), embedding=embedding)) as address:
         response = httpx.post(f"{address}/query", json={"query": CHEMICALS})
     assert response.status_code == 200
@@ -276,7 +276,7 @@ def test_empty_collection_is_no_answer(tmp_path: Path, embedding: EmbeddingModel
 
 
 class BrokenStore:
-    """A store whose every search fails as told."""
+    """A store whose every search fails with a given error."""
 
     notes = ()
 

@@ -35,13 +35,13 @@ def test_stream_brings_retrieval_tokens_and_the_answer(http: httpx.Client) -> No
     """One retrieval event, tokens, and one answer that equals that of /query but for its time."""
     response = http.post("/query/stream", json={"query": CHEMICALS})
     assert response.headers["content-type"].startswith("text/event-stream")
-    said = events(response)
-    names = [name for name, _ in said]
+    reported = events(response)
+    names = [name for name, _ in reported]
     assert names[0] == "retrieval"
     assert names[-1] == "answer"
     assert set(names[1:-1]) == {"token"}
-    assert set(said[0][1]["chunks"][0]) == {"chunkId", "documentId", "title", "similarity", "relevance"}
-    answer, plain = said[-1][1], http.post("/query", json={"query": CHEMICALS}).json()
+    assert set(reported[0][1]["chunks"][0]) == {"chunkId", "documentId", "title", "similarity", "relevance"}
+    answer, plain = reported[-1][1], http.post("/query", json={"query": CHEMICALS}).json()
     answer["metadata"].pop("processingTimeMs")
     plain["metadata"].pop("processingTimeMs")
     assert answer == plain
@@ -49,9 +49,9 @@ def test_stream_brings_retrieval_tokens_and_the_answer(http: httpx.Client) -> No
 
 def test_stream_of_a_declined_question_ends_in_an_answer(http: httpx.Client) -> None:
     """Nothing relevant is an answer event with answerSynthesized false, and no token was shown before it."""
-    said = events(http.post("/query/stream", json={"query": OFF_TOPIC}))
-    assert [name for name, _ in said] == ["retrieval", "answer"]
-    assert said[-1][1]["metadata"]["answerSynthesized"] is False
+    reported = events(http.post("/query/stream", json={"query": OFF_TOPIC}))
+    assert [name for name, _ in reported] == ["retrieval", "answer"]
+    assert reported[-1][1]["metadata"]["answerSynthesized"] is False
 
 
 def test_invalid_input_has_its_status(http: httpx.Client) -> None:
@@ -84,12 +84,12 @@ def test_model_failure_after_retrieval_is_an_error_event(
     with served(embedding, http, Faint()) as (_, address):
         response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS})
         whole = httpx.post(f"{address}/query", json={"query": CHEMICALS})
-    said = events(response)
+    reported = events(response)
     assert response.status_code == 200
-    assert [name for name, _ in said] == ["retrieval", "token", "error"]
-    assert said[1][1] == {"text": "Well,"}
-    assert said[2][1] == {"error": "SYNTHESIS_FAILED", "message": "The chat model gave up.", "details": {}}
-    assert (whole.status_code, whole.json()) == (503, said[2][1])
+    assert [name for name, _ in reported] == ["retrieval", "token", "error"]
+    assert reported[1][1] == {"text": "Well,"}
+    assert reported[2][1] == {"error": "SYNTHESIS_FAILED", "message": "The chat model gave up.", "details": {}}
+    assert (whole.status_code, whole.json()) == (503, reported[2][1])
 
 
 class Patient:
@@ -144,7 +144,7 @@ class Flood:
 
 
 def test_a_client_that_reads_nothing_is_disconnected(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """A stream that nobody reads ends with the time of a request, and its slot is free again."""
+    """A stream that is not read ends with the time of a request, and its slot is free again."""
     body = orjson.dumps({"query": CHEMICALS})
     head = "POST /query/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with served(embedding, http, Flood(), max_concurrent_requests=1, request_timeout_seconds=2) as (container, address):

@@ -137,7 +137,7 @@ def test_links_out_of_the_folder_and_devices_are_left_out(tmp_path: Path, target
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """A pipe that nobody writes to, named itself, is left out at once."""
+    """A pipe without a writer, named itself, is left out at once."""
     os.mkfifo(tmp_path / "a.md")
     (found,) = find_files([tmp_path / "a.md"])
     assert isinstance(found, SkippedFile)

@@ -165,7 +165,7 @@ def test_every_chunk_of_the_context_shows_its_metadata() -> None:
 
 
 def test_low_scores_are_not_filtered(http: httpx.Client) -> None:
-    """What the garden knows nothing of still brings k chunks, their low scores in sight, over HTTP too."""
+    """A query without a match still brings k chunks, their low scores in sight, over HTTP too."""
     found = http.get("/api/v1/search", params={"q": "quantum computing recipes", "k": 4}).json()
     assert (found["k"], len(found["results"])) == (4, 4)
     assert all(hit["score"] < 0.5 for hit in found["results"])

@@ -25,7 +25,7 @@ from tests.support.samples_service import wait_until
 
 @pytest.fixture(scope="module")
 def studio(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a development server over a copy of the planted garden; it needs no key."""
+    """The address of a development server over a copy of the sample collection; it needs no key."""
     folder = tmp_path_factory.mktemp("studio")
     shutil.copytree(sample_data, folder / "data")
     holding = ExitStack()

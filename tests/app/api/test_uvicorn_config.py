@@ -34,7 +34,7 @@ def port() -> Iterator[int]:
         yield int(address.rpartition(":")[2])
 
 
-def said(port: int, *pieces: bytes) -> tuple[int, dict[str, Any]]:
+def reported(port: int, *pieces: bytes) -> tuple[int, dict[str, Any]]:
     """Send *pieces*, and read until the server closes: status (0 for none) and the JSON body."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
         try:
@@ -75,13 +75,13 @@ def test_many_requests_on_one_connection_are_served(port: int) -> None:
 )
 def test_headers_are_bounded(port: int, pieces: list[bytes]) -> None:
     """Too long headers are 400 in the one error body, or the connection is closed; never waited for."""
-    status, body = said(port, *pieces)
+    status, body = reported(port, *pieces)
     assert status in (0, 400)
     if body:
         assert (body["error"], set(body)) == ("VALIDATION_ERROR", {"error", "message", "details"})
 
 
-def test_what_is_no_http_is_told_so(port: int) -> None:
+def test_what_is_no_http_is_refused(port: int) -> None:
     """An invalid request is 400 in the one error body."""
-    status, body = said(port, b"\x16\x03\x01\x02\x00nonsense\r\n\r\n")
+    status, body = reported(port, b"\x16\x03\x01\x02\x00nonsense\r\n\r\n")
     assert (status, body["error"]) == (400, "VALIDATION_ERROR")

@@ -78,8 +78,8 @@ def test_every_outage_says_what_to_do_next() -> None:
     assert advised("PORT=0 is not allowed", "ConfigurationError") == "PORT=0 is not allowed"
 
 
-def test_an_empty_garden_says_how_to_plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search, or a question, in a garden that holds nothing names the command that changes that."""
+def test_an_empty_collection_says_how_to_ingest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search, or a question, over an empty collection names the command that changes that."""
     monkeypatch.setenv("DATA_DIR", str(tmp_path))
     found = runner.invoke(app, ["search", "anything"])
     assert (found.exit_code, found.stdout) == (1, "")
@@ -163,7 +163,7 @@ def test_colour_only_where_it_is_wanted() -> None:
     assert piped.returncode == 2
 
 
-def test_planting_shows_how_far_it_is(tmp_path: Path) -> None:
+def test_ingest_shows_its_progress(tmp_path: Path) -> None:
     """On a terminal, ingest shows files done of all, and an estimate of the rest."""
     for number in range(3):
         (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\nThe pier of Larkfield has {number} lamps.\n")

@@ -57,7 +57,7 @@ def on_a_terminal(*arguments: str, data: Path) -> tuple[int, str]:
     with subprocess.Popen(command, stdin=there, stdout=there, stderr=there, env=environment) as process:
         os.close(there)
         written = b""
-        with suppress(OSError):  # Linux ends a terminal that nobody writes to any more in this way
+        with suppress(OSError):  # Linux ends a terminal without a writer in this way
             while piece := os.read(here, 4096):
                 written += piece
     os.close(here)

@@ -36,7 +36,7 @@ def summary(done: Result) -> str:
 
 
 def test_the_summary_counts_documents_and_chunks(docs: Path) -> None:
-    """Added, changed, removed: each run says what it did, without a bar where nobody looks, and no more."""
+    """Added, changed, removed: each run reports what it did, without a progress bar outside a terminal."""
     first = ingest(docs)
     assert summary(first) == "2 added, 0 changed, 0 unchanged, 0 removed; 2 chunks written"
     assert (first.exit_code, first.stdout, first.stderr.count("\n")) == (0, "", 1)

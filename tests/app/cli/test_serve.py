@@ -22,7 +22,7 @@ def test_a_terminal_shows_a_readable_log_and_the_banner_last(tmp_path: Path) -> 
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)
         shown = b""
-        with suppress(OSError):  # Linux ends a terminal that nobody writes to any more in this way
+        with suppress(OSError):  # Linux ends a terminal without a writer in this way
             while piece := os.read(ours, 4096):
                 shown += piece
                 if b"  try  " in shown and b"draining" not in shown:

@@ -46,7 +46,7 @@ def test_what_is_in_flight_is_finished_and_the_rest_refused(start: Start, model:
     assert "event: answer" in done["stream"].text
     with pytest.raises(httpx.ConnectError):
         ask(service)
-    drained: Any = service.said("draining")
+    drained: Any = service.reported("draining")
     assert drained["in_flight"] == 2
 
 
@@ -66,7 +66,7 @@ def test_it_does_not_wait_for_ever(start: Start, model: SlowOllama) -> None:
     service.signal(signal.SIGTERM)
     assert service.wait() == 0
     call.join(60)
-    late: Any = service.said("drain_late")
+    late: Any = service.reported("drain_late")
     assert late["cancelled"] == 1
     assert "DRAIN_TIMEOUT_SECONDS" in late["do"]
     assert broken
@@ -84,7 +84,7 @@ def test_a_second_signal_ends_it_at_once(start: Start, model: SlowOllama) -> Non
     (call,) = together(broken)
     until(lambda: model.in_flight() == 1)
     service.signal(signal.SIGTERM)
-    until(lambda: service.said("draining"))
+    until(lambda: service.reported("draining"))
     service.signal(signal.SIGINT)
     assert service.wait() == 128 + signal.SIGINT
     call.join(60)

@@ -50,7 +50,7 @@ def test_two_workers_answer_and_a_dead_one_is_replaced(start: Start) -> None:
     until(lambda: len(workers(service) - {min(before)}) == 2)
     until(lambda: answered(service))
     assert max(before) in workers(service)
-    ended: object = service.said("worker_ended")
+    ended: object = service.reported("worker_ended")
     assert ended
     service.signal(signal.SIGTERM)
     assert service.wait() == 0
@@ -59,14 +59,14 @@ def test_two_workers_answer_and_a_dead_one_is_replaced(start: Start) -> None:
 
 @pytest.mark.timeout(600)
 def test_workers_end_with_their_parent(start: Start) -> None:
-    """A parent that is killed leaves nobody who holds the port."""
+    """After a parent is killed, no process holds the port."""
     service = start(WORKERS="2")
     serving = workers(service)
     service.kill()
     until(lambda: not any(psutil.pid_exists(one) for one in serving))
 
 
-def test_a_wrong_setting_is_told_once() -> None:
+def test_a_wrong_setting_is_reported_once() -> None:
     """What only a worker finds wrong ends the start with status 2 and one line."""
     environment = {**os.environ, "WORKERS": "3", "EMBEDDING_MODEL": "no-such-model", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "app.cli", "serve", "--port", "0"]

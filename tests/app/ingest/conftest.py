@@ -29,8 +29,8 @@ async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[E
 
 
 @pytest.fixture
-def plant(store: EmbeddedStore, embeddings: MiniLMEmbeddings, tmp_path: Path) -> Callable[..., Any]:
-    """``await plant(path, …, prune=False)``: ingest into ``store`` with the real model."""
+def run_ingest(store: EmbeddedStore, embeddings: MiniLMEmbeddings, tmp_path: Path) -> Callable[..., Any]:
+    """``await run_ingest(path, …, prune=False)``: ingest into ``store`` with the real model."""
 
     async def run(*paths: Path, prune: bool = False) -> IngestReport:
         manifest = IngestManifest(tmp_path / "data" / "documents", paths, prune=prune)

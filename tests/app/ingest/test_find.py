@@ -80,7 +80,7 @@ def test_a_folder_one_may_not_enter(tmp_path: Path) -> None:
 
 
 def test_a_file_no_loader_reads(tmp_path: Path) -> None:
-    """Named one by one, it is told; met in a folder, it is passed over."""
+    """Named one by one, it is reported; in a folder, it is skipped."""
     (path := tmp_path / "a.png").write_text("x")
     (found,) = find_files([path])
     assert isinstance(found, SkippedFile)

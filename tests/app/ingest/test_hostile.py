@@ -179,7 +179,7 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_nobody_may_read(tmp_path: Path) -> None:
+def test_a_file_without_read_permission(tmp_path: Path) -> None:
     """It is named with the system's words."""
     (path := tmp_path / "a.md").write_text("x")
     path.chmod(0)

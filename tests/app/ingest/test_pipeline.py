@@ -19,7 +19,7 @@ from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import EmbeddingUnavailable, InvalidInput
 from tests.app.ingest.conftest import MODEL, pdf
 
-Plant = Callable[..., Any]
+RunIngest = Callable[..., Any]
 LONG = " ".join(f"The cart number {n} has its brakes checked before the first mission of the day." for n in range(60))
 
 
@@ -49,9 +49,9 @@ async def metadata(store: EmbeddedStore) -> dict[str, dict[str, Any]]:
     return stored
 
 
-async def test_what_is_stored(container: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_what_is_stored(container: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:
     """Every chunk keeps document, title, source, section and page; ids are paths, or what the row says."""
-    report = await plant(container)
+    report = await run_ingest(container)
     assert (report.added, report.changed, report.unchanged, report.removed, report.chunks) == (3, 0, 0, 0, 5)
     stored = await metadata(store)
     assert set(stored) == {"carts.md#0", "carts.md#1", "faq-1", "sub/rules.pdf#0", "sub/rules.pdf#1"}
@@ -65,124 +65,126 @@ async def test_what_is_stored(container: Path, store: EmbeddedStore, plant: Plan
     assert (vests["source"], vests["page"]) == ("sub/rules.pdf", 2)
 
 
-async def test_a_second_run_changes_nothing(container: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_a_second_run_changes_nothing(container: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:
     """Files that are as they were are left alone, and nothing is embedded or written."""
-    await plant(container)
+    await run_ingest(container)
     writes = store.chunks.engine.writes if hasattr(store, "chunks") else None
-    report = await plant(container)
+    report = await run_ingest(container)
     assert (report.added, report.changed, report.unchanged, report.chunks) == (0, 0, 3, 0)
     if writes is not None:
         assert store.chunks.engine.writes == writes
 
 
-async def test_a_changed_file_replaces_its_chunks(container: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_a_changed_file_replaces_its_chunks(container: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:
     """A file that grew, and one that shrank, have exactly their new chunks; others keep theirs."""
     (container / "carts.md").write_text(f"# Carts\n\n{LONG}\n")
-    await plant(container)
+    await run_ingest(container)
     many = await store.achunk_hashes("carts.md")
     (container / "carts.md").write_text("# Carts\n\nOne sentence is left.\n")
     (container / "faq.jsonl").write_text(
         '{"document_id": "faq", "title": "FAQ", "text": "New id.", "chunk_id": "faq-2"}\n'
     )
-    report = await plant(container)
+    report = await run_ingest(container)
     assert (report.added, report.changed, report.unchanged) == (0, 2, 1)
     assert len(many) > 5
     assert set(await metadata(store)) == {"carts.md#0", "faq-2", "sub/rules.pdf#0", "sub/rules.pdf#1"}
 
 
 async def test_another_model_makes_all_anew(
-    container: Path, store: EmbeddedStore, plant: Plant, embeddings: Embeddings
+    container: Path, store: EmbeddedStore, run_ingest: RunIngest, embeddings: Embeddings
 ) -> None:
     """Chunks of another embedding model are never taken for current ones."""
-    await plant(container)
+    await run_ingest(container)
     report = await ingest([container], store=store, embeddings=embeddings, model_name="another")
     assert report.changed == 3
 
 
-async def test_prune(container: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_prune(container: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:
     """A removed file stays until it is asked for; then it goes, and nothing else."""
-    await plant(container)
+    await run_ingest(container)
     (container / "carts.md").unlink()
-    assert (await plant(container)).removed == 0
-    assert (await plant(container, prune=True)).removed == 1
+    assert (await run_ingest(container)).removed == 0
+    assert (await run_ingest(container, prune=True)).removed == 1
     assert set(await store.adocuments()) == {"faq", "sub/rules.pdf"}
 
 
 async def test_prune_leaves_what_other_paths_brought(
-    tmp_path: Path, store: EmbeddedStore, plant: Plant, embeddings: MiniLMEmbeddings
+    tmp_path: Path, store: EmbeddedStore, run_ingest: RunIngest, embeddings: MiniLMEmbeddings
 ) -> None:
-    """Pruning a folder removes what was planted from it, never documents of other folders or without a path."""
+    """Pruning a folder removes what was ingested from it, never documents of other folders or without a path."""
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
         folder.mkdir()
         (folder / f"{folder.name}.md").write_text(f"The mill stands in the {folder.name} folder.")
         (folder / "both.md").write_text(f"The weir was last told of in the {folder.name} folder.")
         (folder / "same.md").write_text("The lock is told of in both folders in the same words.")
-        await plant(folder)
+        await run_ingest(folder)
     (first / "uploaded.md").write_text("The text of the folder.")
-    await plant(first)
-    await plant(second)
+    await run_ingest(first)
+    await run_ingest(second)
     (upload := tmp_path / "upload" / "uploaded.md").parent.mkdir()
     upload.write_text("Another text, from the browser.")
     await ingest([upload], store=store, embeddings=embeddings, model_name=MODEL)
     await store.aadd_documents([Document("Nobody says which document this is.")])
     for path in first.iterdir():
         path.unlink()
-    report = await plant(first, prune=True)
+    report = await run_ingest(first, prune=True)
     assert report.removed == 1
     assert "not known to come from these paths: 5" in report.note
     assert set(await store.adocuments()) == {"second.md", "both.md", "same.md", "uploaded.md", ""}
-    assert (await plant(first, prune=True)).removed == 0
+    assert (await run_ingest(first, prune=True)).removed == 0
 
 
 async def test_a_file_that_goes_before_a_prune_is_remembered(
-    container: Path, store: EmbeddedStore, plant: Plant
+    container: Path, store: EmbeddedStore, run_ingest: RunIngest
 ) -> None:
     """A run without pruning, and one from another path, do not make a later one forget what to remove."""
-    await plant(container)
+    await run_ingest(container)
     (container / "carts.md").unlink()
-    await plant(container)
-    await plant(container / "sub")
-    assert (await plant(container, prune=True)).removed == 1
+    await run_ingest(container)
+    await run_ingest(container / "sub")
+    assert (await run_ingest(container, prune=True)).removed == 1
     assert set(await store.adocuments()) == {"faq", "sub/rules.pdf", "rules.pdf"}
 
 
-async def test_prune_keeps_what_cannot_be_read(container: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_prune_keeps_what_cannot_be_read(container: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:
     """A file that is broken today keeps its chunks of yesterday."""
-    await plant(container)
+    await run_ingest(container)
     (container / "sub" / "rules.pdf").write_bytes(b"%PDF broken")
-    report = await plant(container, prune=True)
+    report = await run_ingest(container, prune=True)
     assert (report.removed, [one.path for one in report.skipped]) == (0, ["sub/rules.pdf"])
     assert "sub/rules.pdf" in await store.adocuments()
 
 
-async def test_an_emptied_file_says_what_stays(container: Path, store: EmbeddedStore, plant: Plant) -> None:
-    """A file that is empty now is told with what is still stored of it; it goes when the file does."""
-    await plant(container)
+async def test_an_emptied_file_says_what_stays(container: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:
+    """A file that is empty now is reported with what is still stored of it; it goes when the file does."""
+    await run_ingest(container)
     (container / "carts.md").write_text("")
-    report = await plant(container, prune=True)
+    report = await run_ingest(container, prune=True)
     (named,) = report.skipped
     assert named.reason == "empty; what was stored of it before is kept and still found"
     assert "carts.md" in await store.adocuments()
     (container / "carts.md").unlink()
-    assert (await plant(container, prune=True)).removed == 1
+    assert (await run_ingest(container, prune=True)).removed == 1
 
 
-async def test_prune_is_not_done_in_doubt(container: Path, store: EmbeddedStore, plant: Plant) -> None:
-    """While a row of JSON Lines is broken nobody knows which document it was: nothing is removed, and that is said."""
-    await plant(container)
+async def test_prune_is_not_done_in_doubt(container: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:
+    """While a row of JSON Lines is broken its document is unknown: nothing is removed, and the report says so."""
+    await run_ingest(container)
     (container / "faq.jsonl").write_text("{\n" + '{"document_id": "new", "text": "New."}\n')
-    report = await plant(container, prune=True)
+    report = await run_ingest(container, prune=True)
     assert report.removed == 0
     assert "faq.jsonl could not be read whole" in report.note
     assert "faq" in await store.adocuments()
 
 
-async def test_a_broken_file_is_named_and_the_rest_kept(container: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_a_broken_file_is_named_and_the_rest_kept(
+    container: Path, store: EmbeddedStore, run_ingest: RunIngest
+) -> None:
     """One damaged file blocks no other."""
     (container / "empty.txt").touch()
     (container / "noise.md").write_bytes(bytes(range(256)) * 9)
-    report = await plant(container)
+    report = await run_ingest(container)
     assert report.added == 3
     assert {one.path: one.reason for one in report.skipped} == {
         "empty.txt": "empty",
@@ -190,20 +192,20 @@ async def test_a_broken_file_is_named_and_the_rest_kept(container: Path, store: 
     }
 
 
-async def test_ids_that_are_taken_are_named(tmp_path: Path, store: EmbeddedStore, plant: Plant) -> None:
+async def test_ids_that_are_taken_are_named(tmp_path: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:
     """Two documents of one id, or with one chunk id, never overwrite each other."""
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x.md").write_text(f"Text of {folder}.")
         rows = f'{{"document_id": "{folder}", "chunk_id": "1", "text": "Row of {folder}."}}\n'
         (tmp_path / folder / f"{folder}.jsonl").write_text(rows)
-    report = await plant(tmp_path / "a", tmp_path / "b")
+    report = await run_ingest(tmp_path / "a", tmp_path / "b")
     assert (report.added, len(report.skipped)) == (2, 2)
     assert set(await store.adocuments()) == {"x.md", "a"}
 
 
 async def test_ids_that_are_stored_for_another_document_are_named(
-    tmp_path: Path, store: EmbeddedStore, plant: Plant
+    tmp_path: Path, store: EmbeddedStore, run_ingest: RunIngest
 ) -> None:
     """From run to run, too, no document takes a chunk of another one: it is named, and the rest is kept."""
     first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
@@ -212,18 +214,18 @@ async def test_ids_that_are_stored_for_another_document_are_named(
         '{"document_id": "B", "chunk_id": "chunk-1", "text": "The weir holds the river."}\n'
         '{"document_id": "C", "chunk_id": "chunk-2", "text": "The lock lifts boats."}\n'
     )
-    assert (await plant(first)).added == 1
-    report = await plant(second)
+    assert (await run_ingest(first)).added == 1
+    report = await run_ingest(second)
     assert (report.added, report.skipped[0].path) == (1, "B")
     assert "taken by document A" in report.skipped[0].reason
     assert set(await store.adocuments()) == {"A", "C"}
-    assert (await plant(first)).unchanged == 1
+    assert (await run_ingest(first)).unchanged == 1
     assert (await store.aget_by_ids(["chunk-1"]))[0].page_content == "The mill grinds oats."
 
 
 @pytest.mark.parametrize("named_first", [True, False])
 async def test_a_row_cannot_take_the_number_of_another_documents_chunk(
-    tmp_path: Path, store: EmbeddedStore, plant: Plant, named_first: bool
+    tmp_path: Path, store: EmbeddedStore, run_ingest: RunIngest, named_first: bool
 ) -> None:
     """Of a row that is called as another document's chunk, and that document, the first is kept, in one run."""
     rows = [
@@ -231,16 +233,16 @@ async def test_a_row_cannot_take_the_number_of_another_documents_chunk(
         '{"document_id": "y", "text": "A document that is numbered."}\n',
     ]
     (path := tmp_path / "rows.jsonl").write_text("".join(rows if named_first else reversed(rows)))
-    report = await plant(path)
+    report = await run_ingest(path)
     assert (report.added, len(report.skipped)) == (1, 1)
     assert set(await store.adocuments()) == {"x" if named_first else "y"}
 
 
 async def test_vectors_are_of_titled_text_and_of_sentences(
-    container: Path, store: EmbeddedStore, plant: Plant, embeddings: MiniLMEmbeddings
+    container: Path, store: EmbeddedStore, run_ingest: RunIngest, embeddings: MiniLMEmbeddings
 ) -> None:
     """The chunk's vector is that of "title. text", and a heading is found by its words."""
-    await plant(container)
+    await run_ingest(container)
     ((hit, score),) = await store.asimilarity_search_with_score(
         "Carts. Brakes\n\nBrakes are tested daily. They must hold.", k=1
     )
@@ -272,18 +274,18 @@ async def test_a_model_that_fails_is_an_error_of_ours(container: Path, store: Em
     assert await store.acount() == 0
 
 
-async def test_progress_is_told(container: Path, store: EmbeddedStore, embeddings: Embeddings) -> None:
+async def test_progress_is_reported(container: Path, store: EmbeddedStore, embeddings: Embeddings) -> None:
     """The last word of the progress is the report's."""
-    told: list[Progress] = []
-    await ingest([container], store=store, embeddings=embeddings, model_name=MODEL, on_progress=told.append)
-    assert told[-1] == Progress(files_read=3, files=3, documents=3, chunks=5)
-    assert [one.chunks for one in told] == sorted(one.chunks for one in told)
+    reported: list[Progress] = []
+    await ingest([container], store=store, embeddings=embeddings, model_name=MODEL, on_progress=reported.append)
+    assert reported[-1] == Progress(files_read=3, files=3, documents=3, chunks=5)
+    assert [one.chunks for one in reported] == sorted(one.chunks for one in reported)
 
 
-async def test_a_mistyped_path_stops_it(store: EmbeddedStore, plant: Plant, tmp_path: Path) -> None:
+async def test_a_mistyped_path_stops_it(store: EmbeddedStore, run_ingest: RunIngest, tmp_path: Path) -> None:
     """With ``--prune`` a wrong path would empty the garden: it is an error instead."""
     with pytest.raises(InvalidInput):
-        await plant(tmp_path / "nowhere", prune=True)
+        await run_ingest(tmp_path / "nowhere", prune=True)
 
 
 async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(

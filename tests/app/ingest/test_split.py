@@ -167,7 +167,7 @@ def test_items_of_long_lists_stay_whole() -> None:
 
 
 def test_a_chunk_id_given_twice_is_named() -> None:
-    """The first row of a chunk id is kept, a second one is told."""
+    """The first row of a chunk id is kept, a second one is reported."""
     blocks = [
         Block(text=text, chunk_id=chunk_id) for text, chunk_id in (("One.", "x"), ("Two.", "x"), ("Three.", None))
     ]
@@ -183,7 +183,7 @@ def test_a_chunk_id_given_twice_is_named() -> None:
 
 @pytest.mark.parametrize("path", sorted(KNOWLEDGE.glob("*.md")), ids=lambda path: path.name)
 def test_the_encoder_reads_every_chunk_whole(path: Path) -> None:
-    """Title, chapter and text of every chunk of the sample garden are at most 256 tokens to the real tokenizer."""
+    """Title, chapter and text of every chunk of the sample documents are at most 256 tokens to the real tokenizer."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(find_weights() / "tokenizer.json"))

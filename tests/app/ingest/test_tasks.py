@@ -40,7 +40,7 @@ def test_what_may_be_left_out(tmp_path: Path) -> None:
         ('{"id": "a", "title": "T"}', "line 2: the id a is that of line 1"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, line: str, says: str) -> None:
+def test_what_is_wrong_is_reported(tmp_path: Path, line: str, says: str) -> None:
     """The error names file, line and field."""
     with pytest.raises(InvalidInput) as failure:
         tasks(tmp_path, '{"id": "a", "title": "T"}', line)

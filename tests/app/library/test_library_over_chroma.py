@@ -1,6 +1,6 @@
 """The library as document L draws it: the document's FastAPI wrapper over ``RAGService``, Chroma and Ollama.
 
-The collection is filled as the document's own pipeline would fill it, with the sample garden's text.
+The collection is filled as the document's own pipeline would fill it, with the sample documents' text.
 """
 
 from __future__ import annotations

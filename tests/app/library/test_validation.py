@@ -487,9 +487,9 @@ def test_errors_are_logged_before_they_are_raised(caplog: pytest.LogCaptureFixtu
         with pytest.raises((ValidationError, TypeError)):
             validate_retrieval(query, [], request_id="r-7")  # type: ignore[arg-type]
         (record,) = caplog.records
-        said = vars(record)
-        assert (said["error_type"], said["request_id"]) == (kind, "r-7")
-        assert said["error"].startswith("Query must be")
+        reported = vars(record)
+        assert (reported["error_type"], reported["request_id"]) == (kind, "r-7")
+        assert reported["error"].startswith("Query must be")
 
 
 def test_the_log_holds_the_decision_and_no_text(caplog: pytest.LogCaptureFixture) -> None:
@@ -497,9 +497,14 @@ def test_the_log_holds_the_decision_and_no_text(caplog: pytest.LogCaptureFixture
     caplog.set_level(logging.DEBUG)
     validate_retrieval(QUERY, RELEVANT_AND_NOT, request_id="r-3")
     (record,) = [r for r in caplog.records if r.name == "garden.validation"]
-    said = vars(record)
-    assert (said["request_id"], said["quality"], said["chunks"], said["relevant"]) == ("r-3", "Good", 3, 1)
-    assert not any("ROS" in str(value) or "dough" in str(value) for value in said.values())
+    reported = vars(record)
+    assert (reported["request_id"], reported["quality"], reported["chunks"], reported["relevant"]) == (
+        "r-3",
+        "Good",
+        3,
+        1,
+    )
+    assert not any("ROS" in str(value) or "dough" in str(value) for value in reported.values())
 
 
 def test_the_documents_first_example() -> None:
@@ -546,7 +551,7 @@ def test_the_documents_error_handling(cohere: CoherePeer) -> None:
 # --- one rule, one place -------------------------------------------------------------------------------------------
 
 
-def test_the_grade_node_and_the_door_agree(tmp_path: Path) -> None:
+def test_the_grade_node_and_the_library_agree(tmp_path: Path) -> None:
     """Chunks that are stored and graded by the graph get the relevance that ``validate_retrieval`` gives.
 
     The collection holds just these chunks, so its statistics are those of the chunks at hand.

@@ -58,15 +58,15 @@ def the_line(caplog: pytest.LogCaptureFixture) -> dict[str, Any]:
     return line
 
 
-@pytest.mark.parametrize(("method", "path", "given", "said"), REQUESTS)
+@pytest.mark.parametrize(("method", "path", "given", "reported"), REQUESTS)
 def test_one_line_a_request(
-    client: httpx.Client, caplog: pytest.LogCaptureFixture, method: str, path: str, given: Any, said: dict[str, Any]
+    client: httpx.Client, caplog: pytest.LogCaptureFixture, method: str, path: str, given: Any, reported: dict[str, Any]
 ) -> None:
     """Each request leaves one line: interface, status, duration, outcome; no word of a question is in any line."""
     with caplog.at_level(logging.INFO, "garden"):
         client.request(method, path, **given)
         fields = the_line(caplog)
-    assert said.items() <= fields.items()
+    assert reported.items() <= fields.items()
     assert fields["ms"] > 0
     assert fields["method"] == method
     assert not [record for record in caplog.records if "Eiffel" in str(vars(record))]
@@ -104,7 +104,7 @@ def test_both_formats_hold_the_same(tmp_path: Path, form: str) -> None:
     code = f"""
 import logging
 from app.ops.log import set_up_logging
-from app.ops.request_id import request_id_var
+from app.ops.traffic import request_id_var
 set_up_logging("INFO", {form!r})
 request_id_var.set("my-id")
 logging.getLogger("garden.x").info("request", extra={{"interface": "query", "ms": 1.5}})
@@ -114,16 +114,16 @@ logging.getLogger("garden.x").info("request", extra={{"interface": "query", "ms"
     done = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
     (line,) = done.stderr.splitlines()
     if form == "json":
-        said = json.loads(line)
-        assert said.pop("time")
+        reported = json.loads(line)
+        assert reported.pop("time")
         expected = {"level": "INFO", "logger": "garden.x", "event": "request", "request_id": "my-id"}
-        assert said == {**expected, "interface": "query", "ms": 1.5}
+        assert reported == {**expected, "interface": "query", "ms": 1.5}
     else:
         assert line.endswith("INFO    garden.x request interface=query ms=1.5 request_id=my-id")
 
 
 class Down:
-    """A store that fails as told."""
+    """A store that fails with a given error."""
 
     notes = ()
 

@@ -93,10 +93,10 @@ def test_labels_are_few_and_hold_no_text_of_a_client(client: httpx.Client) -> No
 
 def test_metrics_want_no_key(tmp_path: Path, embedding: Any) -> None:
     """With API_KEYS set, /metrics and /health still answer, and two services in one process count apart."""
-    gardens = []
+    containers = []
     for name, keys in (("a", "key"), ("b", "")):
         settings = load_settings(data_dir=tmp_path / name, api_keys=keys)
-        gardens.append(container := build_container(settings, embedding=embedding))
+        containers.append(container := build_container(settings, embedding=embedding))
         with serve_here(create_app(container)) as address:
             assert httpx.get(f"{address}/docs").status_code == (401 if keys else 200)
             found = samples(httpx.get(f"{address}/metrics").text)
@@ -142,8 +142,12 @@ def exported(tmp_path_factory: pytest.TempPathFactory, embedding: Any) -> set[st
     settings = load_settings(data_dir=tmp_path_factory.mktemp("names"), ollama_model="llama3.2:1b")
     container = build_container(settings, embedding=embedding)
     metrics = Metrics(container)
-    metrics.chunks["documents"] = 1
-    asyncio.run(container.aclose())
+
+    async def read() -> None:
+        await metrics.scrape()
+        await container.aclose()
+
+    asyncio.run(read())
     names: set[str] = set()
     for family in metrics.registry.collect():
         suffixes = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}.get(family.type, [""])

@@ -1,4 +1,4 @@
-"""OpenTelemetry and LangSmith: sent to whom the standard variables name, and to nobody otherwise."""
+"""OpenTelemetry and LangSmith: sent where the standard variables say, and nowhere otherwise."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_nothing_is_loaded_unless_asked_for(tmp_path: Path) -> None:
     code = """
 import sys, app.api.server
 from app.settings import load_settings
-from app.ops.tracing import make_spans
+from app.bootstrap.compose import make_spans
 off = dict(otel_exporter_otlp_endpoint="http://127.0.0.1:1", otel_sdk_disabled=True)
 assert make_spans(load_settings(), "1") is make_spans(load_settings(**off), "1") is None
 assert "app.ops.spans" not in sys.modules
@@ -116,7 +116,7 @@ import sys
 sys.modules["opentelemetry"] = None  # as where it is not installed
 from app.ops.log import set_up_logging
 from app.settings import load_settings
-from app.ops.tracing import make_spans
+from app.bootstrap.compose import make_spans
 set_up_logging("INFO", "text")
 assert make_spans(load_settings(otel_exporter_otlp_endpoint="http://127.0.0.1:1"), "1") is None
 """

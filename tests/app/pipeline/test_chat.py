@@ -111,7 +111,7 @@ async def test_an_answer_that_broke_off_is_not_begun_anew(ollama: ChatSynthesize
     assert len(ollama_peer.asked("/api/chat")) == 1
 
 
-async def test_max_tokens_cuts_and_is_said(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
+async def test_max_tokens_cuts_and_is_reported(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """An answer longer than ``maxTokens`` comes truncated."""
     ollama_peer.answers = ["The sky is blue [1]. Grass is green [2]."]
     draft = await ollama.synthesize(question("What colours?", max_tokens=6), SKY, NOTHING, Tokens())
@@ -210,7 +210,7 @@ async def test_without_a_cheap_call_the_circuit_tells(cohere: ChatSynthesizer, c
 async def test_a_model_that_hangs_is_known_to_where_the_requests_time_is_the_shorter(
     ollama: ChatSynthesizer, ollama_peer: OllamaPeer
 ) -> None:
-    """Such a question ends in time too, and counts: once the circuit opens, nobody waits for that model."""
+    """Such a question ends in time too, and counts: once the circuit opens, no question waits for that model."""
     ollama_peer.fault = Fault("silence")
     graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=0.2, relevance_threshold=0), State)
     service = QueryService(graph, slots=1)

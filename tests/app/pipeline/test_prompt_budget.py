@@ -73,7 +73,7 @@ def test_max_tokens_makes_room_and_is_the_limit() -> None:
 
 
 def test_a_question_that_leaves_no_room_is_a_failure() -> None:
-    """Where the question alone fills the context, that is said; the instructions are not cut for it."""
+    """Where the question alone fills the context, an error is raised; the instructions are not cut for it."""
     with pytest.raises(SynthesisFailed, match="do not fit"):
         fit(PROMPT, "多" * 2000, [chunk(0, "Some text.")], 1024, None)
 

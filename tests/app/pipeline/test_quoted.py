@@ -13,9 +13,9 @@ from app.pipeline.quoted import chunk_block, harmless, quoted, title_of
 )
 def test_control_tokens_become_plain_text(token: str) -> None:
     """No control token of the usual templates, and no tag of ours, passes as one; its letters stay readable."""
-    told = harmless(f"before {token} after")
-    assert token not in told
-    assert told == f"before {token.replace('<', '‹')} after"
+    reported = harmless(f"before {token} after")
+    assert token not in reported
+    assert reported == f"before {token.replace('<', '‹')} after"
 
 
 def test_instruction_brackets_become_plain_text() -> None:

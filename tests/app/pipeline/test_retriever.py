@@ -52,7 +52,7 @@ GARDEN = {
 
 @pytest.fixture
 async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[EmbeddedStore]:
-    """The garden above, one chunk per document."""
+    """The documents above, one chunk each."""
     made = EmbeddedStore(embeddings, tmp_path, "garden", embeddings.dimension)
     await made.aadd_documents(
         [
@@ -78,7 +78,7 @@ def ids(retrieved: Retrieved, part: int = 0) -> list[str]:
 
 
 def reference_idf(stem: str) -> float:
-    """BM25's idf over the garden, counted by hand."""
+    """BM25's idf over the documents above, counted by hand."""
     held = sum(stem in stems(indexed_text(title, text)) for title, text in GARDEN.values())
     return math.log(1 + (len(GARDEN) - held + 0.5) / (held + 0.5))
 
@@ -106,6 +106,7 @@ def reference_bm25(question: str, name: str) -> float:
 async def test_the_chunk_that_answers_comes_first(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings, question: str, best: str
 ) -> None:
+    """The chunk that answers is ranked first."""
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked(question))
     assert ids(retrieved)[0].removesuffix("2") == best, "of near duplicates either may be first"
     assert len(ids(retrieved)) == POOL
@@ -152,6 +153,7 @@ async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, 
 async def test_chunks_that_say_the_same_name_each_other_as_near_duplicates(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
+    """Chunks with nearly the same text are marked as near duplicates."""
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked("annual leave"))
     near_duplicates = {chunk.chunk_id: chunk.near_duplicates for chunk in retrieved.subquery_results[0].chunks}
     assert near_duplicates["leave"] == ("leave2",)
@@ -162,6 +164,7 @@ async def test_chunks_that_say_the_same_name_each_other_as_near_duplicates(
 async def test_each_part_of_a_compound_question_is_a_reading_of_its_own(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
+    """Each part of a compound question has its own results."""
     parts = ("How deep are beans sown?", "What is a topic?")
     retriever = HybridRetriever(store, embeddings)
     together = await retriever.retrieve(asked(*parts))
@@ -172,6 +175,7 @@ async def test_each_part_of_a_compound_question_is_a_reading_of_its_own(
 
 
 async def test_a_source_restricts_the_search(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
+    """With a source, only its chunks are found."""
     retriever = HybridRetriever(store, embeddings)
     limited = await retriever.retrieve(asked("annual leave", source="HR policy.md"))
     assert set(ids(limited)) == {"leave", "leave2", "sick"}
@@ -179,6 +183,7 @@ async def test_a_source_restricts_the_search(store: EmbeddedStore, embeddings: M
 
 
 async def test_an_empty_collection_is_a_reading_without_chunks(tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
+    """An empty collection gives results without chunks."""
     empty = EmbeddedStore(embeddings, tmp_path, "empty", embeddings.dimension)
     assert ids(await HybridRetriever(empty, embeddings).retrieve(asked("annual leave"))) == []
     await empty.aadd_documents([Document(id="x", page_content="x")])
@@ -190,6 +195,7 @@ async def test_an_empty_collection_is_a_reading_without_chunks(tmp_path: Path, e
 async def test_what_changes_in_the_store_changes_the_next_answer(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
+    """A change in the store shows in the next results."""
     retriever = HybridRetriever(store, embeddings)
     question = asked("Which wine goes with quince?")
     assert "sick" not in ids(await retriever.retrieve(question))[:1]
@@ -202,6 +208,7 @@ async def test_what_changes_in_the_store_changes_the_next_answer(
 
 
 async def test_32_clients_ask_while_documents_are_added(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
+    """32 clients get right results while documents are added."""
     retriever = HybridRetriever(store, embeddings)
 
     async def client(number: int) -> None:
@@ -233,7 +240,7 @@ class AtHand(Embeddings):
 async def test_a_deadline_missed_in_the_search_is_no_fault_of_the_embedding(
     store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
-    """Who has its vectors and waits for the searches of others is told that the search did not end in time."""
+    """A search that waits for others past its deadline raises a timeout error."""
 
     class Busy:
         asentences = store.asentences
@@ -280,6 +287,7 @@ class Foreign:
 async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     embeddings: MiniLMEmbeddings, monkeypatch: pytest.MonkeyPatch, vectors: bool
 ) -> None:
+    """A store without sparse or sentence vectors is still searched."""
     foreign = Foreign(embeddings, vectors, {name: text for name, (_, text) in GARDEN.items()})
     retriever = HybridRetriever(foreign, embeddings)
     retrieved = await retriever.retrieve(asked("How deep are beans sown?"))
@@ -308,6 +316,7 @@ async def test_vectors_of_nothing_hide_no_near_duplicates(embeddings: MiniLMEmbe
 
 
 async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniLMEmbeddings) -> None:
+    """The number of sentences embedded for one question is bounded."""
     texts = {f"long{n}": " ".join(f"Line {n} {m}." for m in range(MOST_SENTENCES // 2 + 1)) for n in range(2)}
     chunks = (
         (await HybridRetriever(Foreign(embeddings, True, texts), embeddings).retrieve(asked("line")))
@@ -320,6 +329,7 @@ async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniL
 
 
 async def test_outages_are_raised_and_what_is_late_counts_as_one(embeddings: MiniLMEmbeddings) -> None:
+    """An outage raises its error, and a timeout counts as an outage."""
     foreign = Foreign(embeddings, True, {"one": "One."})
     retriever = HybridRetriever(foreign, embeddings)
 

@@ -32,12 +32,14 @@ from app.tasks.context import (
     CUT,
     HEADING,
     NO_TASKS,
+    NOTHING_FITS,
+    WITHOUT_TASKS,
     estimate_tokens,
     format_context,
+    requested_filters,
     truncate_to_budget,
 )
 from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult
-from app.tasks.reply import NOTHING_FITS, WITHOUT_TASKS, requested_filters
 from app.tasks.service import TaskService
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, SynthesisFailed
 from tests.peers import Fault, OllamaPeer
@@ -68,7 +70,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel)
 
 @pytest.fixture
 def build(tmp_path: Path, embedding: EmbeddingModel) -> Build:
-    """A garden of its own, empty; with a peer, its chat model is the peer's."""
+    """A service of its own, over an empty collection; with a peer, its chat model is the peer's."""
 
     def make(peer: OllamaPeer | None = None, **settings: Any) -> AppContainer:
         if peer is None:
@@ -124,7 +126,7 @@ def events(text: str) -> list[tuple[str, str]]:
     return out
 
 
-def said(response: httpx.Response) -> str:
+def reported(response: httpx.Response) -> str:
     """The text of a chat that ended well."""
     heard = events(response.text)
     assert heard[-1] == ("message", "[DONE]")
@@ -431,7 +433,7 @@ def test_chat_without_a_model_names_the_tasks(http: httpx.Client) -> None:
     assert response.headers["content-type"].startswith("text/event-stream")
     assert response.headers["cache-control"] == "no-cache"
     assert response.text.endswith("data: [DONE]\n\n")
-    reply = said(response)
+    reply = reported(response)
     assert reply.startswith("These tasks fit best:\n1. ")
     assert "auth-1" in reply or "auth-3" in reply
     assert len(events(response.text)) > 2
@@ -442,21 +444,21 @@ def test_a_text_with_newlines_is_one_event_of_several_lines(http: httpx.Client) 
     """Each line of a piece is a ``data:`` of its own, and reading them as a browser does gives the text again."""
     response = http.post(CHAT, json={"message": "carts"})
     assert "data: \ndata: 1. " in response.text
-    assert said(response).count("\n") >= 1
+    assert reported(response).count("\n") >= 1
 
 
 def test_chat_without_a_model_reads_status_and_priority(http: httpx.Client) -> None:
     """A status and a priority in the message choose among the tasks."""
-    reply = said(http.post(CHAT, json={"message": "Which critical tasks are pending?"}))
+    reply = reported(http.post(CHAT, json={"message": "Which critical tasks are pending?"}))
     assert "[auth-1]" in reply
     assert "[sec-1]" in reply
     assert reply.count("critical priority") == 2
 
 
-def test_nothing_that_fits_is_said_kindly(http: httpx.Client) -> None:
+def test_nothing_that_fits_is_a_polite_reply(http: httpx.Client) -> None:
     """A message no task fits, or one that wants none looked at, gets a plain sentence, and [DONE]."""
-    assert said(http.post(CHAT, json={"message": "What is the weather in Paris?"})) == NOTHING_FITS
-    assert said(http.post(CHAT, json={"message": "hello", "use_rag": False})) == WITHOUT_TASKS
+    assert reported(http.post(CHAT, json={"message": "What is the weather in Paris?"})) == NOTHING_FITS
+    assert reported(http.post(CHAT, json={"message": "hello", "use_rag": False})) == WITHOUT_TASKS
 
 
 @pytest.mark.parametrize(
@@ -500,7 +502,7 @@ def test_a_chat_that_is_not_json_is_400(http: httpx.Client, content: bytes, kind
 @pytest.mark.parametrize("body", [{"message": "x" * 4000}, {"message": "x", "use_rag": None, "more": 1}])
 def test_chat_bounds_are_inside(http: httpx.Client, body: dict[str, Any]) -> None:
     """4000 characters are taken, null is as absent, and other members are passed over."""
-    assert said(http.post(CHAT, json=body))
+    assert reported(http.post(CHAT, json=body))
 
 
 def test_chat_request_defaults() -> None:
@@ -519,11 +521,11 @@ def chatting(
         return http.post(CHAT, json={"message": message, **body})
 
 
-def test_the_model_is_told_of_the_tasks(build: Build, ollama: OllamaPeer, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_prompt_holds_the_tasks(build: Build, ollama: OllamaPeer, caplog: pytest.LogCaptureFixture) -> None:
     """The context is in the prompt beside the message, the reply is streamed; the log says how many, not which."""
     caplog.set_level(logging.INFO)
     ollama.answers = ["Two of them:\nfix the login first."]
-    assert said(chatting(build(ollama))) == "Two of them:\nfix the login first."
+    assert reported(chatting(build(ollama))) == "Two of them:\nfix the login first."
     prompt = ollama.prompt()
     assert HEADING in prompt
     assert "(status: pending, priority: critical)" in prompt
@@ -539,7 +541,7 @@ def test_without_rag_no_task_is_sent(build: Build, ollama: OllamaPeer, caplog: p
     """With use_rag false the model gets the message and no context, and the log says so."""
     caplog.set_level(logging.INFO)
     ollama.answers = ["Hello."]
-    assert said(chatting(build(ollama), "hello", use_rag=False)) == "Hello."
+    assert reported(chatting(build(ollama), "hello", use_rag=False)) == "Hello."
     assert HEADING not in ollama.prompt()
     (record,) = [r for r in caplog.records if r.getMessage() == "chat_context"]
     assert (vars(record)["context_injected"], vars(record)["tasks"]) == (False, 0)
@@ -549,7 +551,7 @@ def test_no_tasks_no_context(build: Build, ollama: OllamaPeer) -> None:
     """With no task stored nothing is injected, not even that there is none."""
     ollama.answers = ["I see no tasks."]
     with serve(build(ollama)) as served, httpx.Client(base_url=served, timeout=30) as http:
-        assert said(http.post(CHAT, json={"message": "hello"})) == "I see no tasks."
+        assert reported(http.post(CHAT, json={"message": "hello"})) == "I see no tasks."
     assert HEADING not in ollama.prompt()
     assert NO_TASKS not in ollama.prompt()
 
@@ -558,7 +560,7 @@ def test_a_reply_cannot_end_the_stream_by_itself(build: Build, ollama: OllamaPee
     """A model that writes [DONE] does not end the stream: the text comes in two events, and the end once."""
     ollama.answers = ["Well, [DONE] is what I say."]
     response = chatting(build(ollama))
-    assert said(response) == "Well, [DONE] is what I say."
+    assert reported(response) == "Well, [DONE] is what I say."
     assert [data.strip() for _, data in events(response.text)].count("[DONE]") == 1
 
 
@@ -677,7 +679,7 @@ async def test_the_library_uses_the_settings_model(build: Build, ollama: OllamaP
 # --- ingest --------------------------------------------------------------------------------------------------------
 
 
-async def test_the_sample_garden_has_tasks(sample_data: Path, build: Build, tmp_path: Path) -> None:
+async def test_the_sample_documents_come_with_tasks(sample_data: Path, build: Build, tmp_path: Path) -> None:
     """The sample tasks are ingested too; a collection that holds anything is left alone."""
     shutil.copytree(sample_data, tmp_path, dirs_exist_ok=True)
     container = build()

@@ -28,7 +28,7 @@ def run(*arguments: str, data: Path, **settings: str) -> subprocess.CompletedPro
 
 @pytest.fixture
 def sample_data(tmp_path: Path) -> tuple[Path, Path, list[dict[str, Any]]]:
-    """A data folder with the small garden, a file of questions about it, and those questions."""
+    """A data folder with a small collection, a file of questions about it, and those questions."""
     rows = [
         {"document_id": name, "title": name, "chunk_id": f"{name}#0", "text": f"The {name} has {colour} leaves. "
          f"It is {n} metres tall and grows in bed {n + 7}."}
@@ -53,7 +53,7 @@ def sample_data(tmp_path: Path) -> tuple[Path, Path, list[dict[str, Any]]]:
 
 
 def test_calibration_is_fitted_kept_and_used(sample_data: tuple[Path, Path, list[dict[str, Any]]]) -> None:
-    """Questions about a garden give a calibration that the next start reads; too few questions are refused."""
+    """Questions about a collection give a calibration that the next start reads; too few questions are refused."""
     data, questions, asked = sample_data
     done = run("calibrate", str(questions), data=data)
     assert done.returncode == 0, done.stderr
@@ -95,10 +95,10 @@ def test_without_questions_the_headings_are_asked(tmp_path: Path) -> None:
     done = run("calibrate", "--keep", "--json", data=data, RERANKER=str(folder))
     assert done.returncode == 0, done.stderr
     assert json.loads((data / "relevance_model.json").read_text())["rerankers"] == scales
-    told = json.loads(done.stdout)
-    assert (told["from"], told["questions"]) == ("headings", 2 * 4 * len(plants))
-    assert set(told["measures"]["right outcome"]) == {"before", "after"}
-    assert (told["kept"], told["reranker"]) == (str(data / "relevance_model.json"), None)
+    reported = json.loads(done.stdout)
+    assert (reported["from"], reported["questions"]) == ("headings", 2 * 4 * len(plants))
+    assert set(reported["measures"]["right outcome"]) == {"before", "after"}
+    assert (reported["kept"], reported["reranker"]) == (str(data / "relevance_model.json"), None)
     kept = load_calibrations(data / "relevance_model.json")["all-MiniLM-L6-v2"].relevance_read
     shipped = load_calibrations()["all-MiniLM-L6-v2"].relevance_read
     ratios = [kept.weights[name] / weight for name, weight in shipped.weights.items()]
@@ -128,9 +128,9 @@ def test_what_does_worse_is_not_kept_unless_it_is_asked_for(tmp_path: Path) -> N
     folder = write_cross_encoder(tmp_path / "reranker", [*asked, *(row["text"] for row in rows)])
     scaled = run("calibrate", str(questions), "--json", data=data, RERANKER=str(folder))
     assert scaled.returncode == 0, scaled.stderr
-    told, stored = json.loads(scaled.stdout), json.loads((data / "relevance_model.json").read_text())
-    assert told["kept"] is None
-    assert stored == json.loads(before) | {"rerankers": {str(folder): told["reranker"]}}
+    reported, stored = json.loads(scaled.stdout), json.loads((data / "relevance_model.json").read_text())
+    assert reported["kept"] is None
+    assert stored == json.loads(before) | {"rerankers": {str(folder): reported["reranker"]}}
     forced = run("calibrate", str(questions), "--keep", data=data)
     assert "kept in" in forced.stdout
     assert (data / "relevance_model.json").read_text() != before

@@ -66,7 +66,7 @@ def test_right_outcome_wants_a_right_source_or_a_decline() -> None:
     assert not right_outcome(declined(answerable=True))
 
 
-def test_abstention_is_told_from_false_abstention() -> None:
+def test_abstention_and_false_abstention_are_distinguished() -> None:
     """Declining what cannot be answered, and declining what can, are two rates."""
     found = measure([declined(False), declined(True), answered("a#1"), answered("a#1")], 0.8)
     assert found["abstention"] == 1.0

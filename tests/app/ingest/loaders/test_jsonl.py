@@ -49,7 +49,7 @@ def test_rows_without_chunk_id_are_split(tmp_path: Path) -> None:
 
 
 def test_broken_rows_are_named_and_left_out(tmp_path: Path) -> None:
-    """Each broken row is told by line number and reason; the others are kept."""
+    """Each broken row is reported by line number and reason; the others are kept."""
     good = {"document_id": "d", "text": "Good."}
     path = rows(
         tmp_path / "a.jsonl", good, "{", "[1]", {"document_id": "d"}, "", {"document_id": "e", "text": " "}, good
@@ -107,11 +107,11 @@ def test_encodings_of_json_lines(tmp_path: Path) -> None:
     "before", [{"document_id": "n", "text": "New."}, {"document_id": "d1", "text": "Old."}, "", "{"]
 )
 def test_a_file_rewritten_while_it_is_read_is_named(before: object, tmp_path: Path) -> None:
-    """Rows that are no longer where they were are told as lost, so that nothing is taken for gone."""
+    """Rows that have moved are reported as lost, so that nothing is pruned."""
     lines = [{"document_id": f"d{n}", "text": f"Row {n}."} for n in range(3)]
     path = rows(tmp_path / "a.jsonl", "{", *lines)
     reading = load_jsonl(path, "a.jsonl", 1000)
-    first = next(reading)  # the broken line is told between the two passes
+    first = next(reading)  # the broken line is reported between the two passes
     assert isinstance(first, SkippedFile)
     rows(path, "{", before, *lines)
     *_, named = reading

@@ -1,4 +1,4 @@
-"""reStructuredText is read by docutils, which is told to open nothing else."""
+"""reStructuredText is read by docutils, configured to open no other file."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_rst_reads_no_other_file(tmp_path: Path) -> None:
 
 
 def test_definitions_and_options_of_rst(tmp_path: Path) -> None:
-    """A term or an option shares a line with what is said of it, also where Sphinx has a directive for it."""
+    """A term or an option shares a line with its description, also where Sphinx has a directive for it."""
     (path := tmp_path / "m.rst").write_text(
         "Cart : noun\n   A thing on wheels.\n\n-a, --all     Take all.\n--file=FILE  Read it.\n\n"
         ".. option:: --dry-run\n   :nope: x\n\n   Change nothing.\n\n   - list\n\n"

@@ -63,7 +63,7 @@ async def test_langchain_cohere_alone_streams_no_citations(chat: ChatModel, cohe
 
 @pytest.mark.parametrize("status", [429, 503])
 async def test_neither_package_retries(chat: ChatModel, cohere_peer: CoherePeer, status: int) -> None:
-    """One call is one request, and the time the server asks for is told: the retry policy is ours."""
+    """One call is one request, and the server's Retry-After is passed on: the retry policy is ours."""
     cohere_peer.fault = Fault("status", status, retry_after="7")
     with pytest.raises(Exception) as caught:
         await reply_of(chat.model)

@@ -31,7 +31,7 @@ def test_names(settings: dict[str, Any], name: str, context: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "reported"),
     [
         ({"chat_model": "llama3.2"}, "provider:model"),
         ({"chat_model": "ollama:"}, "provider:model"),
@@ -42,9 +42,9 @@ def test_names(settings: dict[str, Any], name: str, context: int) -> None:
         ({"chat_model": COMMAND}, "COHERE_API_KEY"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_a_line(settings: dict[str, str], said: str) -> None:
+def test_what_cannot_be_used_is_reported_in_a_line(settings: dict[str, str], reported: str) -> None:
     """A wrong name, a missing package and a missing key stop the start, each with what to do."""
-    with pytest.raises(ConfigurationError, match=said) as caught:
+    with pytest.raises(ConfigurationError, match=reported) as caught:
         make_chat_model(load_settings(**settings))
     assert "\n" not in caught.value.message
 
@@ -100,7 +100,7 @@ def test_any_provider_whose_package_is_there() -> None:
 
 
 @pytest.mark.usefixtures("groq")
-def test_a_provider_that_cannot_be_set_up_is_said() -> None:
+def test_a_provider_that_cannot_be_set_up_is_reported() -> None:
     """A package that refuses to start, for want of a key as a rule, stops the start with one line of ours."""
     with pytest.raises(ConfigurationError, match="is its key set") as caught:
         make_chat_model(load_settings(chat_model="groq:keyless"))

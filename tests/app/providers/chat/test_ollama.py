@@ -139,7 +139,7 @@ def test_every_loop_has_connections_of_its_own(ollama_peer: OllamaPeer) -> None:
 
 
 def test_a_process_that_closes_nothing_ends_in_silence(ollama_peer: OllamaPeer) -> None:
-    """A library's user may never close it: what is still open at the end is closed, and nobody is told of it."""
+    """A library's user may never close it: what is still open at the end is closed without a warning."""
     code = f"""
 from app.library.sync_bridge import LoopThread
 from app.providers.chat.models import make_chat_model

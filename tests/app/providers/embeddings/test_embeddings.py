@@ -57,7 +57,7 @@ class TestOllama(RemoteEmbeddingsKit):
         return impatient(20.0)
 
     async def test_a_model_that_is_not_pulled(self, peer: OllamaPeer) -> None:
-        """Ollama's 404 is told as a model that was not found."""
+        """Ollama's 404 is reported as a model that was not found."""
         made = make_embeddings(load_settings(embedding_model="ollama:nothing", ollama_host=peer.url))
         with pytest.raises(EmbeddingUnavailable, match=r"was not found \(HTTP 404\)"):
             await made.embeddings.aembed_query("?")
@@ -97,7 +97,7 @@ class TestCohere(RemoteEmbeddingsKit):
         made = langchain_cohere.CohereEmbeddings(client=ours, async_client=ours, model="m", cohere_api_key="k")
         assert made.client is not ours
 
-    def test_the_key_is_shown_to_nobody(self, embeddings: Embeddings, peer: CoherePeer) -> None:
+    def test_the_key_is_not_shown(self, embeddings: Embeddings, peer: CoherePeer) -> None:
         """Neither ``repr`` holds it."""
         assert peer.key not in repr(embeddings) + repr(vars(embeddings))
 
@@ -136,7 +136,7 @@ async def test_odd_vectors_are_an_error(fault: str) -> None:
         await RemoteEmbeddings(Odd(size=3, fault=fault)).aembed_documents(["a", "b"])
 
 
-def test_a_name_nobody_knows_stops_the_start() -> None:
+def test_an_unknown_name_stops_the_start() -> None:
     """With one line that names the setting and the value."""
     with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL='nobody:nothing'"):
         make_embeddings(load_settings(embedding_model="nobody:nothing"))

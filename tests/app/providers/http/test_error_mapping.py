@@ -1,4 +1,4 @@
-"""Any vendor's exception is read for what it carries, and said in our words."""
+"""Any vendor's exception becomes one of our errors, without the vendor's text."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_senseless_retry_after_is_none(value: str) -> None:
     ],
 )
 def test_chat_errors(error: Exception, ours: type[RAGError]) -> None:
-    """Every failure of a chat model is one of three errors, and none repeats what the vendor said."""
+    """Every failure of a chat model is one of three errors, and none repeats text of the vendor."""
     made = chat_error(error, "ollama:m")
     assert type(made) is ours
     assert SECRET not in f"{made.message} {made.details}"

@@ -1,4 +1,4 @@
-"""httpx over aiohttp: the same requests, answers and failures, and no connection that nobody owns."""
+"""httpx over aiohttp: the same requests, answers and failures, and no leaked connection."""
 
 from __future__ import annotations
 
@@ -166,8 +166,8 @@ async def test_requests_are_httpx_own(peer: Echo) -> None:
 
 def _told(request: Received) -> dict[str, str]:
     """What the headers say, but for those of the connection, and that there is no body."""
-    said = {name: value for name, value in request.headers.items() if name != "connection"}
-    return {name: value for name, value in said.items() if (name, value) != ("content-length", "0")}
+    reported = {name: value for name, value in request.headers.items() if name != "connection"}
+    return {name: value for name, value in reported.items() if (name, value) != ("content-length", "0")}
 
 
 @pytest.mark.parametrize("path", ["/plain", "/packed", "/stream", "/away"])
@@ -214,13 +214,13 @@ async def test_who_speaks_no_http_is_not_reached() -> None:
 
 async def failures(url: str, *, kept: bool, seconds: float = 0.3) -> list[Fault]:
     """What a request fails with, over httpx alone and over the transport."""
-    told = []
+    faults = []
     for client in (theirs(url, seconds), ours(url, kept=kept, seconds=seconds)):
         async with client:
             with pytest.raises(httpx.TransportError) as caught:
                 await client.get("/stream")
-            told.append(fault_of(caught.value))
-    return told
+            faults.append(fault_of(caught.value))
+    return faults
 
 
 @pytest.mark.parametrize("scheme", ["http://", ""])
@@ -251,7 +251,7 @@ async def test_a_name_and_password_in_the_address_are_sent(peer: Echo) -> None:
 
 
 async def test_a_body_that_is_made_on_the_way_is_sent_whole(peer: Echo) -> None:
-    """A body whose length nobody knows arrives, with one header that says how long it is."""
+    """A body of unknown length arrives, with one header that says how long it is."""
 
     async def pieces() -> AsyncIterator[bytes]:
         yield b'{"text": '

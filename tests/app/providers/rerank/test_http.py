@@ -76,7 +76,7 @@ def test_blocking_calls_score_too(settings: Settings, peer: RerankPeer) -> None:
     assert len(peer.requests) == 1
 
 
-async def test_log_odds_are_told_from_probabilities(grader: RerankGrader, peer: RerankPeer) -> None:
+async def test_log_odds_are_distinguished_from_probabilities(grader: RerankGrader, peer: RerankPeer) -> None:
     """A server that once gave what is no probability is read as one of log-odds from then on."""
     peer.scores = [0.3, 0.95, 0.01]
     first = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool())}

@@ -138,13 +138,13 @@ async def test_any_langchain_compressor_that_scores() -> None:
     ],
 )
 def test_names_without_a_reranker(name: str) -> None:
-    """Only a folder, ``provider:model`` and an address have one; what is allowed is said, a password is not."""
+    """Only a folder, ``provider:model`` and an address have one; the message names what is allowed and no password."""
     with pytest.raises(ConfigurationError, match="RERANKER") as caught:
         make_reranker(load_settings(reranker=name, cohere_api_key="k"))
     assert "secret" not in caught.value.message
 
 
-def test_a_missing_key_is_said_at_the_start() -> None:
+def test_a_missing_key_is_reported_at_the_start() -> None:
     """The setting that is missing is named, before any question."""
     with pytest.raises(ConfigurationError, match="COHERE_API_KEY"):
         make_reranker(load_settings(reranker=MODEL))

@@ -99,7 +99,7 @@ def test_of_several_files_the_plain_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "reported"),
     [
         ({"scores": 2}, "2 numbers for a pair"),
         ({"scores": 3}, "3 numbers for a pair"),
@@ -107,9 +107,9 @@ def test_of_several_files_the_plain_one(tmp_path: Path) -> None:
         ({"batch": 1}, "cannot be run"),
     ],
 )
-def test_what_is_no_reranker_is_refused(tmp_path: Path, made: dict[str, object], said: str) -> None:
+def test_what_is_no_reranker_is_refused(tmp_path: Path, made: dict[str, object], reported: str) -> None:
     """Classes, inputs no tokenizer gives, and a graph for one pair at a time stop the start with one line."""
-    with pytest.raises(ConfigurationError, match=said) as caught:
+    with pytest.raises(ConfigurationError, match=reported) as caught:
         CrossEncoder(write_cross_encoder(tmp_path, TEXTS, **made))  # type: ignore[arg-type]
     assert "\n" not in caught.value.message
 

@@ -28,7 +28,7 @@ def filled() -> InMemoryVectorStore:
     return store
 
 
-async def test_it_is_searched_and_measured_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_it_is_searched_and_measured_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     """Chunks and sentences have their cosines; one log line says what such a store cannot do."""
     with caplog.at_level(logging.WARNING, "garden.store"):
         retriever = HybridRetriever(as_store(filled(), MODEL), EMBEDDING)

@@ -28,11 +28,13 @@ DIMENSIONS = [
 
 @pytest.mark.parametrize(("word", "expected"), DIMENSIONS)
 def test_dimensions_are_numbered_as_qdrants_own_bm25_does(word: str, expected: list[int]) -> None:
+    """A term's dimension is the number that Qdrant's own BM25 gives it."""
     assert [dimension(stem) for stem in stems(word)] == expected
 
 
 @given(st.text(max_size=200))
 def test_weights_are_the_document_part_of_bm25(text: str) -> None:
+    """A term's weight is BM25's document factor."""
     counts = Counter(stems(text))
     expected = {
         dimension(stem): n * (K1 + 1) / (n + K1 * (1 - B + B * counts.total() / AVERAGE_STEMS))

@@ -71,7 +71,7 @@ def manual(length: float = 1.0) -> dict[str, Any]:
 async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     chroma: ChromaServer, store: ChromaStore, space: str, length: float, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Fields by their own names, cosines right in every space, no keywords, sentences embedded once; said once."""
+    """Fields by their own names, cosines right in every space, no keywords, sentences embedded once; one log line."""
     chroma.fill(store.collection, manual(length), space)
     retriever = HybridRetriever(store, EMBEDDING)
     with caplog.at_level(logging.WARNING, "garden.store"):
@@ -126,7 +126,7 @@ class Wider(type(EMBEDDING)):  # type: ignore[misc]
         return [*super().embed_query(text), 1.0]
 
 
-async def test_another_vector_size_found_later_is_told_by_probe_and_search(
+async def test_another_vector_size_found_later_is_reported_by_probe_and_search(
     chroma: ChromaServer, store: ChromaStore
 ) -> None:
     """As an outage of the store, with the reason; writing says that the setting is wrong."""
@@ -185,7 +185,7 @@ def peer() -> Iterator[HttpPeer]:
 
 @pytest.mark.parametrize("kind", ["hangup", "silence", "garbage", "huge"])
 async def test_every_fault_is_ours(peer: HttpPeer, kind: FaultKind) -> None:
-    """Whatever goes wrong on the wire is ``StoreUnavailable``, and repeats nothing the server said."""
+    """Whatever goes wrong on the wire is ``StoreUnavailable``, and repeats no text of the server."""
     peer.fault = Fault(kind)
     store = ChromaStore(EMBEDDING, peer.url, "c", SIZE, seconds=0.4 if kind == "silence" else 20)
     with pytest.raises(StoreUnavailable) as caught:

@@ -1,4 +1,4 @@
-"""The embedded store among processes: nothing lost by a kill, nobody waits for a reader, writers take turns."""
+"""The embedded store among processes: nothing is lost by a kill, no process waits for a reader, writers take turns."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ WRITER = """
 
 
 def killed_writer(path: Path, acknowledged: int) -> list[int]:
-    """Run the writer until it has said so many lines, kill it a little later, return all it said."""
+    """Run the writer until it has printed so many lines, kill it a little later, return all it printed."""
     with started(WRITER, path) as writer:
         lines = [int(line_of(writer)) for _ in range(acknowledged)]
         time.sleep(random.uniform(0, 0.05))
@@ -93,13 +93,13 @@ MOMENTS = [1, 7, 20, 40]
 async def test_a_kill_at_any_moment_loses_nothing_that_was_acknowledged(
     tmp_path: Path, opened: Callable[..., EmbeddedStore], acknowledged: int
 ) -> None:
-    """The writer also deletes and saves segments, so the kill falls into those as well; nobody else is stopped."""
+    """The writer also deletes and saves segments, so the kill falls into those as well; no other process is stopped."""
     reader = opened()
     lines = await asyncio.to_thread(killed_writer, tmp_path, acknowledged)
     stored, deleted = max(lines), {-line // 10 for line in lines if line < 0}
     for store in (reader, opened()):
         kept = {document: await store.achunk_hashes(f"d{document}") for document in range(stored // 10)}
-        interrupted = (stored - 50) // 10  # the one deletion that may have been done and not yet said
+        interrupted = (stored - 50) // 10  # the one deletion that may have been done and not yet reported
         for document, hashes in kept.items():
             if document in deleted:
                 assert hashes == {}
@@ -161,9 +161,9 @@ async def test_a_second_writer_waits_and_then_says_so(tmp_path: Path, opened: Ca
     with started(code, tmp_path / "garden" / "garden.sqlite3") as other:
         assert await asyncio.to_thread(line_of, other) == "writing"
         assert await found(store, 1) == [{"c1"}]
-        with pytest.raises(StoreUnavailable, match=r"written by another process.*within 0\.2 s") as told:
+        with pytest.raises(StoreUnavailable, match=r"written by another process.*within 0\.2 s") as reported:
             await store.aupsert([point(2)])
-        assert "\n" not in told.value.message
+        assert "\n" not in reported.value.message
         waiting = asyncio.create_task(patient.aupsert([point(3)]))
         await asyncio.sleep(0.3)
         assert not waiting.done()
@@ -332,7 +332,7 @@ async def test_after_closing_every_call_says_so(opened: Callable[..., EmbeddedSt
             await call
 
 
-async def test_a_disk_that_takes_no_more_is_told_and_nothing_stored_is_lost(
+async def test_a_full_disk_is_reported_and_nothing_stored_is_lost(
     tmp_path: Path, opened: Callable[..., EmbeddedStore]
 ) -> None:
     """Where files may not grow past 1 MB, a write ends in one line; what was acknowledged before it is all there."""

@@ -77,7 +77,7 @@ def test_a_model_over_a_wire_that_does_not_fit_stops_the_start(filled: Path) -> 
     again.close()
 
 
-async def test_one_that_answers_later_is_told_of_by_probe_and_search(filled: Path) -> None:
+async def test_one_that_answers_later_is_reported_by_probe_and_search(filled: Path) -> None:
     """As an outage of the store, with both sizes: there was no telling at the start."""
     with OllamaPeer() as peer:
         peer.fault = Fault("status", status=404)
@@ -92,6 +92,7 @@ async def test_one_that_answers_later_is_told_of_by_probe_and_search(filled: Pat
 
 
 async def test_documents_come_back_as_they_were_given(store: EmbeddedStore) -> None:
+    """Added documents are returned with the same text and metadata."""
     given = documents()
     assert await store.aadd_documents(given) == [document.id for document in given]
     assert await store.aget_by_ids(["f3", "nobody", "f1"]) == [given[3], given[1]]
@@ -99,6 +100,7 @@ async def test_documents_come_back_as_they_were_given(store: EmbeddedStore) -> N
 
 
 def test_the_synchronous_methods_do_the_same(store: EmbeddedStore) -> None:
+    """The synchronous methods return what the asynchronous ones do."""
     given = documents()
     assert store.add_documents(given) == [document.id for document in given]
     assert store.get_by_ids(["f3", "nobody", "f1"]) == [given[3], given[1]]
@@ -108,12 +110,14 @@ def test_the_synchronous_methods_do_the_same(store: EmbeddedStore) -> None:
 
 
 async def test_every_search_has_an_asynchronous_twin_with_the_same_answer(store: EmbeddedStore) -> None:
+    """Every search method and its asynchronous twin return the same documents."""
     await store.aadd_documents(documents())
     assert store.similarity_search("pears", 3) == await store.asimilarity_search("pears", 3)
     assert store.similarity_search_with_score("pears", 3) == await store.asimilarity_search_with_score("pears", 3)
 
 
 async def test_scores_are_cosines_as_measured_highest_first(store: EmbeddedStore) -> None:
+    """Scores are the cosines as measured, highest first."""
     given = documents()
     await store.aadd_documents(given)
     expected = dict(
@@ -128,6 +132,7 @@ async def test_scores_are_cosines_as_measured_highest_first(store: EmbeddedStore
 
 
 async def test_adding_under_the_same_id_replaces(store: EmbeddedStore) -> None:
+    """A document added under a stored id replaces the stored one."""
     await store.aadd_texts(["old"], ids=["one"])
     await store.aadd_texts(["new"], ids=["one"])
     assert await store.aget_by_ids(["one"]) == [Document(id="one", page_content="new")]
@@ -135,6 +140,7 @@ async def test_adding_under_the_same_id_replaces(store: EmbeddedStore) -> None:
 
 
 async def test_texts_without_ids_get_new_ones(store: EmbeddedStore) -> None:
+    """Texts without ids get new ids."""
     first, second = await store.aadd_texts(["a", "a"])
     assert first != second
     assert await store.acount() == 2
@@ -143,12 +149,14 @@ async def test_texts_without_ids_get_new_ones(store: EmbeddedStore) -> None:
 
 
 async def test_delete_without_ids_deletes_everything(store: EmbeddedStore) -> None:
+    """Deleting without ids empties the collection."""
     await store.aadd_documents(documents())
     assert await store.adelete() is True
     assert await store.acount() == 0
 
 
 async def test_from_texts_makes_and_fills_a_collection(tmp_path: Path) -> None:
+    """``from_texts`` makes a collection and adds the texts."""
     made = EmbeddedStore.from_texts(FRUIT, EMBEDDING, ids=list("abcde"), data_dir=tmp_path, collection="one")
     other = await EmbeddedStore.afrom_texts(FRUIT, EMBEDDING, data_dir=tmp_path, collection="two")
     assert isinstance(made, VectorStore)
@@ -180,6 +188,7 @@ async def test_from_texts_makes_and_fills_a_collection(tmp_path: Path) -> None:
 async def test_filters_run_inside_the_engine_so_n_come_back_when_n_match(
     store: EmbeddedStore, where: dict[str, Any], expected: set[int]
 ) -> None:
+    """Filters run in the store: n results are returned when n match."""
     given = documents(60)
     for document in given:
         n = document.metadata["n"]
@@ -194,10 +203,11 @@ async def test_filters_run_inside_the_engine_so_n_come_back_when_n_match(
 async def test_a_filter_the_engine_cannot_compare_is_refused_by_name(
     store: EmbeddedStore, where: dict[str, Any]
 ) -> None:
+    """A filter value that cannot be compared is refused, naming the field."""
     await store.aadd_documents(documents())
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises(InvalidInput) as reported:
         await store.asimilarity_search("pears", filter=where)
-    assert told.value.details["field"] == "weight"
+    assert reported.value.details["field"] == "weight"
 
 
 def chunk(document: str, at: int, content_hash: str, text: str = "It is so. It stays so.") -> Point:
@@ -216,6 +226,7 @@ def chunk(document: str, at: int, content_hash: str, text: str = "It is so. It s
 
 
 async def test_ingest_can_tell_what_is_stored_and_delete_by_document_or_chunk(store: EmbeddedStore) -> None:
+    """Ingest can list what is stored, and delete by document or by chunk."""
     chunks: ChunkStore = store
     await chunks.aupsert([chunk(document, at, f"h{document}{at}") for document in "abc" for at in (2, 0, 1)])
     assert await chunks.adocuments() == {"a": "ha0", "b": "hb0", "c": "hc0"}

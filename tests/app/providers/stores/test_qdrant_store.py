@@ -135,7 +135,7 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     named: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Unnamed or otherwise named vectors, flat or nested payloads; what is not there is said once."""
+    """Unnamed or otherwise named vectors, flat or nested payloads; what is missing is logged once."""
     foreign(peer, store.collection, distance, nested=nested, named=named)
     retriever = HybridRetriever(store, EMBEDDING)
     with caplog.at_level(logging.WARNING, "garden.store"):
@@ -147,8 +147,8 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     assert len(chunk.span_similarities) == 2
     assert [one.document_id for one in only.subquery_results[0].chunks] == ["hr.pdf"]
     assert [one.page_content for one in await store.aget_by_ids([chunk.chunk_id])] == [chunk.text]
-    said = [record.getMessage() for record in caplog.records]
-    assert said == ["no_sparse_vectors", "no_sentence_vectors"][named == "dense" :]
+    reported = [record.getMessage() for record in caplog.records]
+    assert reported == ["no_sparse_vectors", "no_sentence_vectors"][named == "dense" :]
 
 
 async def test_our_collection_is_made_in_the_layout_of_the_embedded_engine(
@@ -206,7 +206,7 @@ async def test_down_at_the_start_and_back(peer: QdrantPeer) -> None:
 
 @pytest.mark.parametrize("kind", ["hangup", "silence", "garbage", "huge"])
 async def test_every_fault_is_ours(peer: QdrantPeer, kind: FaultKind) -> None:
-    """Whatever goes wrong on the wire is ``StoreUnavailable``, and repeats nothing the server said."""
+    """Whatever goes wrong on the wire is ``StoreUnavailable``, and repeats no text of the server."""
     peer.fault = Fault(kind)
     store = store_of(peer, seconds=0.4 if kind == "silence" else 20)
     with pytest.raises(StoreUnavailable) as caught:
