@@ -53,22 +53,28 @@ class HtmlBlocks:
                 self._words.append(_text(node))
             elif leaving:
                 self._leave(node.name)
-            elif node.name in HEADINGS or node.name == "pre" or _is_data_table(node):
+            elif node.name in HEADINGS and not self._counters:
+                self._flush()
+                self._flush_term()
+                self._outline.heading(int(node.name[1]), inline_text(node))
+            elif node.name == "pre" or _is_data_table(node):
                 self._add_whole(node)
             else:
-                self._enter(node.name)
+                self._enter(node)
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(node.contents))
         self._flush()
         self._flush_term()
 
-    def _enter(self, name: str) -> None:
+    def _enter(self, tag: Tag) -> None:
+        name = tag.name
         if name == "br":
             self._words.append(_BREAK)
         elif name not in INLINE:
             self._flush()
         if name in ("ul", "ol"):
-            self._counters.append(1 if name == "ol" else None)
+            start = str(tag.get("start", ""))
+            self._counters.append(None if name == "ul" else int(start) if start.isdecimal() else 1)
         elif name == "li":
             self._flush_term()
             number = self._counters[-1] if self._counters else None
@@ -96,14 +102,11 @@ class HtmlBlocks:
         """Add an element that is one block; code and tables in a list are lines of it."""
         self._flush()
         self._flush_term()
-        if tag.name in HEADINGS:
-            self._outline.heading(int(tag.name[1]), inline_text(tag))
-            return
         if caption := tag.find("caption"):
             self._words.append(inline_text(caption))
             self._flush()
         is_code = tag.name == "pre"
-        text = fenced(tag.get_text().strip("\n")) if is_code else _rows(tag)
+        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else _rows(tag)
         if self._counters:
             self._items.extend(text.split("\n"))
         else:

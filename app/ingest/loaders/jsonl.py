@@ -123,7 +123,7 @@ def _document(rows: list[Row]) -> LoadedDocument:
             blocks.append(Block(text=row.text, chunk_id=row.chunk_id, **position))
             continue
         add_text(outline := Outline(), row.text, headings=False)
-        blocks += (block.model_copy(update=position) for block in outline.finish(None, "")[1])
+        blocks += (block.model_copy(update=position) for block in outline.document(rows[0].document_id).blocks)
     return LoadedDocument(
         document_id=rows[0].document_id,
         source=rows[0].document_id,

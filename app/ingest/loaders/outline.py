@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.ingest.documents import MAX_TITLE_CHARS, Block, Kind
+from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,6 @@ class Outline:
         """Tell whether it holds a heading or a block yet."""
         return bool(self._placed)
 
-    @property
-    def text(self) -> str:
-        """Return all words in reading order, those of headings too, with blank lines between blocks."""
-        return "\n\n".join(placed.text for placed in self._placed)
-
     def heading(self, level: int, text: str, page: int | None = None) -> None:
         """Open a heading of ``level`` (1 is the highest); it closes those of its level and below.
 
@@ -64,10 +59,11 @@ class Outline:
         if text.strip():
             self._placed.append(_Placed(text, kind, page, tuple(self._open)))
 
-    def finish(self, title: str | None, fallback: str) -> tuple[str, tuple[Block, ...]]:
-        """Return the title (``title``, else the title heading, else ``fallback``) and the blocks.
+    def document(self, source: str, title: str | None = None, url: object = None) -> LoadedDocument:
+        """Return the document: its title is ``title``, else the title heading, else made from the file name.
 
-        A document that has headings and no text becomes one block of its headings.
+        A ``url`` that is no web address is left out. A document that has headings and no text becomes one block of its
+        headings.
         """
         heading = self._title_heading(title)
         placed = self._with_paths(heading)
@@ -82,7 +78,14 @@ class Outline:
             )
             for one, path in placed
         )
-        return one_line(title or (heading[1] if heading else fallback), MAX_TITLE_CHARS), blocks
+        is_url = isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= MAX_URL_CHARS
+        return LoadedDocument(
+            document_id=source,
+            source=source,
+            title=one_line(title or (heading[1] if heading else title_from_name(source)), MAX_TITLE_CHARS),
+            url=str(url) if is_url else None,
+            blocks=blocks,
+        )
 
     def _with_paths(self, title: tuple[int, str] | None) -> list[tuple[_Placed, list[str]]]:
         """Return what becomes a block, each with the headings above it except ``title``."""

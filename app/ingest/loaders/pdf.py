@@ -14,7 +14,7 @@ from pypdf import PageObject, PdfReader
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
-from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.pdf_paragraphs import Line, add_lines
 from app.ingest.loaders.text_encoding import Unreadable
 
@@ -46,8 +46,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     outline = Outline()
     add_lines(outline, pages, body_size(pages))
     given = named.strip() if isinstance(named, str) else ""
-    title, blocks = outline.finish(None if _MADE_UP.search(given) else given or None, title_from_name(source))
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    return outline.document(source, None if _MADE_UP.search(given) else given or None)
 
 
 def _fragments(page: PageObject) -> list[tuple[Any, ...]]:
