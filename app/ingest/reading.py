@@ -126,7 +126,7 @@ def serve() -> None:
                 for result in split_document(loaded) if isinstance(loaded, LoadedDocument) else [loaded]:
                     kind = b"skipped" if isinstance(result, SkippedFile) else b"document"
                     answer(b'{"%s": %s}' % (kind, result.model_dump_json().encode()))
-        except Exception as error:  # one file must not end the ingest of the others
+        except Exception as error:  # noqa: BLE001 - one file must not end the ingest of the others
             answer(orjson.dumps({"failed": type(error).__name__, "traceback": traceback.format_exc()}))
         answer(b'{"done": true}')
 

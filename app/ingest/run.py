@@ -44,8 +44,8 @@ class IngestRun:
         on_progress: OnProgress | None = None,
     ) -> None:
         self.files_read = 0
-        self._sink = sink
         self._files = files
+        self._sink = sink
         self._manifest = manifest
         self._on_progress = on_progress
         self._counts = {"added": 0, "changed": 0, "unchanged": 0, "chunks": 0}
