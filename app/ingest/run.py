@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
-from app.ingest.identify import content_hash
 from app.ingest.manifest import IngestManifest
-from app.ingest.parts import BATCH_CHUNKS, batches, parts_of
+from app.ingest.parts import BATCH_CHUNKS, batches, content_hash, parts_of
 from app.ingest.sink import Sink
 
 KEPT = "what was stored of it before is kept and still found"

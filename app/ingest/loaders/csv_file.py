@@ -7,8 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.plain_markup import table_row
+from app.ingest.loaders.outline import Outline, table_row
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
 MAX_TABLE_CHARS = 20_000_000

@@ -5,8 +5,7 @@ from __future__ import annotations
 from bs4 import Tag
 from bs4.element import NavigableString, PageElement
 
-from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.plain_markup import fenced, table_row
+from app.ingest.loaders.outline import Outline, fenced, table_row
 
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 INLINE = frozenset(

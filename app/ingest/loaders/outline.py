@@ -1,10 +1,13 @@
-"""Make title, chapters and sections of headings, by one rule for all formats."""
+"""Make title, chapters and sections of headings, by one rule for all formats, and plain text of code and tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
+
+MAX_LANGUAGE_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +122,15 @@ def title_from_name(source: str) -> str:
     """Make a title of a file name: without suffix, separators as spaces."""
     stem = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return one_line(stem.replace("_", " ").replace("-", " "), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
+
+
+def fenced(code: str, info: str = "") -> str:
+    """Put ``code`` in a Markdown fence, unchanged; the first word of ``info`` is its language, if it is short."""
+    language = (info.split() or [""])[0]
+    fence = "~~~" if "```" in code else "```"
+    return f"{fence}{language if len(language) <= MAX_LANGUAGE_CHARS else ''}\n{code.rstrip()}\n{fence}"
+
+
+def table_row(cells: Sequence[str]) -> str:
+    """Return one row of a table as the line ``| a | b |``."""
+    return "| " + " | ".join(" ".join(cell.split()) for cell in cells) + " |"

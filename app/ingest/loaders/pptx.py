@@ -14,8 +14,7 @@ from pptx.shapes.group import GroupShape
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.archive import property_title, reading, unpack
-from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.plain_markup import table_row
+from app.ingest.loaders.outline import Outline, table_row
 
 WHAT = "PowerPoint presentation"
 
