@@ -32,8 +32,7 @@ TYPES = {"text/html": ".html", "text/plain": ".txt", "text/markdown": ".md", "ap
 """Content type → suffix of the loader. Servers send Markdown as plain text, too: there the address's suffix counts."""
 
 AGENT = "knowledge-garden"
-MAX_PAGE_BYTES, MAX_REDIRECTS = 20 * 1024 * 1024, 5
-PAGE_SECONDS = 30.0  # redirects included
+MAX_PAGE_BYTES, MAX_REDIRECTS, PAGE_SECONDS = 20 * 1024 * 1024, 5, 30.0  # redirects are within the seconds
 
 
 class WebLimits(NamedTuple):
@@ -110,7 +109,8 @@ class Website:
                 yield SkippedFile(path=self.address, reason=reason, rows_lost=True)
                 return
             try:
-                status, kind, content = await self._get(parse_address(page))
+                page = str(url := parse_address(page))
+                status, kind, content = await self._get(url)
                 if status != httpx.codes.OK or kind not in TYPES:
                     raise Unreadable(f"HTTP {status}, content type {kind or 'missing'}")
                 path = folder / f"page{'.md' if kind == 'text/plain' and page.endswith('.md') else TYPES[kind]}"
