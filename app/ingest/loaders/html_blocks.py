@@ -73,7 +73,8 @@ class HtmlBlocks:
             self._flush()
         if name in ("ul", "ol"):
             start = str(tag.get("start", ""))
-            self._counters.append(None if name == "ul" else int(start) if start.isdecimal() else 1)
+            first = int(start) if start.isdecimal() and len(start) < 10 else 1
+            self._counters.append(first if name == "ol" else None)
         elif name == "li":
             self._flush_term()
             number = self._counters[-1] if self._counters else None
