@@ -19,6 +19,7 @@ from app.ingest.run import Progress
 from app.ingest.samples import sample_folder, sample_paths
 from app.ingest.tasks import read_tasks, task_documents
 from app.settings import Settings, load_settings
+from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
@@ -26,12 +27,30 @@ if TYPE_CHECKING:
 SAMPLE_TASKS = "tasks.jsonl"
 
 
-def run_ingest(paths: Sequence[Path], *, collection: str | None, prune: bool, tasks: bool, as_json: bool) -> int:
-    """Ingest *paths* and print what was done. Returns 1 when every file was skipped."""
+def run_ingest(
+    sources: Sequence[str],
+    *,
+    collection: str | None,
+    prune: bool,
+    tasks: bool,
+    as_json: bool,
+    web: tuple[int, float, bool],
+) -> int:
+    """Ingest paths or web addresses and print what was done. Returns 1 when every file was skipped.
+
+    *web* is most pages, most seconds, and whether private addresses are allowed (``app.ingest.web.WebLimits``).
+    """
+    addresses = [one for one in sources if one.lower().startswith(("http://", "https://"))]
+    if addresses and (tasks or len(addresses) < len(sources)):
+        raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
+    paths = [] if addresses else [Path(one) for one in sources]
     name = "tasks_collection" if tasks else "vector_store_collection"
     settings = load_settings(**({name: collection} if collection else {}))
-    manifest = IngestManifest(_folder(settings, tasks=tasks), paths, prune=prune)
-    report = asyncio.run((_ingest_tasks if tasks else _ingest)(settings, paths, manifest))
+    manifest = IngestManifest(_folder(settings, tasks=tasks), addresses or paths, prune=prune)
+    if addresses:
+        report = asyncio.run(_ingest_web(settings, addresses, manifest, web))
+    else:
+        report = asyncio.run((_ingest_tasks if tasks else _ingest)(settings, paths, manifest))
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
@@ -45,6 +64,17 @@ async def _ingest(settings: Settings, paths: Sequence[Path], manifest: IngestMan
         async with open_container(settings) as container:
             _record_sources(settings, paths)
             return await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
+
+
+async def _ingest_web(
+    settings: Settings, addresses: Sequence[str], manifest: IngestManifest, web: tuple[int, float, bool]
+) -> IngestReport:
+    from app.ingest.web import WebLimits, ingest_web
+
+    with file_progress() as on_progress:
+        async with open_container(settings) as container:
+            limits = WebLimits(*web)
+            return await ingest_web(container.sink, addresses, limits, manifest=manifest, on_progress=on_progress)
 
 
 async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:

@@ -113,18 +113,25 @@ def search(
 
 @app.command()
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="files and folders")],
+    paths: Annotated[list[str], typer.Argument(help="files and folders, or web addresses: a page, a sitemap (.xml)")],
     collection: CollectionOption = None,
     prune: Annotated[
         bool, typer.Option(help="remove documents that came from these paths and are no longer there")
     ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
+    max_pages: Annotated[int, typer.Option(help="most pages of a web address", min=1)] = 1000,
+    max_seconds: Annotated[float, typer.Option(help="most seconds spent on fetching a web address", min=1)] = 600,
+    allow_private: Annotated[bool, typer.Option("--allow-private", help="fetch from private addresses too")] = False,
     as_json: JsonFlag = False,
 ) -> int:
-    """Store documents: Markdown, text, reStructuredText, HTML, PDF, Office files, CSV, EPUB, e-mail, JSON Lines."""
+    """Store documents: Markdown, text, reStructuredText, HTML, PDF, Office files, CSV, EPUB, e-mail, JSON Lines.
+
+    A web address stands for its page, a sitemap for its pages: HTML, text, Markdown and PDF of one host.
+    """
     from app.cli.ingest import run_ingest
 
-    return run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json)
+    web = (max_pages, max_seconds, allow_private)
+    return run_ingest(paths, collection=collection, prune=prune, tasks=tasks, as_json=as_json, web=web)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Break a block that is too long for one chunk into pieces."""
+"""Break a block that is too long for one chunk into pieces, by an estimate of its tokens."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from math import ceil
 from typing import TypeVar
 
 from app.ingest.documents import Block
-from app.ingest.word_pieces import CHARS_PER_PIECE, weight
 from graph.sentences import sentence_spans
 
 _FENCES = ("```", "~~~")
 T = TypeVar("T")
+
+CHARS_PER_PIECE = 64
+"""Characters that weigh as much as one word piece, so that white space counts too."""
+
+_WORD = re.compile(r"[^\W_]+|\S")
 
 
 def broken(block: Block, limit: int) -> Iterator[str]:
@@ -140,3 +144,29 @@ def _words(text: str, limit: int) -> Iterator[str]:
     found = re.findall(rf"\S{{1,{limit}}}\s{{0,{CHARS_PER_PIECE}}}|\s{{1,{CHARS_PER_PIECE}}}", text)
     texts = ("".join(words) for words in _fitting(found, limit, weight))
     yield from (text for text in texts if text.strip())
+
+
+def word_pieces(text: str) -> int:
+    """Estimate the word pieces of ``text``: a word is one per about six letters, a sign or an ideograph one.
+
+    It is within 11% of all-MiniLM-L6-v2's tokenizer on average.
+    """
+    return sum(map(_of_word, _WORD.findall(text)))
+
+
+def weight(text: str) -> float:
+    """Return the size of ``text``: its word pieces, or where it is nearly all white space, its length."""
+    return max(word_pieces(text), (len(text) + 1) / CHARS_PER_PIECE)
+
+
+def _of_word(word: str) -> int:
+    length = len(word)
+    if length == 1:
+        return 1
+    if not word.isascii():
+        return length if word[0] >= "\u2e80" else (length + 1) // 2
+    if word.isdigit():
+        return (length + 2) // 3
+    if length <= 7:
+        return 1
+    return 2 if length <= 11 else 1 + length // 5

@@ -20,10 +20,14 @@ NO_FILE = "a broken link, a pipe or a device"
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file to read; ``source`` is its path below the root, with ``/`` (a root that is a file: its name)."""
+    """A file to read; ``source`` is its path below the root, with ``/`` (a root that is a file: its name).
+
+    A web page has its address as ``source`` and ``url``.
+    """
 
     path: Path
     source: str
+    url: str | None = None
 
 
 def find_files(paths: Iterable[Path]) -> Iterator[FoundFile | SkippedFile]:

@@ -6,7 +6,8 @@
 
 ``garden ingest --prune`` removes only what a path brought, and ``garden check --repair`` reads the paths again. A
 document belongs to the path that brought it last. One that came since under the same id from elsewhere has another
-hash, and is not pruned. What came over HTTP or from Python has no path and is not listed.
+hash, and is not pruned. What was uploaded or came from Python has no path and is not listed; web pages are listed below
+the address they came from.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ Manifest = dict[str, dict[str, str]]
 class IngestManifest:
     """The manifest as one run over *paths* reads and changes it; with *prune* the run removes what is gone."""
 
-    def __init__(self, collection: Path, paths: Sequence[Path], *, prune: bool = False) -> None:
-        """*collection* is the collection's folder in the data directory, also when a server stores the documents."""
+    def __init__(self, collection: Path, paths: Sequence[Path | str], *, prune: bool = False) -> None:
+        """*collection* is the collection's folder in the data directory, also when a server stores the documents.
+
+        Of *paths*, web addresses are strings.
+        """
         self.prune = prune
         self._collection = collection
         self._roots = [_key(path) for path in paths]
         self._brought: dict[str, str] = {}
 
-    def brings(self, document_id: str, path: Path) -> None:
+    def brings(self, document_id: str, path: Path | str) -> None:
         """Record that a document was found under *path*; of several paths the first counts."""
         self._brought.setdefault(document_id, _key(path))
 
@@ -66,7 +70,7 @@ class IngestManifest:
 
 def read_sources(collection: Path) -> list[Path]:
     """Return the files and folders that a collection was filled from."""
-    return [Path(path) for path in _read(collection)]
+    return [Path(path) for path in _read(collection) if "://" not in path]
 
 
 def note_sources(collection: Path, paths: Iterable[Path]) -> None:
@@ -103,7 +107,9 @@ def _changed(collection: Path) -> Iterator[Manifest]:
         draft.replace(collection / MANIFEST_FILE)
 
 
-def _key(path: Path) -> str:
-    """Return the path made absolute, with no ``..`` in it; a link stays a link."""
+def _key(path: Path | str) -> str:
+    """Return the path made absolute, with no ``..`` in it; a link stays a link. A web address is its own key."""
+    if isinstance(path, str):
+        return path
     absolute = os.path.abspath(path)  # noqa: PTH100  # a link that is set anew is the same path to its user
     return absolute.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

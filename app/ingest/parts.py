@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,24 @@ BATCH_CHUNKS = 64
 
 BATCH_CHARS = 100_000
 """Characters at which a batch is full even with fewer chunks."""
+
+
+LAYOUT = "2"
+"""Part of every hash: raise it when chunks or points are made differently, and the next ingest stores all again."""
+
+
+def content_hash(document: SplitDocument, model_name: str) -> str:
+    """Hash what is stored of a document: texts, positions, metadata, layout and model, as 64 hex digits."""
+    return hashlib.sha256(f"{LAYOUT}\n{model_name}\n{document.model_dump_json()}".encode()).hexdigest()
+
+
+def part_hash(document_hash: str) -> str:
+    """Return what chunks carry in place of their document's hash.
+
+    Only the first chunk of a complete document carries the hash itself, so a truncated document never looks complete,
+    and chunks of an older version are recognised.
+    """
+    return f"part of {document_hash}"
 
 
 @dataclass(frozen=True, slots=True)

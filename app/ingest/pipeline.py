@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from app.providers.stores.hybrid import ChunkStore
 
 
+Found = tuple[Path | str, FoundFile | SkippedFile]
+"""A root (a path, or a web address) and a file found below it."""
+
+
 async def ingest(
     paths: Iterable[Path],
     *,
@@ -46,14 +50,33 @@ async def ingest_into(
 ) -> IngestReport:
     """Do what ``ingest`` does, into a sink."""
     files = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files([root])])
-    run = IngestRun(sink, files=len(files), manifest=manifest, on_progress=on_progress)
+
+    async def found() -> AsyncIterator[Found]:
+        for one in files:
+            yield one
+
+    return await ingest_found(sink, found(), len(files), manifest=manifest, on_progress=on_progress)
+
+
+async def ingest_found(
+    sink: Sink,
+    found: AsyncIterator[Found],
+    total: int,
+    *,
+    manifest: IngestManifest | None = None,
+    on_progress: OnProgress | None = None,
+) -> IngestReport:
+    """Do what ``ingest`` does for *total* files that are found one by one."""
+    run = IngestRun(sink, files=total, manifest=manifest, on_progress=on_progress)
 
     async def items(reader: Reader) -> AsyncIterator[SplitDocument | SkippedFile]:
-        for root, file in files:
+        async for root, file in found:
             if isinstance(file, FoundFile):
                 async for item in reader.read(file):
-                    if manifest and isinstance(item, SplitDocument):
-                        manifest.brings(item.document_id, root)
+                    if isinstance(item, SplitDocument):
+                        if manifest:
+                            manifest.brings(item.document_id, root)
+                        item = item.model_copy(update={"url": file.url}) if file.url else item
                     yield item
             else:
                 yield file

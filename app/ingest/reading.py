@@ -2,7 +2,7 @@
 
 One process serves file after file. Whatever a file does to its parser (endless loop, all the memory, a crash), the
 server or notebook that reads it goes on with the next file. Requests are lines of JSON on standard input; answers are
-JSON behind their length in 8 bytes: ``{"document"}``, ``{"skipped"}``, ``{"log"}``, and ``{"done"}`` after each file.
+lines too: ``{"document"}``, ``{"skipped"}``, ``{"failed"}`` (a defect), and ``{"done"}`` after each file.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import asyncio
 import json
 import logging
 import sys
+import traceback
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 import orjson
 
@@ -33,7 +34,7 @@ SECONDS_PER_MEGABYTE = 10.0
 MEMORY_BYTES = 4 * 1024**3
 """Address space of the process, where the operating system can limit it."""
 
-LENGTH_BYTES = 8
+MAX_ANSWER_BYTES = 1 << 31
 
 log = logging.getLogger("garden.ingest")
 
@@ -54,12 +55,15 @@ class Reader:
 
     async def read(self, file: FoundFile) -> AsyncIterator[SplitDocument | SkippedFile]:
         """Yield the documents of one file. One that takes too long, or ends its process, is skipped by name."""
+        suffix = file.path.suffix.lower()
         try:
             limit = self.seconds_per_file + SECONDS_PER_MEGABYTE * file.path.stat().st_size / 1e6
             process = await self._ask(file)
             while "done" not in (answer := await _answer(process, limit)):
-                if "log" in answer:
-                    log.error("loader_failed", extra=answer["log"])
+                if "failed" in answer:
+                    log.error("loader_failed", extra={"file": file.source, "traceback": answer["traceback"]})
+                    reason = f"internal error of the {suffix} loader ({answer['failed']}), see the log"
+                    yield SkippedFile(path=file.source, reason=reason, rows_lost=suffix in ROWS)
                 elif "skipped" in answer:
                     yield SkippedFile.model_validate(answer["skipped"])
                 else:
@@ -72,7 +76,7 @@ class Reader:
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
         await self._end()
-        yield SkippedFile(path=file.source, reason=reason, rows_lost=file.path.suffix.lower() in ROWS)
+        yield SkippedFile(path=file.source, reason=reason, rows_lost=suffix in ROWS)
 
     async def _ask(self, file: FoundFile) -> Process:
         """Send the request, to a new process where there is none."""
@@ -84,6 +88,7 @@ class Reader:
                 stdout=PIPE,
                 stderr=DEVNULL,
                 start_new_session=True,
+                limit=MAX_ANSWER_BYTES,
             )
         assert self.process.stdin
         self.process.stdin.write(orjson.dumps({"path": str(file.path.absolute()), "source": file.source}) + b"\n")
@@ -101,43 +106,29 @@ async def _answer(process: Process, limit: float) -> dict[str, Any]:
     """Return the next answer. Raises ``TimeoutError`` after *limit* seconds, ``IncompleteReadError`` at its death."""
     assert process.stdout
     async with asyncio.timeout(limit):
-        length = await process.stdout.readexactly(LENGTH_BYTES)
-        answer: dict[str, Any] = orjson.loads(await process.stdout.readexactly(int.from_bytes(length)))
+        answer: dict[str, Any] = orjson.loads(await process.stdout.readuntil())
         return answer
 
 
 def serve() -> None:
     """Answer the requests on standard input until it ends; this is the program of the process."""
     _limit_memory()
-    answers = sys.stdout.buffer
-    sys.stdout = sys.stderr
-    log.addHandler(_ToParent(answers))
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr
+
+    def answer(line: bytes) -> None:
+        answers.write(line + b"\n")
+        answers.flush()
+
     for line in sys.stdin.buffer:
         request = orjson.loads(line)
-        for loaded in load_file(Path(request["path"]), request["source"]):
-            results = split_document(loaded) if isinstance(loaded, LoadedDocument) else [loaded]
-            for result in results:
-                kind = "skipped" if isinstance(result, SkippedFile) else "document"
-                _send(answers, b'{"%s": %s}' % (kind.encode(), result.model_dump_json().encode()))
-        _send(answers, b'{"done": true}')
-
-
-def _send(answers: BinaryIO, answer: bytes) -> None:
-    answers.write(len(answer).to_bytes(LENGTH_BYTES) + answer)
-    answers.flush()
-
-
-class _ToParent(logging.Handler):
-    """Sends the traceback of an internal error to the parent, which logs it."""
-
-    def __init__(self, answers: BinaryIO) -> None:
-        super().__init__()
-        self._answers = answers
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Send one record."""
-        fields = {"file": record.__dict__.get("file"), "traceback": self.format(record)}
-        _send(self._answers, orjson.dumps({"log": fields}))
+        try:
+            for loaded in load_file(Path(request["path"]), request["source"]):
+                for result in split_document(loaded) if isinstance(loaded, LoadedDocument) else [loaded]:
+                    kind = b"skipped" if isinstance(result, SkippedFile) else b"document"
+                    answer(b'{"%s": %s}' % (kind, result.model_dump_json().encode()))
+        except Exception as error:  # noqa: BLE001 - one file must not end the ingest of the others
+            answer(orjson.dumps({"failed": type(error).__name__, "traceback": traceback.format_exc()}))
+        answer(b'{"done": true}')
 
 
 def _limit_memory() -> None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
-from app.ingest.identify import content_hash
 from app.ingest.manifest import IngestManifest
-from app.ingest.parts import BATCH_CHUNKS, batches, parts_of
+from app.ingest.parts import BATCH_CHUNKS, batches, content_hash, parts_of
 from app.ingest.sink import Sink
 
 KEPT = "what was stored of it before is kept and still found"
@@ -44,8 +43,8 @@ class IngestRun:
         on_progress: OnProgress | None = None,
     ) -> None:
         self.files_read = 0
-        self._sink = sink
         self._files = files
+        self._sink = sink
         self._manifest = manifest
         self._on_progress = on_progress
         self._counts = {"added": 0, "changed": 0, "unchanged": 0, "chunks": 0}

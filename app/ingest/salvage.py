@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Container, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,12 @@ import orjson
 from pydantic import ValidationError
 
 from app.ingest.documents import DocumentInfo, SplitDocument, TextChunk
-from app.ingest.identify import content_hash
+from app.ingest.parts import content_hash
 from app.providers.stores.payloads import chunk_index_of
 
-_OF_CHUNK = TextChunk.model_fields.keys() - {"text"}
+_OF_CHUNK = TextChunk.model_fields.keys()
 _OF_DOCUMENT = DocumentInfo.model_fields.keys() - {"metadata"}
-_OWN = {*_OF_CHUNK, *_OF_DOCUMENT, "text"}
+_OWN = {*_OF_CHUNK, *_OF_DOCUMENT, "content_hash"}
 
 
 def salvage(file: Path, model_name: str, known: Container[str]) -> tuple[list[SplitDocument], list[str]]:
@@ -35,23 +35,18 @@ def salvage(file: Path, model_name: str, known: Container[str]) -> tuple[list[Sp
     lost: list[str] = []
     for document_id, found in sorted(chunks.items()):
         found.sort(key=chunk_index_of)
-        first = {**found[0]}
-        stored = first.pop("content_hash", None)
-        try:
-            document = SplitDocument.model_validate(
-                {
-                    **{name: first.get(name) for name in _OF_DOCUMENT},
-                    "metadata": {name: its for name, its in first.items() if name not in _OWN},
-                    "chunks": [{name: one.get(name) for name in (*_OF_CHUNK, "text")} for one in found],
-                }
-            )
-        except ValidationError:
-            lost.append(document_id)
-            continue
-        if content_hash(document, model_name) == stored:
-            recovered.append(document)
-        else:
-            lost.append(document_id)
+        first = found[0]
+        fields = {
+            **{name: first.get(name) for name in _OF_DOCUMENT},
+            "metadata": {name: its for name, its in first.items() if name not in _OWN},
+            "chunks": [{name: one.get(name) for name in _OF_CHUNK} for one in found],
+        }
+        with suppress(ValidationError):
+            document = SplitDocument.model_validate(fields)
+            if content_hash(document, model_name) == first.get("content_hash"):
+                recovered.append(document)
+                continue
+        lost.append(document_id)
     return recovered, lost
 
 

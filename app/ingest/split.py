@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import ceil
 
-from app.ingest.break_block import broken
+from app.ingest.break_block import broken, weight, word_pieces
 from app.ingest.documents import Block, LoadedDocument, SkippedFile, SplitDocument, TextChunk
-from app.ingest.identify import chunk_ids
-from app.ingest.word_pieces import weight, word_pieces
 from graph.sentences import Span, sentence_spans
 
 TARGET = 190
@@ -48,11 +46,13 @@ class _Piece:
 
 
 def split_document(document: LoadedDocument) -> Iterator[SplitDocument | SkippedFile]:
-    """Yield the document cut into chunks, after the rows that had to be left out because their chunk id was taken."""
-    drafts = list(_drafts(document))
-    ids = chunk_ids(document.document_id, [block.chunk_id for block, _, _ in drafts])
+    """Yield the document cut into chunks, after the rows that had to be left out because their chunk id was taken.
+
+    The id of a chunk is ``document_id#n`` (n: its number in the document, from 0), or its row's ``chunk_id``.
+    """
     chunks: dict[str, TextChunk] = {}
-    for chunk_id, (block, text, spans) in zip(ids, drafts, strict=True):
+    for number, (block, text, spans) in enumerate(_drafts(document)):
+        chunk_id = f"{document.document_id}#{number}" if block.chunk_id is None else block.chunk_id
         if chunk_id in chunks:
             reason = f"document {document.document_id} names the chunk {chunk_id} twice; the first one is kept"
             yield SkippedFile(path=document.source, reason=reason)

@@ -9,8 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from app.ingest.identify import content_hash
-from app.ingest.parts import parts_of
+from app.ingest.parts import content_hash, parts_of
 from app.ingest.sink import Sink
 from app.ingest.tasks import Priority, Status, Task, task_documents
 from app.providers.stores.hybrid import ChunkStore

@@ -7,8 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.outline import Outline, title_from_name
-from app.ingest.loaders.plain_markup import table_row
+from app.ingest.loaders.outline import Outline, table_row
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
 MAX_TABLE_CHARS = 20_000_000
@@ -27,8 +26,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
         add_rows(outline, csv.reader(io.StringIO(text), delimiter=delimiter))
     except csv.Error as error:
         raise Unreadable(f"a damaged CSV file ({error})") from error
-    title, blocks = outline.finish(None, title_from_name(source))
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    return outline.document(source)
 
 
 def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") -> None:

@@ -37,8 +37,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
         if files:
             outline.add("Attachments (not read): " + ", ".join(files))
         title = " ".join(str(message["Subject"] or "").split()) or title_from_name(source)
-    title, blocks = outline.finish(title, title)
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    return outline.document(source, title)
 
 
 def _text(part: MIMEPart) -> str:

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, parse_xml, reading, unpack
 from app.ingest.loaders.html import add_fragment
-from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
 WHAT = "EPUB book"
@@ -38,8 +38,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
             raise Unreadable(ENCRYPTED)
         for name in names:
             add_fragment(outline, decode(archive.read(name)))
-    title, blocks = outline.finish(title or None, title_from_name(source))
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    return outline.document(source, title or None)
 
 
 def _encrypted(archive: ZipFile) -> set[str]:

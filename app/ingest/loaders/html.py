@@ -9,9 +9,9 @@ from bs4 import BeautifulSoup, Tag
 from bs4.dammit import EncodingDetector
 from bs4.exceptions import ParserRejectedMarkup
 
-from app.ingest.documents import MAX_URL_CHARS, LoadedDocument
+from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.html_blocks import HEADINGS, HtmlBlocks, inline_text
-from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
 DROPPED = frozenset(
@@ -37,7 +37,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
     Raises ``Unreadable`` for binary data.
     """
-    soup = _parsed(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
+    soup = parsed(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     title, link = inline_text(soup.title) if soup.title else "", soup.find("link", rel="canonical")
     _drop(soup)
     headlines = soup.find_all("h1", limit=2)
@@ -45,20 +45,18 @@ def load(data: bytes, source: str) -> LoadedDocument:
         title = inline_text(headlines[0])
     outline = Outline()
     HtmlBlocks(outline).add(soup.find("main") or soup.body or soup)
-    title, blocks = outline.finish(" ".join(title.split()) or None, title_from_name(source))
-    href = str(link.get("href")) if link else ""
-    url = href if href.startswith(("http://", "https://")) and len(href) <= MAX_URL_CHARS else None
-    return LoadedDocument(document_id=source, title=title, source=source, url=url, blocks=blocks)
+    return outline.document(source, " ".join(title.split()), link.get("href") if link else None)
 
 
 def add_fragment(outline: Outline, html: str) -> None:
     """Add the content of a piece of HTML to ``outline``."""
-    tree = _parsed(html)
+    tree = parsed(html)
     _drop(tree)
     HtmlBlocks(outline).add(tree)
 
 
-def _parsed(html: str) -> BeautifulSoup:
+def parsed(html: str) -> BeautifulSoup:
+    """Return the tree of a piece of HTML. Raises ``Unreadable``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its advice on odd markup is for authors of programs
         try:

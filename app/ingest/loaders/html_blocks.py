@@ -5,8 +5,7 @@ from __future__ import annotations
 from bs4 import Tag
 from bs4.element import NavigableString, PageElement
 
-from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.plain_markup import fenced, table_row
+from app.ingest.loaders.outline import Outline, fenced, table_row
 
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 INLINE = frozenset(
@@ -53,22 +52,29 @@ class HtmlBlocks:
                 self._words.append(_text(node))
             elif leaving:
                 self._leave(node.name)
-            elif node.name in HEADINGS or node.name == "pre" or _is_data_table(node):
+            elif node.name in HEADINGS and not self._counters:
+                self._flush()
+                self._flush_term()
+                self._outline.heading(int(node.name[1]), inline_text(node))
+            elif node.name == "pre" or _is_data_table(node):
                 self._add_whole(node)
             else:
-                self._enter(node.name)
+                self._enter(node)
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(node.contents))
         self._flush()
         self._flush_term()
 
-    def _enter(self, name: str) -> None:
+    def _enter(self, tag: Tag) -> None:
+        name = tag.name
         if name == "br":
             self._words.append(_BREAK)
         elif name not in INLINE:
             self._flush()
         if name in ("ul", "ol"):
-            self._counters.append(1 if name == "ol" else None)
+            start = str(tag.get("start", ""))
+            first = int(start) if start.isdecimal() and len(start) < 10 else 1
+            self._counters.append(first if name == "ol" else None)
         elif name == "li":
             self._flush_term()
             number = self._counters[-1] if self._counters else None
@@ -96,14 +102,11 @@ class HtmlBlocks:
         """Add an element that is one block; code and tables in a list are lines of it."""
         self._flush()
         self._flush_term()
-        if tag.name in HEADINGS:
-            self._outline.heading(int(tag.name[1]), inline_text(tag))
-            return
         if caption := tag.find("caption"):
             self._words.append(inline_text(caption))
             self._flush()
         is_code = tag.name == "pre"
-        text = fenced(tag.get_text().strip("\n")) if is_code else _rows(tag)
+        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else _rows(tag)
         if self._counters:
             self._items.extend(text.split("\n"))
         else:

@@ -51,22 +51,20 @@ def load_jsonl(path: Path, source: str, max_row_chars: int) -> Iterator[LoadedDo
     Raises ``OSError`` and ``Unreadable``.
     """
     last: dict[str, int] = {}
-    broken: dict[int, str] = {}
-    more = 0
+    broken: list[str] = []
+    others, more = True, 0  # whether all broken rows are of another kind (questions, tasks)
     for line, row in _rows(path, max_row_chars):
         if isinstance(row, Row):
             last[row.document_id] = line
-        elif len(broken) < MAX_NAMED_ROWS:
-            broken[line] = row
-        else:
-            more += 1
+            continue
+        others &= row.startswith("document_id: ")
+        more += len(broken) == MAX_NAMED_ROWS
+        broken += [f"line {line}: {row}"] if len(broken) < MAX_NAMED_ROWS else []
     if last:
-        reasons = [f"line {line}: {why}" for line, why in broken.items()] + [f"{more} more broken lines"] * bool(more)
+        reasons = broken + [f"{more} more broken lines"] * bool(more)
         yield from (SkippedFile(path=source, reason=reason, rows_lost=True) for reason in reasons)
     else:
-        line, why = next(iter(broken.items()), (0, ""))
-        reason = f"no row is a document (line {line}: {why})" if broken else "empty"
-        others = all(why.startswith("document_id: ") for why in broken.values())  # questions, tasks
+        reason = f"no row is a document ({broken[0]})" if broken else "empty"
         yield SkippedFile(path=source, reason=reason, rows_lost=not others)
     waiting: dict[str, list[Row]] = {}
     for line, row in _rows(path, max_row_chars):
@@ -123,7 +121,7 @@ def _document(rows: list[Row]) -> LoadedDocument:
             blocks.append(Block(text=row.text, chunk_id=row.chunk_id, **position))
             continue
         add_text(outline := Outline(), row.text, headings=False)
-        blocks += (block.model_copy(update=position) for block in outline.finish(None, "")[1])
+        blocks += (block.model_copy(update=position) for block in outline.document(rows[0].document_id).blocks)
     return LoadedDocument(
         document_id=rows[0].document_id,
         source=rows[0].document_id,

@@ -1,26 +1,48 @@
-"""Load Markdown with markdown-it-py (CommonMark, tables, strike-through)."""
+"""Load Markdown: markdown-it-py makes HTML of it (CommonMark, tables, strike-through), which the HTML loader reads."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
 
-from app.ingest.documents import MAX_URL_CHARS, LoadedDocument
-from app.ingest.loaders.html import add_fragment
+from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.html import add_fragment, parsed
 from app.ingest.loaders.html_blocks import INLINE
 from app.ingest.loaders.markdown_dialects import plain_markdown
-from app.ingest.loaders.outline import Outline, title_from_name
-from app.ingest.loaders.plain_markup import fenced, table_row
+from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 MAX_FRONT_MATTER_CHARS = 20_000
 _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
+
+
+class _Renderer(RendererHTML):
+    """Writes what a reader sees, with every piece of raw HTML closed where it ends."""
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        """Return code with its language."""
+        return f'<pre lang="{escapeHtml(tokens[idx].info)}">{escapeHtml(tokens[idx].content)}</pre>'
+
+    def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        """Return the description of an image."""
+        return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
+
+    def html_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        """Return raw HTML with the elements closed that it leaves open."""
+        return parsed(tokens[idx].content).decode()
+
+    def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        """Return a line break for ``<br>``, nothing for a tag that runs with the text, a space for any other."""
+        name = found.group(1).lower() if (found := _TAG.match(tokens[idx].content)) else "b"
+        return "<br>" if name == "br" else "" if name in INLINE else " "
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -32,17 +54,10 @@ def load(data: bytes, source: str) -> LoadedDocument:
     Raises ``Unreadable`` for binary data.
     """
     fields, text = _front_matter(decode(data))
-    root = SyntaxTreeNode(MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(plain_markdown(text)))
-    outline = Outline()
-    for node in root.children:
-        _add(outline, node)
-    named, url = fields.get("title"), fields.get("url")
-    given = str(named) if isinstance(named, str | int | float) else None
-    title, blocks = outline.finish(given, title_from_name(source))
-    is_url = isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= MAX_URL_CHARS
-    return LoadedDocument(
-        document_id=source, title=title, source=source, url=str(url) if is_url else None, blocks=blocks
-    )
+    markdown = MarkdownIt("commonmark", renderer_cls=_Renderer).enable(["table", "strikethrough"])
+    add_fragment(outline := Outline(), markdown.render(plain_markdown(text)))
+    named = fields.get("title")
+    return outline.document(source, str(named) if isinstance(named, str | int | float) else None, fields.get("url"))
 
 
 def _front_matter(text: str) -> tuple[dict[Any, Any], str]:
@@ -53,80 +68,3 @@ def _front_matter(text: str) -> tuple[dict[Any, Any], str]:
     except (yaml.YAMLError, ValueError, RecursionError):
         fields = None
     return (fields, text[match.end() :]) if match and isinstance(fields, dict) else ({}, text)
-
-
-def _add(outline: Outline, node: SyntaxTreeNode) -> None:
-    """Add one block; a quotation is read as what stands in it."""
-    match node.type:
-        case "heading":
-            outline.heading(int(node.tag[1:]), _words(node))
-        case "fence" | "code_block":
-            outline.add(fenced(node.content, node.info), "code")
-        case "table":
-            outline.add(_table(node), "table")
-        case "bullet_list" | "ordered_list":
-            outline.add("\n".join(_items(node, "")), "list")
-        case "blockquote":
-            for child in node.children:
-                _add(outline, child)
-        case "html_block":
-            add_fragment(outline, node.content)
-        case "paragraph":
-            outline.add(_words(node))
-
-
-def _words(node: SyntaxTreeNode) -> str:
-    """Return what a reader sees of a paragraph, a heading or a cell; an image is its description."""
-    parts: list[str] = []
-    for leaf in node.walk():
-        match leaf.type:
-            case "text" | "code_inline":
-                parts.append(leaf.content)
-            case "softbreak":
-                parts.append(" ")
-            case "hardbreak":
-                parts.append("\n")
-            case "html_inline":
-                name = tag.group(1).lower() if (tag := _TAG.match(leaf.content)) else "b"
-                parts.append("\n" if name == "br" else "" if name in INLINE else " ")
-    return "".join(parts).strip()
-
-
-def _table(node: SyntaxTreeNode) -> str:
-    rows = (part for part in node.walk() if part.type == "tr")
-    return "\n".join(table_row([_words(cell) for cell in row.children]) for row in rows)
-
-
-def _items(node: SyntaxTreeNode, indent: str) -> list[str]:
-    """Return a list as lines: one per item, a nested list indented below its item."""
-    lines: list[str] = []
-    ordered = node.type == "ordered_list"
-    for number, item in enumerate(node.children, int(node.attrs.get("start", 1)) if ordered else 0):
-        lead = f"{indent}{number}. " if ordered else f"{indent}- "
-        for child in _opened(item):
-            match child.type:
-                case "bullet_list" | "ordered_list":
-                    lines.extend(_items(child, indent + "  "))
-                case "fence" | "code_block":
-                    lines.extend(fenced(child.content, child.info).split("\n"))
-                case "table":
-                    lines.extend(_table(child).split("\n"))
-                case _:
-                    words = _words(child)
-                    if child.type == "html_block":
-                        add_fragment(fragment := Outline(), child.content)
-                        words = fragment.text.replace("\n\n", f"\n{indent}  ")
-                    if not words:  # a rule, a comment
-                        continue
-                    lines.append(lead + words)
-            lead = indent + "  "
-    return lines
-
-
-def _opened(item: SyntaxTreeNode) -> Iterator[SyntaxTreeNode]:
-    """Yield the blocks of an item, with those of a quotation in its place."""
-    for child in item.children:
-        if child.type == "blockquote":
-            yield from _opened(child)
-        else:
-            yield child

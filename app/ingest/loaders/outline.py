@@ -1,10 +1,13 @@
-"""Make title, chapters and sections of headings, by one rule for all formats."""
+"""Make title, chapters and sections of headings, by one rule for all formats, and plain text of code and tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.ingest.documents import MAX_TITLE_CHARS, Block, Kind
+from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
+
+MAX_LANGUAGE_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,6 @@ class Outline:
         """Tell whether it holds a heading or a block yet."""
         return bool(self._placed)
 
-    @property
-    def text(self) -> str:
-        """Return all words in reading order, those of headings too, with blank lines between blocks."""
-        return "\n\n".join(placed.text for placed in self._placed)
-
     def heading(self, level: int, text: str, page: int | None = None) -> None:
         """Open a heading of ``level`` (1 is the highest); it closes those of its level and below.
 
@@ -64,10 +62,11 @@ class Outline:
         if text.strip():
             self._placed.append(_Placed(text, kind, page, tuple(self._open)))
 
-    def finish(self, title: str | None, fallback: str) -> tuple[str, tuple[Block, ...]]:
-        """Return the title (``title``, else the title heading, else ``fallback``) and the blocks.
+    def document(self, source: str, title: str | None = None, url: object = None) -> LoadedDocument:
+        """Return the document: its title is ``title``, else the title heading, else made from the file name.
 
-        A document that has headings and no text becomes one block of its headings.
+        A ``url`` that is no web address is left out. A document that has headings and no text becomes one block of its
+        headings.
         """
         heading = self._title_heading(title)
         placed = self._with_paths(heading)
@@ -82,7 +81,14 @@ class Outline:
             )
             for one, path in placed
         )
-        return one_line(title or (heading[1] if heading else fallback), MAX_TITLE_CHARS), blocks
+        is_url = isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= MAX_URL_CHARS
+        return LoadedDocument(
+            document_id=source,
+            source=source,
+            title=one_line(title or (heading[1] if heading else title_from_name(source)), MAX_TITLE_CHARS),
+            url=str(url) if is_url else None,
+            blocks=blocks,
+        )
 
     def _with_paths(self, title: tuple[int, str] | None) -> list[tuple[_Placed, list[str]]]:
         """Return what becomes a block, each with the headings above it except ``title``."""
@@ -116,3 +122,15 @@ def title_from_name(source: str) -> str:
     """Make a title of a file name: without suffix, separators as spaces."""
     stem = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return one_line(stem.replace("_", " ").replace("-", " "), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
+
+
+def fenced(code: str, info: str = "") -> str:
+    """Put ``code`` in a Markdown fence, unchanged; the first word of ``info`` is its language, if it is short."""
+    language = (info.split() or [""])[0]
+    fence = "~~~" if "```" in code else "```"
+    return f"{fence}{language if len(language) <= MAX_LANGUAGE_CHARS else ''}\n{code.rstrip()}\n{fence}"
+
+
+def table_row(cells: Sequence[str]) -> str:
+    """Return one row of a table as the line ``| a | b |``."""
+    return "| " + " | ".join(" ".join(cell.split()) for cell in cells) + " |"

@@ -14,16 +14,14 @@ from pypdf import PageObject, PdfReader
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
-from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.pdf_paragraphs import Line, add_lines
 from app.ingest.loaders.text_encoding import Unreadable
+from app.ingest.loaders.text_pages import EDGE, running_key, running_lines
 
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 MAX_PAGES = 20_000
-EDGE = 2
-"""Lines at the top and at the bottom of a page that may be running heads, feet and page numbers."""
-
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
 
 
@@ -46,8 +44,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     outline = Outline()
     add_lines(outline, pages, body_size(pages))
     given = named.strip() if isinstance(named, str) else ""
-    title, blocks = outline.finish(None if _MADE_UP.search(given) else given or None, title_from_name(source))
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    return outline.document(source, None if _MADE_UP.search(given) else given or None)
 
 
 def _fragments(page: PageObject) -> list[tuple[Any, ...]]:
@@ -91,11 +88,10 @@ def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Lin
     if not any(pages):
         return []
     body = body_size(pages)
-    seen = Counter(key for page in pages for key in {_key(line) for line in (*page[:EDGE], *page[-EDGE:])})
-    enough = max(3, (len(pages) + 1) // 2)
+    running = running_lines([[line.text for line in page] for page in pages]) | {"#"}
 
     def runs(line: Line) -> bool:
-        return line.size <= body and (seen[_key(line)] >= enough or _key(line) == "#")
+        return line.size <= body and running_key(line.text) in running
 
     kept: list[Sequence[Line]] = []
     for page in pages:
@@ -112,8 +108,3 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
         for line in page:
             sizes[line.size] += len(line.text)
     return sizes.most_common(1)[0][0]
-
-
-def _key(line: Line) -> str:
-    """Return a line with every number as ``#``, so that page numbers do not tell running lines apart."""
-    return re.sub(r"\d+", "#", line.text.strip(" -–—|.")).casefold()

@@ -14,8 +14,7 @@ from pptx.shapes.group import GroupShape
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.archive import property_title, reading, unpack
-from app.ingest.loaders.outline import Outline, title_from_name
-from app.ingest.loaders.plain_markup import table_row
+from app.ingest.loaders.outline import Outline, table_row
 
 WHAT = "PowerPoint presentation"
 
@@ -45,8 +44,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
             outline.heading(1, name or (f"Slide {number}" if found else ""), number)
             for text, kind in found:
                 outline.add(text, kind, number)
-    title, blocks = outline.finish(title or None, title_from_name(source))
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    return outline.document(source, title or None)
 
 
 def _blocks(shapes: Iterable[BaseShape]) -> Iterator[tuple[str, Kind]]:

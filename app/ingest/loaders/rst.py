@@ -1,9 +1,13 @@
-"""Load reStructuredText with docutils, with everything that reads other files or raw markup turned off."""
+"""Load reStructuredText with docutils, with everything that reads other files or raw markup turned off.
+
+Its tree becomes HTML, which the HTML loader reads.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from html import escape
 from typing import Any
 
 from docutils import nodes
@@ -13,15 +17,24 @@ from docutils.parsers.rst.languages import en
 from docutils.statemachine import StringList
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.outline import Outline, title_from_name
-from app.ingest.loaders.plain_markup import fenced, table_row
+from app.ingest.loaders.html import add_fragment
+from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 
 _ROLE = re.compile(r":[a-zA-Z][\w:+.-]*:`([^`<]+?)(?:\s*<[^`>]*>)?`")
 _DIRECTIVE = re.compile(r"^[ \t]*\.\. +([a-zA-Z][\w:+.-]*)::", re.MULTILINE)
-_LISTS = (nodes.bullet_list, nodes.enumerated_list, nodes.definition_list, nodes.field_list, nodes.option_list)
-_NO_WORDS = (nodes.Invisible, nodes.system_message, nodes.substitution_definition)
-_CODE = (nodes.literal_block, nodes.doctest_block)
+_NO_WORDS = (nodes.Invisible, nodes.system_message, nodes.substitution_definition, nodes.classifier)
+_TAGS: dict[type[nodes.Node], str] = {
+    **dict.fromkeys((nodes.bullet_list, nodes.definition_list, nodes.field_list, nodes.option_list), "ul"),
+    **dict.fromkeys((nodes.list_item, nodes.definition_list_item, nodes.field, nodes.option_list_item), "li"),
+    **dict.fromkeys((nodes.term, nodes.field_name, nodes.option_group), "dt"),
+    **dict.fromkeys((nodes.definition, nodes.field_body, nodes.description), "dd"),
+    **dict.fromkeys((nodes.literal_block, nodes.doctest_block), "pre"),
+    nodes.enumerated_list: "ol",
+    nodes.table: "table",
+    nodes.row: "tr",
+    nodes.entry: "td",
+}
 
 SETTINGS: dict[str, Any] = {
     "file_insertion_enabled": False,
@@ -78,81 +91,36 @@ def load(data: bytes, source: str) -> LoadedDocument:
     for name in {name.lower() for name in _DIRECTIVE.findall(text)} - en.directives.keys():
         directives.register_directive(name, _UnknownDirective)
     tree = publish_doctree(text, settings_overrides=SETTINGS)
-    outline = Outline()
-    _add(outline, tree, 1)
-    title, blocks = outline.finish(None, title_from_name(source))
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    add_fragment(outline := Outline(), _html(tree, 1))
+    return outline.document(source)
 
 
-def _add(outline: Outline, parent: nodes.Element, level: int) -> None:
-    """Add the blocks below ``parent``, whose title is a heading of ``level``."""
-    for node in parent.children:
-        match node:
-            case nodes.title() | nodes.subtitle():
-                outline.heading(level + isinstance(node, nodes.subtitle), node.astext())
-            case nodes.section():
-                _add(outline, node, level + 1)
-            case nodes.table():
-                outline.add(_table(node), "table")
-            case _ if isinstance(node, _CODE):
-                outline.add(fenced(node.astext()), "code")
-            case _ if isinstance(node, _LISTS):
-                outline.add("\n".join(_items(node, "")), "list")
-            case _ if isinstance(node, _NO_WORDS):
-                continue
-            case nodes.TextElement():
-                outline.add(_words(node))
-            case nodes.Element():
-                _add(outline, node, level)
+def _html(node: nodes.Node, level: int) -> str:
+    """Return a node as HTML; a title is a heading of ``level``, a definition an item that opens with its term."""
+    name, start = _TAGS.get(type(node), "p" if isinstance(node, nodes.TextElement) else ""), ""
+    match node:
+        case _ if isinstance(node, _NO_WORDS):
+            return ""
+        case nodes.title() | nodes.subtitle():
+            heading = f"h{min(level + isinstance(node, nodes.subtitle), 6)}"
+            name, inside = "caption" if isinstance(node.parent, nodes.table) else heading, escape(_words(node))
+        case nodes.literal_block() | nodes.doctest_block():
+            inside = escape(node.astext())
+        case nodes.term():
+            notes = ", ".join(_words(one) for one in node.parent.children if isinstance(one, nodes.classifier))
+            inside = escape(f"{_words(node)} ({notes})" if notes else _words(node))
+        case nodes.option_group():
+            inside = escape(", ".join(map(_words, node.children)))
+        case nodes.TextElement() | nodes.entry():
+            inside = escape(_words(node))
+        case nodes.Element():
+            start = f' start="{node["start"]}"' if "start" in node else ""
+            inside = "".join(_html(child, level + isinstance(node, nodes.section)) for child in node.children)
+        case _:
+            return ""
+    return f"<{name}{start}>{inside}</{name}>" if name else inside
 
 
 def _words(node: nodes.Node) -> str:
     """Return what a reader sees, on one line; an unknown role (``:ref:`name```) leaves its words."""
     return " ".join(_ROLE.sub(r"\1", node.astext()).split())
-
-
-def _items(parent: nodes.Element, indent: str) -> list[str]:
-    """Return a list as lines: one per item, nested lists indented; a term and its definition share a line."""
-    lines: list[str] = []
-    for number, item in enumerate(_elements(parent), int(parent.get("start", 1))):
-        lead = f"{indent}{number}. " if isinstance(parent, nodes.enumerated_list) else f"{indent}- "
-        for part in _parts(item):
-            match part:
-                case nodes.term():
-                    classifiers = ", ".join(_words(one) for one in item.children if isinstance(one, nodes.classifier))
-                    lead += f"{_words(part)} ({classifiers}): " if classifiers else f"{_words(part)}: "
-                    continue
-                case nodes.field_name() | nodes.option_group():
-                    lead += ", ".join(map(_words, part.children)) + ": "
-                    continue
-                case nodes.classifier():
-                    continue
-                case nodes.table():
-                    lines.extend(_table(part).split("\n"))
-                case _ if isinstance(part, _LISTS):
-                    lines.extend(_items(part, indent + "  "))
-                case _ if isinstance(part, _CODE):
-                    lines.extend(fenced(part.astext()).split("\n"))
-                case _:
-                    lines.append(lead + _words(part))
-            lead = indent + "  "
-    return lines
-
-
-def _parts(item: nodes.Element) -> Iterator[nodes.Element]:
-    """Yield what an item holds, with definitions and field bodies opened."""
-    for part in _elements(item):
-        if isinstance(part, nodes.definition | nodes.field_body | nodes.description):
-            yield from _parts(part)
-        else:
-            yield part
-
-
-def _elements(parent: nodes.Element) -> list[nodes.Element]:
-    """Return the children that hold words."""
-    return [part for part in parent.children if isinstance(part, nodes.Element) and not isinstance(part, _NO_WORDS)]
-
-
-def _table(node: nodes.Element) -> str:
-    rows = ([entry.astext() for entry in row.findall(nodes.entry)] for row in node.findall(nodes.row))
-    return "\n".join(map(table_row, rows))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -40,14 +39,9 @@ ROWS = frozenset({".jsonl", ".ndjson"})
 LOADERS = frozenset(FORMATS) | ROWS
 """Every suffix that is read, in lower case."""
 
-log = logging.getLogger("garden.ingest")
-
 
 def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]:
-    """Yield the documents of one file and, by name, what of it could not be read. Never raises for a bad file.
-
-    Any error that a loader does not expect is a defect of ours: it is logged with its traceback.
-    """
+    """Yield the documents of one file and, by name, what of it could not be read. Raises nothing for a bad file."""
     suffix = path.suffix.lower()
     try:
         if suffix in ROWS:
@@ -63,9 +57,6 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
         reason = "nested too deeply"
     except OSError as error:
         reason = f"cannot be read: {error.strerror or 'input error'}"
-    except Exception as error:  # one file must not end the ingest of the others
-        log.exception("loader_failed", extra={"file": source})
-        reason = f"internal error of the {suffix} loader ({type(error).__name__}), see the log"
     yield SkippedFile(path=source, reason=reason, rows_lost=suffix in ROWS)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 from app.ingest.loaders.text_headings import ALIGNED, UNDERLINE, heading_levels, text_margin
 from app.ingest.loaders.text_pages import indent_of, paragraphs
@@ -26,8 +26,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """
     outline = Outline()
     add_text(outline, decode(data))
-    title, blocks = outline.finish(None, title_from_name(source))
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    return outline.document(source)
 
 
 def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:

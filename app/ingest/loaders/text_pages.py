@@ -45,7 +45,9 @@ def paragraphs(text: str) -> list[Paragraph]:
     Lines that recur at the edges of the pages are left out, and so is a table of contents whose entries recur as
     lines. A paragraph that a page break cut is one, and stands on the page where it begins.
     """
-    pages = without_running_lines([page.split("\n") for page in _pages(text)])
+    pages = [page.split("\n") for page in _pages(text)]
+    running = running_lines([[line for line in page if line.strip()] for page in pages])
+    pages = [_trimmed(_trimmed(page, running)[::-1], running)[::-1] for page in pages]
     paged = len(pages) > 1
     found: list[Paragraph] = []
     for number, page in enumerate(pages, 1):
@@ -57,15 +59,16 @@ def paragraphs(text: str) -> list[Paragraph]:
     return _without_contents(found)
 
 
-def without_running_lines(pages: Sequence[list[str]]) -> list[list[str]]:
-    """Drop lines that recur at the edges of at least half the pages (and of three), page numbers aside."""
-    filled = [[line for line in page if line.strip()] for page in pages]
-    seen = Counter(key for page in filled for key in {_key(line) for line in (*page[:EDGE], *page[-EDGE:])})
+def running_lines(pages: Sequence[Sequence[str]]) -> set[str]:
+    """Return the keys (``running_key``) of lines that recur at the edges of at least half the pages, and of three."""
+    seen = Counter(key for page in pages for key in {running_key(line) for line in (*page[:EDGE], *page[-EDGE:])})
     enough = max(3, (len(pages) + 1) // 2)
-    running = {key for key, count in seen.items() if count >= enough}
-    if not running:
-        return list(pages)
-    return [_trimmed(_trimmed(page, running)[::-1], running)[::-1] for page in pages]
+    return {key for key, count in seen.items() if count >= enough}
+
+
+def running_key(line: str) -> str:
+    """Return a line with every number as ``#``, so that page numbers do not tell running lines apart."""
+    return re.sub(r"\d+", "#", " ".join(line.split()).strip(" -–—|.")).casefold()
 
 
 def _pages(text: str) -> list[str]:
@@ -75,15 +78,10 @@ def _pages(text: str) -> list[str]:
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 
-def _key(line: str) -> str:
-    """Return the words of a line, its numbers as ``#``."""
-    return re.sub(r"\b\d+\b", "#", " ".join(line.split())).casefold()
-
-
 def _trimmed(page: list[str], running: set[str]) -> list[str]:
     """Drop the running lines a page begins with, at most ``EDGE`` of them."""
     filled = [at for at, line in enumerate(page) if line.strip()][:EDGE]
-    drop = list(takewhile(lambda at: _key(page[at]) in running, filled))
+    drop = list(takewhile(lambda at: running_key(page[at]) in running, filled))
     return page[drop[-1] + 1 :] if drop else page
 
 

@@ -32,8 +32,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
             if sheet.sheet_state == "visible":
                 sheet.reset_dimensions()  # what a file declares can be far more than it holds
                 add_rows(outline, ([_shown(cell) for cell in row] for row in sheet.iter_rows()), sheet.title)
-    title, blocks = outline.finish(title, title)
-    return LoadedDocument(document_id=source, title=title, source=source, blocks=blocks)
+    return outline.document(source, title)
 
 
 def _shown(cell: Any) -> str:

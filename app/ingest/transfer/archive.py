@@ -27,7 +27,7 @@ import orjson
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.ingest.identify import LAYOUT
+from app.ingest.parts import LAYOUT
 from app.providers.stores.layout import Point
 from app.providers.stores.payloads import document_hashes
 from graph.errors import InvalidInput

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from app.ingest.identify import part_hash
+from app.ingest.parts import part_hash
 from app.providers.embeddings.vectors import adocument_vectors, unit
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.layout import Point, indexed_text, indexed_text_of, sentence_texts

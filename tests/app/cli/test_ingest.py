@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from app.bootstrap.compose import build_container
 from app.cli.main import app as command
 from app.ingest.manifest import read_sources
 from app.settings import load_settings
+from tests.peers.web_peer import WebPeer
 
 
 @pytest.fixture
@@ -61,6 +63,19 @@ def test_a_path_that_is_not_there_stops_it(docs: Path) -> None:
     done = ingest(docs, docs / "missing.md")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "missing.md" in done.stderr
+    assert read_sources(docs.parent / "data" / "corporate_documents") == []
+
+
+def test_a_web_page_is_cited_by_its_address(docs: Path) -> None:
+    """The address of a page comes back with what is found in it; beside paths, or if it is private, it is refused."""
+    with WebPeer() as site:
+        site.page("/pier", "<h1>Pier</h1><p>The lighthouse of Larkfield stands on the northern pier.</p>")
+        address = f"{site.url}/pier"
+        assert ingest(address, docs).exit_code == ingest(address).exit_code == 2
+        done = ingest(address, "--allow-private")
+    assert summary(done) == "1 added, 0 changed, 0 unchanged, 0 removed; 1 chunk written"
+    found = CliRunner().invoke(command, ["search", "Where does the lighthouse stand?", "--json"])
+    assert [one["source_url"] for one in json.loads(found.stdout)["results"]] == [address]
     assert read_sources(docs.parent / "data" / "corporate_documents") == []
 
 

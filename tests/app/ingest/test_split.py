@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.ingest.break_block import word_pieces
 from app.ingest.documents import Block, Kind, LoadedDocument, SkippedFile
 from app.ingest.split import LIMIT, split_document
-from app.ingest.word_pieces import word_pieces
 from app.providers.embeddings.weights import find_weights
 from app.providers.stores.layout import indexed_text
 from graph.sentences import sentence_spans

@@ -124,3 +124,10 @@ def test_a_question_as_a_term_and_terms_without_text(tmp_path: Path) -> None:
         "<dl><dt>Why?<dd>Because.<dt>Code<dd><pre>x</pre><dt>List<dd><ul><li>a</ul><dt>Bare</dl><p>After.</p>"
     )
     assert texts(load_one(path)) == ["Why? Because.", "Code", "```\nx\n```", "List\n- a", "Bare", "After."]
+
+
+@pytest.mark.parametrize(("start", "first"), [("3", 3), ("x", 1), ("9" * 5_000, 1)])
+def test_a_heading_in_a_list_is_a_line_of_it(tmp_path: Path, start: str, first: int) -> None:
+    """A heading in an item opens no section before the list; numbers begin where the list says."""
+    (path := tmp_path / "a.html").write_text(f"<ol start={start}><li><h3>Oil</h3><p>Daily.</p><li>Belt</ol>")
+    assert texts(load_one(path)) == [f"{first}. Oil\n  Daily.\n{first + 1}. Belt"]

@@ -22,7 +22,7 @@ def read(tmp_path: Path, text: str) -> list[str]:
         ('Ask in {% channel "travel" %} first.', ["Ask in travel first."]),
         ("{% if open %}\n\nWe are open.\n\n{% endif %}", ["We are open."]),
         ('{{% alert title="Mind" color="red" %}}\nThe gap.\n{{% /alert %}}', ["Mind", "The gap."]),
-        ('{{% def id="CA" name="Authority" %}} Signs keys. {{% /def %}}', ["Authority:  Signs keys."]),
+        ('{{% def id="CA" name="Authority" %}} Signs keys. {{% /def %}}', ["Authority: Signs keys."]),
         ("{# hidden #}\n\nWords.", ["Words."]),
         ("{!> ../code/a.py !}\n\nWords.\n\n{* ../code/b.py hl[1:3] *}", ["Words."]),
         ("Words.\n{: .note }\n\nMore.", ["Words.", "More."]),

@@ -103,3 +103,11 @@ def test_directives_without_end_of_nesting_are_read(tmp_path: Path) -> None:
     nested = "".join(f"{'   ' * n}.. tab:: T{n}\n\n" for n in range(60)) + "   " * 60 + "Words.\n"
     (path := tmp_path / "m.rst").write_text(nested)
     assert "Words." in " ".join(texts(load_one(path)))
+
+
+def test_terms_and_titles_without_text_keep_their_words(tmp_path: Path) -> None:
+    """A term that a list defines, and the title of a table, are text."""
+    (path := tmp_path / "m.rst").write_text(
+        "Carts\n   - red\n   - blue\n\n.. list-table:: Parts\n\n   * - Bolt\n     - 2\n   * - Belt\n     - 1\n"
+    )
+    assert texts(load_one(path)) == ["- Carts\n  - red\n  - blue", "Parts", "| Bolt | 2 |\n| Belt | 1 |"]

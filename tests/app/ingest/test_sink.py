@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.ingest.embed import texts_of
+from app.ingest.sink import texts_of
 from tests.app.ingest.conftest import load_one, split_one
 
 
