@@ -39,9 +39,15 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step of a streamed answer: ``kind`` is "retrieval" (chunks), "token" (text) or "result" (a ``Result``)."""
+    """One step of a streamed answer.
+
+    ``kind`` is "retrieval" (chunks), "token" (text), "node" (a node that ended, and the keys it set; only where asked
+    for) or "result" (a ``Result``).
+    """
 
     kind: str
     chunks: tuple[Chunk, ...] = ()
     text: str = ""
     result: Result | None = None
+    node: str = ""
+    update: dict[str, Any] = field(default_factory=dict)

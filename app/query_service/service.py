@@ -15,6 +15,7 @@ from typing import Any
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StreamMode
 
 from app.ops.advice import ADVICE
 from app.ops.request_id import current_request_id
@@ -61,19 +62,23 @@ class QueryService:
             return self._done(_refused(error, request_id, begun), fields)
         return self._done(_result(state, request_id), fields)
 
-    async def stream(self, fields: Mapping[str, Any], request_id: str | None = None) -> AsyncGenerator[Event]:
-        """Yield "retrieval" and "token" events, and always a "result" at the end."""
+    async def stream(
+        self, fields: Mapping[str, Any], request_id: str | None = None, *, nodes: bool = False
+    ) -> AsyncGenerator[Event]:
+        """Yield "retrieval" and "token" events, with *nodes* one for each node, and always a "result" at the end."""
         request_id = request_id or current_request_id()
         begun = time.perf_counter()
         state: dict[str, Any] = {}
+        modes: list[StreamMode] = ["custom", "values", "updates"] if nodes else ["custom", "values"]
         try:
-            run: Any = self._graph.astream(
-                _input(fields, request_id), self._config(request_id), stream_mode=["custom", "values"]
-            )
+            run: Any = self._graph.astream(_input(fields, request_id), self._config(request_id), stream_mode=modes)
             async with self.slot(), aclosing(run) as steps:
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
+                    elif mode == "updates":
+                        for node, update in content.items():
+                            yield Event("node", node=node, update=update)
                     elif "token" in content:
                         yield Event("token", text=content["token"])
                     else:
