@@ -63,13 +63,16 @@ class Result:
 class Event:
     """One step of a streamed answer.
 
-    ``kind`` is "rewritten" (text), "retrieval" (chunks), "token" (text) or "result" (a ``Result``).
+    ``kind`` is "rewritten" (text), "retrieval" (chunks), "token" (text), "node" (a node that ended, and the keys it
+    set; only where asked for) or "result" (a ``Result``).
     """
 
     kind: str
     chunks: tuple[Chunk, ...] = ()
     text: str = ""
     result: Result | None = None
+    node: str = ""
+    update: dict[str, Any] = field(default_factory=dict)
 
 
 def answered(state: State, text: str, citations: Sequence[Citation]) -> Update:

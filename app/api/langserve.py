@@ -26,6 +26,7 @@ from starlette.exceptions import HTTPException
 
 from app.api.errors import BY_OUTCOME, AnswerFailed, require_json
 from app.api.query import in_own_task, sse, unless_gone
+from app.api.run_log import run_log
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
 from graph.errors import InvalidInput, SynthesisTimeout
@@ -62,6 +63,9 @@ class _Piece(AddableDict):
 class RagRunnable(RunnableGenerator[Any, Any]):
     """The service as a Runnable: ``ainvoke`` returns the answer's body, ``astream`` tokens and then that body."""
 
+    InputType = Question  # not ``with_types``, whose wrapper has the ``astream_log`` of every Runnable
+    OutputType = QueryResponse
+
     def __init__(self, service: QueryService, seconds: float) -> None:
         """*seconds* is the deadline of a request, and so of a batch."""
 
@@ -90,6 +94,10 @@ class RagRunnable(RunnableGenerator[Any, Any]):
             return answer_body(result, evidence=fields.get("includeEvidence") is True)
 
         return await self._acall_with_config(answer, input, config)
+
+    def astream_log(self, input: Any, config: Any = None, **kwargs: Any) -> AsyncGenerator[Any]:
+        """Yield the log that the playground shows. Filters have no effect: the entries are all there is to show."""
+        return run_log(self._service, _fields(input), _untraced())
 
     async def abatch(
         self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
@@ -135,7 +143,7 @@ def rag_routes(service: QueryService, seconds: float) -> APIRouter:
 
     langserve.add_routes(
         router,
-        RagRunnable(service, seconds).with_types(input_type=Question, output_type=QueryResponse),
+        RagRunnable(service, seconds),
         path="/rag",
         enabled_endpoints=[
             "invoke", "batch", "stream_log", "stream_events", "playground",

@@ -15,6 +15,7 @@ from typing import Any
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StreamMode
 
 from app.ops.advice import ADVICE
 from app.ops.traffic import current_request_id, questions_var
@@ -67,20 +68,29 @@ class QueryService:
         return self._done(_result(state, request_id), fields)
 
     async def stream(
-        self, fields: Mapping[str, Any], request_id: str | None = None, conversation: str | None = None
+        self,
+        fields: Mapping[str, Any],
+        request_id: str | None = None,
+        conversation: str | None = None,
+        *,
+        nodes: bool = False,
     ) -> AsyncGenerator[Event]:
-        """Yield "rewritten", "retrieval" and "token" events, and always a "result" at the end.
+        """Yield "rewritten", "retrieval" and "token" events, with *nodes* one for each node, and always a "result".
 
         A follow-up is understood from what was asked before under the same *conversation*, an id.
         """
         request_id = request_id or current_request_id()
         begun = time.perf_counter()
         state: dict[str, Any] = {}
+        modes: list[StreamMode] = ["custom", "values", "updates"] if nodes else ["custom", "values"]
         try:
-            async with self.slot(), aclosing(await self._run(fields, request_id, conversation)) as steps:
+            async with self.slot(), aclosing(await self._run(fields, request_id, conversation, modes)) as steps:
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
+                    elif mode == "updates":
+                        for node, update in content.items():
+                            yield Event("node", node=node, update=update)
                     else:
                         yield _event(content)
         except RAGError as error:
@@ -88,14 +98,16 @@ class QueryService:
             return
         yield Event("result", result=self._done(_result(state, request_id), fields))
 
-    async def _run(self, fields: Mapping[str, Any], request_id: str, conversation: str | None) -> Any:
+    async def _run(
+        self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
+    ) -> Any:
         """Start a run, of a *conversation* on its thread; its state is stored once, at the end."""
         given, config = _input(fields, request_id), self._config(request_id)
         kept = await self.conversations.graph() if conversation and self.conversations else None
         if kept is None:
-            return self._graph.astream(given, config, stream_mode=["custom", "values"])
+            return self._graph.astream(given, config, stream_mode=modes)
         config["configurable"] = {"thread_id": conversation}
-        return kept.astream(given, config, stream_mode=["custom", "values"], durability="exit")
+        return kept.astream(given, config, stream_mode=modes, durability="exit")
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:

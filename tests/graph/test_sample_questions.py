@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 from pathlib import Path
 
@@ -10,27 +11,52 @@ import pytest
 
 from app.bootstrap.compose import build_container
 from app.cli.evaluation.measures import Asked, measure
-from app.cli.evaluation.questions import read_questions
+from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.run import ask_all, summarise
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from tests.support.paths import KNOWLEDGE
 
+FIRST_MINUTE = {
+    "How do I change the port?": ("quick-start.md", "make run PORT=9000"),
+    "Which file formats are supported?": ("ingest-formats.md", "HTML, PDF and JSON Lines, and also Word, PowerPoint"),
+    "What happens if Ollama is down?": ("providers.md", "503 and the code SYNTHESIS_FAILED"),
+}
+"""What people ask before anything else: the document to cite, and what the answer must say."""
+
 
 @pytest.fixture(scope="module")
-def asked(sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
-    """The sample questions and the answer to each."""
+def everything(sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
+    """The answer to each of the sample questions, of those of the first minute and of the start page."""
     folder = tmp_path_factory.mktemp("walk") / "data"
     shutil.copytree(sample_data, folder)
+    shown = [*FIRST_MINUTE, *json.loads((KNOWLEDGE / "examples.json").read_text(encoding="utf-8"))]
+    others = [EvalQuestion(id=text, question=text, answerable=True) for text in shown]
 
     async def ask() -> list[Asked]:
         container = build_container(load_settings(data_dir=folder), embedding=embedding)
         try:
-            return await ask_all(container.service, read_questions(KNOWLEDGE / "questions.jsonl"))
+            return await ask_all(container.service, [*read_questions(KNOWLEDGE / "questions.jsonl"), *others])
         finally:
             await container.aclose()
 
     return asyncio.run(ask())
+
+
+@pytest.fixture(scope="module")
+def asked(everything: list[Asked]) -> list[Asked]:
+    """Those of ``knowledge/questions.jsonl``."""
+    return [one for one in everything if one.question.id != one.question.question]
+
+
+def test_questions_shown_to_people_are_answered(everything: list[Asked]) -> None:
+    """The sample documents answer every example of the start page, and rightly what is asked in the first minute."""
+    shown = {one.question.id: one.result for one in everything if one.question.id == one.question.question}
+    assert len(shown) > len(FIRST_MINUTE)
+    assert [text for text, result in shown.items() if not result.answered] == []
+    for text, (source, said) in FIRST_MINUTE.items():
+        assert {citation.source for citation in shown[text].citations} == {source}
+        assert said in (shown[text].answer or "")
 
 
 def test_the_file_asks_enough(asked: list[Asked]) -> None:
@@ -89,6 +115,6 @@ FLOOR = {
     "mrr@10": 0.9,
     "abstention": 0.88,
     "cited source right": 0.96,
-    "right outcome": 0.67,
+    "right outcome": 0.875,
 }
 """A little below what ``make eval`` printed when these were set; raise them with it."""

@@ -2,7 +2,8 @@
 
 A block runs in its own folder; a server over the sample documents is at the address that the texts name. Comments
 above a block say what it is: ``not run: REASON``, ``file: PATH`` (it is written there), ``change: PATH`` (a diff of the
-project's own file, for a copy of the project), ``changed`` (a command for that copy).
+project's own file, for a copy of the project), ``changed`` (a command for that copy), ``studio`` (a program that
+``test_studio.py`` runs).
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ class Desk:
             assert len(value) > 10, "a reason is a sentence"
         elif kind == "file":
             self.write(self.folder / value, block.text)
+        elif kind == "studio":
+            assert block.language == "python"
         elif kind == "change":
             change(self.copy / value, block.text)
         elif kind == "changed":

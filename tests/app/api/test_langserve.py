@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -158,7 +159,34 @@ def test_what_a_stream_adds_up_to_is_the_public_answer(http: httpx.Client, query
     log = sent(http.post("/rag/stream_log", json={"input": {"query": query}}))
     state = jsonpatch.apply_patch(None, [step for patch in log for step in patch["ops"]])
     assert untimed(state["final_output"]) == plain
-    assert any("token" in piece for piece in state["streamed_output"]) == bool(plain["citedDocuments"])
+    assert [untimed(piece) for piece in state["streamed_output"]] == [plain]
+
+
+@pytest.mark.parametrize(
+    ("query", "nodes", "end"),
+    [
+        (CHEMICALS, ["validate", "retrieve", "grade", "synthesize", "cite"], "answered, 1 citation "),
+        (OFF_TOPIC, ["validate", "retrieve", "grade", "no_answer"], "no_relevant_chunks "),
+        (" ", ["validate", "fail"], "invalid_input "),
+    ],
+)
+def test_a_log_sums_up_each_node_without_document_text(
+    http: httpx.Client, query: str, nodes: list[str], end: str
+) -> None:
+    """``/rag/stream_log`` has an entry for each node that ran: name, times and counts, and no text of a chunk."""
+    log = sent(http.post("/rag/stream_log", json={"input": {"query": query}}))
+    entries = jsonpatch.apply_patch(None, [step for patch in log for step in patch["ops"]])["logs"]
+    assert list(entries) == nodes
+    assert all(entry["start_time"] <= entry["end_time"] for entry in entries.values())
+    assert entries[nodes[-1]]["final_output"].startswith(end)
+    if "grade" in nodes:
+        assert re.fullmatch(
+            r"10 chunks retrieved, best similarity 0\.\d\d \(.+ ms\)", entries["retrieve"]["final_output"]
+        )
+        assert re.fullmatch(
+            r"\d of 10 chunks passed, best relevance \d\.\d\d \(.+ ms\)", entries["grade"]["final_output"]
+        )
+    assert not any(word in str(entries) for word in (*INTERNALS, "goggles"))
 
 
 def sent(response: httpx.Response) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -133,6 +134,17 @@ def test_each_nodes_work_can_be_read(client: SyncLangGraphClient) -> None:
         assert len(json.dumps(left)) < 50_000, name
         assert left["timings"][name] > 0
         assert longest_row_of_numbers(left) < 100, name
+
+
+def test_the_program_of_the_studio_page_shows_each_node(studio: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The program of docs/studio.md runs as it stands: each node of both runs in order, the stricter one declined."""
+    page = (ROOT / "docs" / "studio.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"<!-- studio -->\n```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    exec(compile(program.replace("http://127.0.0.1:2024", studio), "docs/studio.md", "exec", dont_inherit=True), {})
+    lines = capsys.readouterr().out.splitlines()
+    ran = ["validate", "retrieve", "grade", "synthesize"]
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == [*ran, "cite", *ran, "no_answer"]
+    assert lines[-1].startswith("    low_confidence: ")
 
 
 def longest_row_of_numbers(value: Any) -> int:
