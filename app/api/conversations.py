@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from app.api.query import BODY, STREAM, Source, read_fields, stream_response
+from app.api.schemas import WireModel
 from app.query_service.service import QueryService
 
 ConversationId = Annotated[
@@ -25,6 +26,12 @@ CHAT_STREAM = {
 }
 
 
+class DeletedConversation(WireModel):
+    """Nothing is stored under this id any more."""
+
+    id: str
+
+
 def conversation_routes(service: QueryService, send_timeout: float) -> APIRouter:
     """Return ``POST /api/v1/conversations/{conversationId}/query`` and ``DELETE`` of a conversation."""
     router = APIRouter(prefix="/api/v1/conversations/{conversationId}", tags=["conversations"])
@@ -36,11 +43,11 @@ def conversation_routes(service: QueryService, send_timeout: float) -> APIRouter
         events = service.stream(fields, request.state.request_id, conversation)
         return await stream_response(request, events, fields, send_timeout)
 
-    @router.delete("", status_code=204, response_class=Response)
-    async def forget(conversation: ConversationId) -> Response:
+    @router.delete("")
+    async def forget(conversation: ConversationId) -> DeletedConversation:
         """Delete what was asked in a conversation; one that does not exist is no error."""
         if service.conversations:
             await service.conversations.forget(conversation)
-        return Response(status_code=204)
+        return DeletedConversation(id=conversation)
 
     return router

@@ -125,8 +125,8 @@ def test_a_conversation_outlives_the_server_until_it_is_deleted(folder: Path, em
         assert understood(ask(http, talk, "And for visitors?")) == f"{CHEMICALS[:-1]} for visitors?".replace(
             "for handling chemicals ", ""
         )
-        assert http.delete(f"/api/v1/conversations/{talk}").status_code == 204
-        assert http.delete(f"/api/v1/conversations/{talk}").status_code == 204
+        assert http.delete(f"/api/v1/conversations/{talk}").json() == {"id": talk}
+        assert http.delete(f"/api/v1/conversations/{talk}").json() == {"id": talk}
         assert stored(folder, "SELECT * FROM checkpoints") == []
         assert understood(ask(http, talk, "And for visitors?")) is None
 
