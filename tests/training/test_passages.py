@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from app.providers.embeddings.minilm_encoder import MiniLMEncoder
+from app.providers.embeddings.minilm import MiniLMEncoder
 from app.providers.embeddings.weights import find_weights
 from training.passages import fingerprint, joined, read
 

@@ -30,18 +30,18 @@ FILE, VERSION = "garden.sqlite3", 3
 Inode = tuple[int, int]
 SCHEMA = f"""
 BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS version (id INTEGER PRIMARY KEY, writes INTEGER);
-INSERT OR IGNORE INTO version VALUES (0, 0);
-CREATE TABLE IF NOT EXISTS chunks (
+CREATE TABLE version (id INTEGER PRIMARY KEY, writes INTEGER);
+INSERT INTO version VALUES (0, 0);
+CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT UNIQUE NOT NULL, document_id TEXT NOT NULL,
     position INTEGER NOT NULL, content_hash TEXT NOT NULL, source TEXT, checksum INTEGER NOT NULL,
     metadata TEXT NOT NULL, words BLOB NOT NULL, dense BLOB NOT NULL, text TEXT NOT NULL, sentences BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS by_document ON chunks (document_id, position, content_hash, chunk_id);
-CREATE INDEX IF NOT EXISTS by_source ON chunks (source);
-CREATE INDEX IF NOT EXISTS by_status ON chunks (json_extract(metadata, '$."status"'));
-CREATE INDEX IF NOT EXISTS by_priority ON chunks (json_extract(metadata, '$."priority"'));
-CREATE TABLE IF NOT EXISTS removed (id INTEGER PRIMARY KEY);
-CREATE TABLE IF NOT EXISTS segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows INTEGER, checksum INTEGER);
+CREATE INDEX by_document ON chunks (document_id, position, content_hash, chunk_id);
+CREATE INDEX by_source ON chunks (source);
+CREATE INDEX by_status ON chunks (json_extract(metadata, '$."status"'));
+CREATE INDEX by_priority ON chunks (json_extract(metadata, '$."priority"'));
+CREATE TABLE removed (id INTEGER PRIMARY KEY);
+CREATE TABLE segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows INTEGER, checksum INTEGER);
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
@@ -78,12 +78,29 @@ class Database:
         except OSError as error:
             no_locks = error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
             raise self._unusable(_NO_LOCKS_REASON if no_locks else error.strerror or "it cannot be used") from error
-        with self._mapped_errors(), closing(self._open("rwc")) as connection:
-            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                connection.execute("PRAGMA page_size = 8192")
-                if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-                    raise self._unusable(_NO_LOCKS_REASON)
-                connection.executescript(SCHEMA)
+        if self.path.exists():
+            return
+        with self._mapped_errors(), self._alone():
+            if not self.path.exists():  # renamed when it is whole: SQLite's switch to WAL waits for nobody
+                made = self.path.with_suffix(".new")
+                for left in self.folder.glob(f"{made.name}*"):
+                    left.unlink()
+                with closing(self._open(made, "rwc")) as connection:
+                    connection.execute("PRAGMA page_size = 8192")
+                    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+                        raise self._unusable(_NO_LOCKS_REASON)
+                    connection.executescript(SCHEMA)
+                made.rename(self.path)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads and processes from creating the database."""
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     @contextmanager
     def reading(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection | None]:
@@ -138,23 +155,21 @@ class Database:
             return None
         return status.st_dev, status.st_ino
 
-    def _connect(self) -> sqlite3.Connection | None:
-        """A new connection; None while another process is about to create the tables."""
+    def _connect(self) -> sqlite3.Connection:
+        """A new connection."""
         mode = "rw" if os.access(self.folder, os.W_OK) else "ro"
         if mode == "ro" and not self.path.with_name(f"{FILE}-wal").exists():
             mode = "ro&immutable=1"  # on a read-only medium SQLite needs no lock
         with ExitStack() as failed:
-            connection = failed.enter_context(closing(self._open(mode)))
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, VERSION):
+            connection = failed.enter_context(closing(self._open(self.path, mode)))
+            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
                 raise self._unusable("another version of Knowledge Garden made it; remove its folder and ingest again")
-            if version:
-                connection.execute("PRAGMA synchronous = FULL")
-                failed.pop_all()
-            return connection if version else None
+            connection.execute("PRAGMA synchronous = FULL")
+            failed.pop_all()
+            return connection
 
-    def _open(self, mode: str) -> sqlite3.Connection:
-        uri = f"file:{quote(str(self.path))}?mode={mode}"
+    def _open(self, path: Path, mode: str) -> sqlite3.Connection:
+        uri = f"file:{quote(str(path))}?mode={mode}"
         return sqlite3.connect(uri, self._wait, isolation_level=None, check_same_thread=False, uri=True)
 
     def _unusable(self, reason: str) -> ConfigurationError:
