@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,10 @@ def on_a_terminal(*arguments: str, **settings: str) -> str:
     ours, theirs = pty.openpty()
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "TERM": "xterm", **settings}
     command = [sys.executable, "-m", "app.cli", *arguments]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=ROOT) as process:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=ROOT, preexec_fn=heard
+    ) as process:
         os.close(theirs)
         shown = b""
         try:
@@ -124,7 +128,10 @@ def test_a_chat_on_a_terminal_ends_as_terminals_do(sample_data: Path, ending: st
             part += os.read(ours, 65536)
         shown += part
 
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=ROOT) as process:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=ROOT, preexec_fn=heard
+    ) as process:
         os.close(theirs)
         for typed in (b"What is ROS 2?\n", b"And how does it handle node communication?\n"):
             prompted()
