@@ -68,7 +68,12 @@ def main() -> None:
     if options.write:
         model = find_embeddings(load_settings()).name
         entries = {model: fitted(train), LEXICAL: fitted(train, relevance=WORDS, answers=WORDS)}
-        write(options.write, entries, [path.name for pair in options.set for path in pair], len(train.fold))
+        write(
+            options.write,
+            entries,
+            [f"{path.parent.name}/{path.name}" for pair in options.set for path in pair],
+            len(train.fold),
+        )
 
 
 def fit_equally(samples: Samples, corpus_of: np.ndarray[Any, Any], **features: Sequence[str]) -> dict[str, Any]:

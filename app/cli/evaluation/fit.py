@@ -18,7 +18,7 @@ RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage")
 ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage")
 READ = ("margin", "answerable")
 """Features of the reader, for chunks that were read."""
-RELEVANT_WEIGHT, ANSWER_WEIGHT = 12.0, 4.0
+RELEVANT_WEIGHT, ANSWER_WEIGHT = 6.0, 4.0
 """Weight of a right pair against a wrong one. A lost right chunk is worse than a wrong one that passes: whether it
 answers is decided later."""
 RIDGE = 1.0

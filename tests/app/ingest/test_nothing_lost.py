@@ -25,9 +25,16 @@ MARKDOWN = [
 
 
 def numbered(pieces: list[str]) -> str:
-    """The pieces in a row, each ``w`` or ``W`` of them a word that comes only once."""
+    """The pieces in a row, each ``w`` or ``W`` of them a word that comes only once.
+
+    Letters number them: lines that differ in a number only are taken for the running head of their pages.
+    """
     number = count()
-    return re.sub("w", lambda found: f"{found.group()}{next(number)}x", "".join(pieces), flags=re.IGNORECASE)
+    return re.sub("w", lambda found: f"{found.group()}{_letters(next(number))}x", "".join(pieces), flags=re.IGNORECASE)
+
+
+def _letters(number: int) -> str:
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
 def missing(content: str, suffix: str) -> list[str]:
@@ -36,10 +43,10 @@ def missing(content: str, suffix: str) -> list[str]:
         (path := Path(folder, f"a{suffix}")).write_text(content)
         split = split_one(load_one(path))
     kept = [split.title, *(f"{chunk.chapter} {chunk.section} {chunk.text}" for chunk in split.chunks)]
-    found = set(re.findall(r"[Ww]\d+x", " ".join(kept)))
+    found = set(re.findall(r"[Ww][a-j\d]+x", " ".join(kept)))
     for chunk in split.chunks:
         assert all(chunk.text[start:end].strip() for start, end in chunk.spans)
-    return [word for word in re.findall(r"[Ww]\d+x", content) if word not in found]
+    return [word for word in re.findall(r"[Ww][a-j\d]+x", content) if word not in found]
 
 
 @settings(max_examples=100)
