@@ -5,7 +5,6 @@ Exit statuses: 0 done; 1 a part failed or nothing was found; 2 a wrong argument,
 
 from __future__ import annotations
 
-import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,9 +21,6 @@ GREETING = """Knowledge Garden: answers from your own documents, every citation 
   garden health             check every part
 
 garden --help lists all commands."""
-
-GC_THRESHOLDS = (50_000, 20, 50)
-"""Garbage collector thresholds: Python's own scan the imported libraries too often."""
 
 CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
 CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
@@ -220,5 +216,4 @@ def check(
 
 def main() -> None:
     """Run the command; the console script's entry point."""
-    gc.set_threshold(*GC_THRESHOLDS)
     app()
