@@ -25,9 +25,8 @@ from app.providers.embeddings.vectors import valid_unicode
 from app.providers.rerank.reader import OnnxReader
 from app.settings import Settings, load_settings
 from graph.errors import RAGError
-from graph.relevance.background import without_background
 from graph.relevance.calibration import calibration_for, load_calibrations
-from graph.relevance.compound import question_parts
+from graph.relevance.compound import question_parts, without_background
 from graph.relevance.english import english_idf
 from graph.relevance.features import read_best
 from graph.relevance.graders import grade

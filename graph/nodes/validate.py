@@ -14,8 +14,7 @@ from langgraph.runtime import get_runtime
 from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int, policy_of_run
 from graph.ports import Rewriter
-from graph.relevance.background import asked_in, without_background
-from graph.relevance.compound import question_parts
+from graph.relevance.compound import asked_in, question_parts, without_background
 from graph.relevance.follow_up import carry_subject, is_follow_up
 from graph.state import Question, State
 from graph.steps import Update

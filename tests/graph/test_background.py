@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.relevance.background import without_background
+from graph.relevance.compound import without_background
 
 
 @pytest.mark.parametrize(
