@@ -164,7 +164,7 @@ async def test_a_server_that_never_answers_is_left(site: WebPeer, read: Read) ->
         ("{}/sitemap.xml", "HTTP 404"),
         ("{}/broken.xml", "a damaged sitemap"),
         ("{}/empty.xml", "a sitemap without pages"),
-        ("http://me:secret@127.0.0.1/pier", "no web address"),
+        ("http://me:secret@127.0.0.1/pier", "no web address"),  # pragma: allowlist secret
         ("http://", "no web address"),
     ],
 )
