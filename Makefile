@@ -117,7 +117,7 @@ $(VENV)/.installed-run: requirements/run.txt pyproject.toml | $(BIN)/python
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c "import $(STARTING)"
 	@touch $@
 
-STARTING = app.cli.main, app.api.server, app.bootstrap.compose, bs4, docutils.core, httptools, markdown_it, onnx, onnxruntime, pypdf, \
+STARTING = app.cli.main, app.api.server, app.bootstrap.compose, bs4, docutils.core, markdown_it, onnx, onnxruntime, pypdf, \
 	tokenizers, usearch.index, uvicorn, uvloop
 
 $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
