@@ -22,9 +22,10 @@ from app.api.schemas import answer_body
 from app.cli.shared import FAILED, OK, USAGE, open_container, print_error, print_json
 from app.ops.advice import ADVICE
 from app.query_service.chunk_search import clamped, search
+from app.query_service.conversations import Conversations
 from app.query_service.service import QueryService
 from app.settings import load_settings
-from graph.errors import CollectionMissing
+from graph.errors import CollectionMissing, StoreUnavailable
 from graph.outputs import Result
 
 EMPTY = "The collection is empty. Ingest documents first: garden ingest PATH…"
@@ -45,13 +46,19 @@ def run_ask(question: str | None, *, source: str | None, as_json: bool, chat: bo
         try:
             service = runner.run(opened.enter_async_context(open_container(load_settings()))).service
             if conversation and service.conversations:
-                opened.push_async_callback(service.conversations.forget, conversation)
+                opened.push_async_callback(_forget, service.conversations, conversation)
             for asked in chain([question] if question is not None else (), _lines() if chat else ()):
                 asking = _ask(out, service, {"query": asked, "source": source}, conversation, as_json=as_json)
                 status = _show(out, runner.run(asking), as_json=as_json)
         finally:
             runner.run(opened.aclose())
     return status
+
+
+async def _forget(conversations: Conversations, conversation: str) -> None:
+    """Delete the conversation; a file that cannot be opened, which was logged, keeps none."""
+    with suppress(StoreUnavailable):
+        await conversations.forget(conversation)
 
 
 def _lines() -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Ingest files into a collection.
 
 ``find`` (paths → files) or ``web`` (addresses → files) → ``reading`` (a process of its own: ``loaders``, ``split``) →
-``run`` (what is new, changed or gone) → ``parts`` (batches) → ``embed`` → ``sink`` (a collection). ``pipeline`` is the
+``run`` (what is new, changed or gone) → ``parts`` (batches) → ``sink`` (a collection). ``pipeline`` is the
 entry point.
 """

@@ -34,6 +34,11 @@ TYPES = {"text/html": ".html", "text/plain": ".txt", "text/markdown": ".md", "ap
 AGENT = "knowledge-garden"
 MAX_PAGE_BYTES, MAX_REDIRECTS, PAGE_SECONDS = 20 * 1024 * 1024, 5, 30.0  # redirects are within the seconds
 
+TRANSLATED = [*map(ipaddress.ip_network, "64:ff9b::/96 64:ff9b:1::/48 2002::/16 fec0::/10 ::/96".split())]
+"""IPv6 networks whose addresses stand for others (NAT64, 6to4, IPv4-compatible) or for a site's own (RFC 3879).
+
+Python 3.11 calls them global."""
+
 
 class WebLimits(NamedTuple):
     """Most pages and seconds of fetching for one address, and whether addresses that are not public are allowed."""
@@ -83,6 +88,7 @@ class Website:
         self._limits = limits
         self._seconds = limits.seconds
         self._robots = RobotFileParser()
+        self._robots.modified()  # until the rules are read, robots.txt may be fetched from wherever it redirects to
         self._pages = {str(self._start): None}
 
     async def find(self) -> int:
@@ -94,7 +100,7 @@ class Website:
             status, _, content = await self._get(self._start.copy_with(raw_path=b"/robots.txt"))
             if status >= 500:
                 raise Unreadable(f"robots.txt: HTTP {status}")
-            self._robots.parse(content.decode(errors="replace").splitlines() if status == httpx.codes.OK else [])
+            self._robots.parse(content.decode("utf-8-sig", "replace").splitlines() if status == httpx.codes.OK else [])
             if self._start.path.endswith(".xml"):
                 await self._read_sitemaps()
         except Unreadable as error:
@@ -129,7 +135,8 @@ class Website:
             with reading("sitemap"):
                 root = parse_xml(content)
                 found = [(str(one.tag), one.findtext("{*}loc", "").strip()) for one in root.iterfind("{*}*")]
-            sitemaps += [loc for tag, loc in found if tag.endswith("sitemap") and loc not in sitemaps]
+            named = dict.fromkeys(loc for tag, loc in found if tag.endswith("sitemap"))
+            sitemaps += [loc for loc in named if loc not in sitemaps][: self._limits.pages]
             self._pages |= {loc: None for tag, loc in found if tag.endswith("url")}
         if not self._pages:
             raise Unreadable("a sitemap without pages")
@@ -160,12 +167,18 @@ class Website:
             raise Unreadable("robots.txt does not allow it")
         found = await asyncio.get_running_loop().getaddrinfo(url.host, url.port or url.scheme, type=socket.SOCK_STREAM)
         address, *_ = sorted((ipaddress.ip_address(one[4][0]) for one in found), key=lambda one: one.version)
-        if not self._limits.private and (address.is_multicast or not address.is_global):
+        if not self._limits.private and not _is_public(address):
             raise Unreadable(f"{url.host} has a private address; --allow-private reads it")
         target = url.copy_with(host=str(address))
         request = self._client.build_request("GET", target, headers={"Host": url.netloc.decode()})
         request.extensions["sni_hostname"] = url.host
         return await self._client.send(request, stream=True)
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Tell whether *address* is one of the internet's own, and no IPv6 form of another."""
+    translated = any(address in network for network in TRANSLATED if network.version == address.version)
+    return address.is_global and not address.is_multicast and not translated
 
 
 async def _content(response: httpx.Response) -> tuple[int, str, bytes]:

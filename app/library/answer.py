@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from graph.errors import CollectionMissing, Outcome, RAGError
 from graph.outputs import Result, named
@@ -20,12 +20,12 @@ class AnswerCitation(BaseModel):
 
     model_config = ConfigDict(from_attributes=True, populate_by_name=True)
 
-    document: str = Field(validation_alias="source")
+    document: str = Field(validation_alias=AliasChoices("document", "source"))
     page: int | None
     section: str | None
     chunk_id: str
     quote: str
-    score: float = Field(validation_alias="support")
+    score: float = Field(validation_alias=AliasChoices("score", "support"))
 
 
 class Answer(BaseModel):

@@ -24,6 +24,7 @@ CLIENT_GONE = 499
 
 INTERFACES = (
     ("/query", "query"),
+    ("/api/v1/conversations", "query"),
     ("/rag", "langserve"),
     ("/api/v1/search/semantic", "tasks"),
     ("/api/v1/chat", "tasks"),

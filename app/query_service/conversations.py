@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
+import os
 import sqlite3
+from collections import deque
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,9 @@ from graph.errors import StoreUnavailable
 FILE = "conversations.sqlite3"
 MOST_CONVERSATIONS = 1000
 """Conversations that are kept: those continued last. Each takes a few kB."""
+KEEP_NEWEST = """DELETE FROM checkpoints WHERE thread_id NOT IN
+    (SELECT thread_id FROM checkpoints ORDER BY checkpoint_id DESC LIMIT ?)"""
+KEEP_THEIR_WRITES = "DELETE FROM writes WHERE thread_id NOT IN (SELECT thread_id FROM checkpoints)"
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 log = logging.getLogger("garden.service")
@@ -41,8 +47,15 @@ class NewestCheckpoints(AsyncSqliteSaver):
     most_threads = MOST_CONVERSATIONS
     _stored = 0
 
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        """Store over *connection*, on which each statement commits itself."""
+        super().__init__(connection)
+        self.forgotten: deque[str] = deque(maxlen=MOST_CONVERSATIONS)  # what a cancelled run must not store again
+
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the thread's checkpoint; None also where it cannot be read."""
+        while (thread := config["configurable"]["thread_id"]) in self.forgotten:
+            self.forgotten.remove(thread)
         try:
             return await super().aget_tuple(config)
         except sqlite3.Error as error:
@@ -57,13 +70,18 @@ class NewestCheckpoints(AsyncSqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store *checkpoint* in the place of the one before; every so often delete the oldest threads."""
+        thread = config["configurable"]["thread_id"]
+        if thread in self.forgotten:
+            return config
         try:
-            await self.adelete_thread(config["configurable"]["thread_id"])
+            await self.adelete_thread(thread)
             config = await super().aput(config, checkpoint, metadata, new_versions)
             if self._stored % max(1, self.most_threads // 10) == 0:
-                threads = [one.config["configurable"]["thread_id"] async for one in self.alist(None)]
-                for thread in threads[self.most_threads :]:
-                    await self.adelete_thread(thread)
+                async with self.lock:
+                    await self.conn.execute(KEEP_NEWEST, (self.most_threads,))
+                    await self.conn.execute(
+                        "DELETE FROM writes WHERE thread_id NOT IN (SELECT thread_id FROM checkpoints)"
+                    )
             self._stored += 1
         except sqlite3.Error as error:
             _warn("conversation_not_kept", error)
@@ -92,7 +110,9 @@ class Conversations:
     async def forget(self, conversation: str) -> None:
         """Delete *conversation*, if there is one of that name. Raises ``StoreUnavailable``."""
         try:
-            await (await self._ready())[1].adelete_thread(conversation)
+            _, saver = await self._ready()
+            saver.forgotten.append(conversation)
+            await saver.adelete_thread(conversation)
         except (OSError, sqlite3.Error) as error:
             raise StoreUnavailable("The conversation could not be deleted.") from error
 
@@ -102,9 +122,19 @@ class Conversations:
         await self._open.aclose()
 
     def _make_file(self) -> None:
-        """Make the file readable by its owner alone; SQLite gives its -wal and -shm the same mode."""
+        """Make the file readable by its owner alone; SQLite gives its -wal and -shm the same mode.
+
+        One process at a time: SQLite's switch to WAL waits for nobody.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / FILE).touch(0o600)
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            with closing(sqlite3.connect(self._folder / FILE)) as made:
+                made.execute("PRAGMA journal_mode = WAL")
+        finally:
+            os.close(folder)
 
     async def _ready(self) -> tuple[Graph, NewestCheckpoints]:
         async with self._opening:
@@ -112,9 +142,11 @@ class Conversations:
                 await asyncio.to_thread(self._make_file)
                 # Each statement commits itself: one that fails, or is cancelled, leaves no lock to other processes.
                 connection = aiosqlite.connect(self._folder / FILE, isolation_level=None)
-                saver = NewestCheckpoints(await self._open.enter_async_context(connection))
-                await saver.setup()
-                self._opened = self._build(saver), saver
+                async with AsyncExitStack() as failed:
+                    saver = NewestCheckpoints(await failed.enter_async_context(connection))
+                    await saver.setup()
+                    self._opened = self._build(saver), saver
+                    self._open = failed.pop_all()
             return self._opened
 
 

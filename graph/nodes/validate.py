@@ -21,6 +21,8 @@ from graph.steps import Update
 
 MOST_EARLIER = 3
 """Earlier questions that are kept on a thread: a follow-up seldom goes back further."""
+REWRITING_SHARE = 1 / 3
+"""Share of a question's time that the chat model has to complete a follow-up: the rest is for the answer."""
 
 log = logging.getLogger("garden.graph")
 
@@ -46,8 +48,9 @@ async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -
 async def _rewritten(asked: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:
     """Return *asked* as a question that stands alone; where the chat model fails, by the words before it."""
     if rewriter:
+        now = time.monotonic()
         try:
-            return await rewriter.rewrite(asked, earlier, deadline)
+            return await rewriter.rewrite(asked, earlier, now + REWRITING_SHARE * (deadline - now))
         except SynthesisFailed as error:
             log.warning("rewriting_failed", extra={"failed": type(error).__name__, "reason": error.message})
     return carry_subject(asked, earlier[-1])

@@ -53,7 +53,7 @@ class Match(NamedTuple):
 
 
 class Features(NamedTuple):
-    """The features of one (question, chunk) pair; no other candidate counts."""
+    """The features of one (question, chunk) pair; of other candidates counts only that reading stops at an answer."""
 
     chunk_similarity: float  # cosine of question and chunk
     sentence_similarity: float  # best cosine of question and sentence

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +27,7 @@ from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 from tests.app.api.test_query_stream import events
 from tests.peers.ollama_peer import OllamaPeer
 from tests.peers.wire import Fault
+from tests.support.paths import ROOT
 from tests.support.samples_service import serve
 
 DAYS = "How many vacation days are there?"
@@ -209,3 +213,32 @@ def test_an_outage_while_rewriting_costs_no_follow_up(chat: tuple[OllamaPeer, ht
     told = events(ask(http, talk, "And for interns?"))
     assert told[0] == ("rewritten", {"query": "How many vacation days are there for interns?"})
     assert (told[-1][0], told[-1][1].get("error")) in (("error", "SYNTHESIS_FAILED"), ("answer", None))
+
+
+async def test_a_forgotten_conversation_is_not_stored_by_its_last_run(tmp_path: Path) -> None:
+    """What a run that was cancelled stores after the deletion is dropped; the same id begins anew."""
+    async with aiosqlite.connect(tmp_path / FILE, isolation_level=None) as connection:
+        saver = NewestCheckpoints(connection)
+        await saver.setup()
+        thread: Any = {"configurable": {"thread_id": "talk", "checkpoint_ns": ""}}
+        saver.forgotten.append("talk")
+        await saver.aput(thread, empty_checkpoint(), {}, {})
+        assert await saver.aget_tuple(thread) is None
+        await saver.aput(thread, empty_checkpoint(), {}, {})
+        assert await saver.aget_tuple(thread) is not None
+
+
+def test_processes_create_the_file_at_once(tmp_path: Path) -> None:
+    """Of six processes that open it in the same moment, each keeps its conversation."""
+    program = (
+        "import asyncio, sys; from pathlib import Path; from app.query_service.conversations import Conversations\n"
+        "async def main():\n    kept = Conversations(lambda saver: saver, Path(sys.argv[1])); sys.stdin.read()\n"
+        "    assert await kept.graph() is not None; await kept.aclose()\nasyncio.run(main())"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    started = [subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT) for _ in range(6)]
+    time.sleep(2)  # until they wait for the end of their input
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.close()
+    assert [process.wait(60) for process in started] == [0] * 6

@@ -121,7 +121,7 @@ async def test_pages_that_cannot_be_read_are_named(site: WebPeer, read: Read, st
 
 async def test_robots_txt_is_kept(site: WebPeer, read: Read) -> None:
     """What the rules forbid is not asked for, also behind a redirect; without an answer about them nothing is."""
-    site.page("/robots.txt", "User-agent: *\nDisallow: /mill\n", "text/plain")
+    site.page("/robots.txt", "\ufeffUser-agent: *\nDisallow: /mill\n", "text/plain")
     site.redirect("/old", "/mill.md")
     done = await read(site.sitemap("/pier", "/mill.md", "/old"))
     assert counts(done) == [1, 0, 0, 0]
@@ -132,7 +132,7 @@ async def test_robots_txt_is_kept(site: WebPeer, read: Read) -> None:
         await read(f"{site.url}/pier")
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "[::1]"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]"])
 async def test_private_addresses_are_refused(site: WebPeer, read: Read, host: str) -> None:
     """However it is written, an address that is not public gets no request unless that is allowed."""
     with pytest.raises(InvalidInput, match="has a private address; --allow-private reads it"):
