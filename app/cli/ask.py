@@ -49,7 +49,7 @@ def run_ask(question: str | None, *, source: str | None, as_json: bool, chat: bo
                 opened.push_async_callback(_forget, service.conversations, conversation)
             for asked in chain([question] if question is not None else (), _lines() if chat else ()):
                 asking = _ask(out, service, {"query": asked, "source": source}, conversation, as_json=as_json)
-                status = _show(out, runner.run(asking), as_json=as_json)
+                status = _show(out, runner.run(asking), source, as_json=as_json)
         finally:
             runner.run(opened.aclose())
     return status
@@ -91,7 +91,7 @@ async def _ask(
     return result
 
 
-def _show(out: Console, result: Result, *, as_json: bool) -> int:
+def _show(out: Console, result: Result, source: str | None, *, as_json: bool) -> int:
     """Print the end of a question. Returns the exit status."""
     if as_json:
         body = failure_body(result.failure) if result.failure else answer_body(result, evidence=True)
@@ -100,11 +100,11 @@ def _show(out: Console, result: Result, *, as_json: bool) -> int:
         print_error(result.failure.message, result.failure.error_type)
         return USAGE if result.outcome == "invalid_input" else FAILED
     if not as_json:
-        _print_answer(out, answer_body(result, evidence=True))
+        _print_answer(out, answer_body(result, evidence=True), source)
     return OK
 
 
-def _print_answer(out: Console, body: dict[str, Any]) -> None:
+def _print_answer(out: Console, body: dict[str, Any], source: str | None) -> None:
     """Print the answer, then each source once with the sentences quoted from it."""
     wrapped = out.is_terminal  # a pipe gets whole lines
 
@@ -116,7 +116,8 @@ def _print_answer(out: Console, body: dict[str, Any]) -> None:
 
     show(Text(body["answer"]))
     if not body["citedDocuments"] and not body["metadata"]["chunksRetrieved"]:
-        Console(stderr=True).print(EMPTY, soft_wrap=True)
+        nothing = f"No document is named {source}." if source else EMPTY
+        Console(stderr=True).print(nothing, soft_wrap=True, markup=False)
     for claim in body["metadata"]["unsupported"] if body["citedDocuments"] else ():
         show(Text(f"not verified: {_one_line(claim)}", style="yellow"))
     if body.get("closest"):

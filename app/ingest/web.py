@@ -137,7 +137,7 @@ class Website:
                 found = [(str(one.tag), one.findtext("{*}loc", "").strip()) for one in root.iterfind("{*}*")]
             named = dict.fromkeys(loc for tag, loc in found if tag.endswith("sitemap"))
             sitemaps += [loc for loc in named if loc not in sitemaps][: self._limits.pages]
-            self._pages |= {loc: None for tag, loc in found if tag.endswith("url")}
+            self._pages |= {loc.partition("#")[0]: None for tag, loc in found if tag.endswith("url")}
         if not self._pages:
             raise Unreadable("a sitemap without pages")
 
@@ -167,7 +167,7 @@ class Website:
             raise Unreadable("robots.txt does not allow it")
         found = await asyncio.get_running_loop().getaddrinfo(url.host, url.port or url.scheme, type=socket.SOCK_STREAM)
         address, *_ = sorted((ipaddress.ip_address(one[4][0]) for one in found), key=lambda one: one.version)
-        if not self._limits.private and not _is_public(address):
+        if not self._limits.private and not is_public(address):
             raise Unreadable(f"{url.host} has a private address; --allow-private reads it")
         target = url.copy_with(host=str(address))
         request = self._client.build_request("GET", target, headers={"Host": url.netloc.decode()})
@@ -175,7 +175,7 @@ class Website:
         return await self._client.send(request, stream=True)
 
 
-def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Tell whether *address* is one of the internet's own, and no IPv6 form of another."""
     translated = any(address in network for network in TRANSLATED if network.version == address.version)
     return address.is_global and not address.is_multicast and not translated

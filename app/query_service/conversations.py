@@ -113,6 +113,8 @@ class Conversations:
             _, saver = await self._ready()
             saver.forgotten.append(conversation)
             await saver.adelete_thread(conversation)
+            async with saver.lock:
+                await saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log holds it too
         except (OSError, sqlite3.Error) as error:
             raise StoreUnavailable("The conversation could not be deleted.") from error
 
@@ -145,6 +147,7 @@ class Conversations:
                 async with AsyncExitStack() as failed:
                     saver = NewestCheckpoints(await failed.enter_async_context(connection))
                     await saver.setup()
+                    await saver.conn.execute("PRAGMA secure_delete = ON")
                     self._opened = self._build(saver), saver
                     self._open = failed.pop_all()
             return self._opened

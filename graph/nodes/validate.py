@@ -14,7 +14,7 @@ from langgraph.runtime import get_runtime
 from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int, policy_of_run
 from graph.ports import Rewriter
-from graph.relevance.compound import asked_in, question_parts, without_background
+from graph.relevance.compound import asked_in, question_parts, subject_of, without_background
 from graph.relevance.follow_up import carry_subject, is_follow_up
 from graph.state import Question, State
 from graph.steps import Update
@@ -53,7 +53,7 @@ async def _rewritten(asked: str, earlier: list[str], rewriter: Rewriter | None, 
             return await rewriter.rewrite(asked, earlier, now + REWRITING_SHARE * (deadline - now))
         except SynthesisFailed as error:
             log.warning("rewriting_failed", extra={"failed": type(error).__name__, "reason": error.message})
-    return carry_subject(asked, earlier[-1])
+    return carry_subject(asked, next((one for one in reversed(earlier) if subject_of(one)), earlier[-1]))
 
 
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:

@@ -21,6 +21,8 @@ _PRONOUNS = frozenset("it its he him his she her hers they them their theirs thi
 AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
 ARTICLES = frozenset("the a an my our your".split())
 _THING = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
+_DOES = r"\b(?:do|does|did)\s+{}(?=\s*[?.!]*$|\s+(?:in|on|at|for|to|of|by|from|with|about|per|a|an)\b)"
+"""A subject and its verb, where nothing but a preposition's phrase follows."""
 _TOKEN = re.compile(r"[^\W_][\w'’-]*")
 _COUNTED = re.compile(
     rf"{_PREPOSITION}(?:how (?:many|much)|which|what) ((?:[\w'’-]+ ){{1,3}}?)(?:{'|'.join(sorted(AUXILIARIES))})\b",
@@ -61,7 +63,16 @@ def subject_of(part: str) -> str:
     """
     if (counted := _COUNTED.match(part)) and all(is_content(word) for word in words(counted[1])):
         return counted[1].strip()
-    return named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, part)
+    subject = named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, part)
+    *named, verb = subject.split() or [""]
+    if (
+        verb
+        and named
+        and named[-1] not in ARTICLES
+        and re.search(_DOES.format(re.escape(subject)), part, re.IGNORECASE)
+    ):
+        return " ".join(named)
+    return subject
 
 
 def named_after(marks: frozenset[str], part: str, *, keep: bool = False) -> str:

@@ -119,7 +119,7 @@ def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator
     for text, k in cited:
         words = text.rstrip(".!?…") or text  # the marker is put where the verified answer will have it
         apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
-        gap = "" if not before else " " if apart else "\n\n"  # so that the two stay two sentences
+        gap = "" if not before else " " if apart and not text.startswith("|") else "\n\n"  # two stay two sentences
         yield f"{gap}{words} [{k}]{text[len(words) :]}"
         before = text
 
@@ -155,7 +155,13 @@ def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
     asked, whether = frozenset(stems(question)), asks_whether(question)
     code = code_spans(chunk.text)
     headings = {chunk.title, chunk.chapter, chunk.section}
-    return [s for s in found if s.text not in headings and _can_answer(s, asked, whether, code)] or found
+    rows = [sentence.text.startswith("|") for sentence in found]
+    headers = {n for n, row in enumerate(rows) if row and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])}
+    return [
+        s
+        for n, s in enumerate(found)
+        if s.text not in headings and n not in headers and _can_answer(s, asked, whether, code)
+    ] or found
 
 
 def _can_answer(sentence: Sentence, asked: frozenset[str], whether: bool, code: Sequence[Span]) -> bool:

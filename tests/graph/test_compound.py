@@ -62,3 +62,15 @@ def test_any_text_has_parts(text: str) -> None:
     """Any text gives itself, or two to four parts; without a pronoun these hold nothing but its own words."""
     parts = question_parts(text)
     assert parts == (text,) or (2 <= len(parts) <= MOST_PARTS and all(part in text for part in parts))
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("When does the clubhouse open and who cleans it?", "who cleans the clubhouse?"),
+        ("What does the contract say about leave, and when does it end?", "when does the contract end?"),
+    ],
+)
+def test_a_subject_is_carried_without_its_verb(text: str, second: str) -> None:
+    """What follows do, does or did is the subject and its verb: only the subject takes the pronoun's place."""
+    assert question_parts(text)[-1] == second

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest
 from app.ingest.sink import Sink
-from app.ingest.web import MAX_PAGE_BYTES, WebLimits, ingest_web
+from app.ingest.web import MAX_PAGE_BYTES, WebLimits, ingest_web, is_public
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import InvalidInput
@@ -132,7 +133,14 @@ async def test_robots_txt_is_kept(site: WebPeer, read: Read) -> None:
         await read(f"{site.url}/pier")
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]"])
+@pytest.mark.parametrize("address", ["64:ff9b::7f00:1", "2002:7f00:1::", "::ffff:10.0.0.1", "::7f00:1", "fec0::1"])
+def test_an_address_in_the_form_of_another_is_not_public(address: str) -> None:
+    """IPv6 forms of other addresses lead where those lead."""
+    assert not is_public(ip_address(address))
+    assert is_public(ip_address("2606:4700::1111"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "[::1]"])
 async def test_private_addresses_are_refused(site: WebPeer, read: Read, host: str) -> None:
     """However it is written, an address that is not public gets no request unless that is allowed."""
     with pytest.raises(InvalidInput, match="has a private address; --allow-private reads it"):
