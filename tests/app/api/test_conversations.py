@@ -229,16 +229,16 @@ async def test_a_forgotten_conversation_is_not_stored_by_its_last_run(tmp_path: 
 
 
 def test_processes_create_the_file_at_once(tmp_path: Path) -> None:
-    """Of six processes that open it in the same moment, each keeps its conversation."""
+    """Of three processes that open it in the same moment, each keeps its conversation."""
     program = (
         "import asyncio, sys; from pathlib import Path; from app.query_service.conversations import Conversations\n"
         "async def main():\n    kept = Conversations(lambda saver: saver, Path(sys.argv[1])); sys.stdin.read()\n"
         "    assert await kept.graph() is not None; await kept.aclose()\nasyncio.run(main())"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]
-    started = [subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT) for _ in range(6)]
+    started = [subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT) for _ in range(3)]
     time.sleep(2)  # until they wait for the end of their input
     for process in started:
         assert process.stdin is not None
         process.stdin.close()
-    assert [process.wait(60) for process in started] == [0] * 6
+    assert [process.wait(60) for process in started] == [0] * 3
