@@ -138,6 +138,7 @@ def more_rates(samples: Samples, relevance: Floats, answers: Floats) -> dict[str
         for pairs in (passed & (answers >= MIN_CONFIDENCE), samples.known, samples.known & samples.relevant, passed)
     )
     return {
+        "passages read, a question": float(samples.read.sum() / len(samples.fold)),
         "off topic passes": mean(anything[known & ~on_topic & ~samples.answerable]),
         "wrongly answered, of the unanswerable": mean(answered[~samples.answerable]),
     }

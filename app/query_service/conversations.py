@@ -126,7 +126,7 @@ class Conversations:
     def _make_file(self) -> None:
         """Make the file readable by its owner alone; SQLite gives its -wal and -shm the same mode.
 
-        One process at a time: SQLite's switch to WAL waits for nobody.
+        One process at a time: SQLite's switch to WAL fails beside another connection.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / FILE).touch(0o600)

@@ -21,7 +21,8 @@ _PRONOUNS = frozenset("it its he him his she her hers they them their theirs thi
 AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
 ARTICLES = frozenset("the a an my our your".split())
 _THING = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
-_DOES = r"\b(?:do|does|did)\s+{}(?=\s*[?.!]*$|\s+(?:in|on|at|for|to|of|by|from|with|about|per|a|an)\b)"
+PREPOSITIONS = "in on at for to of by from with during after before under since".split()
+_DOES = rf"\b(?:do|does|did)\s+{{}}(?=\s*[?.!]*$|\s+(?:{'|'.join(PREPOSITIONS)}|about|per|a|an)\b)"
 """A subject and its verb, where nothing but a preposition's phrase follows."""
 _TOKEN = re.compile(r"[^\W_][\w'’-]*")
 _COUNTED = re.compile(

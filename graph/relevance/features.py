@@ -19,7 +19,9 @@ LARGEST_LOGIT = 12.0
 MOST_PASSAGES = 4
 """Passages read for each sub-question, the most promising first, until one answers (``docs/relevance.md``)."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
-"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading."""
+"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading.
+
+Of a few tried by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 UNREAD = 20.0

@@ -3,7 +3,16 @@
 import re
 from itertools import takewhile
 
-from graph.relevance.compound import ARTICLES, ASKING, AUXILIARIES, named_after, question_parts, refers_back, subject_of
+from graph.relevance.compound import (
+    ARTICLES,
+    ASKING,
+    AUXILIARIES,
+    PREPOSITIONS,
+    named_after,
+    question_parts,
+    refers_back,
+    subject_of,
+)
 from graph.terms import is_content, words
 
 _LINKING = re.compile(r"^(?:(?:and|but|or)\b[\s,]*)?(?:(?:what|how)\s+about\b\s*)?", re.IGNORECASE)
@@ -18,8 +27,7 @@ _EXPLETIVE = re.compile(
 )
 """An "it" or "that" which stands for nothing ("is it possible to …")."""
 _SPEAKERS = frozenset("i we you to who".split())
-_PREPOSITIONS = "in on at for to of by from with during after before under since".split()
-_PREPOSITION = re.compile(rf"(?:{'|'.join(_PREPOSITIONS)})\b", re.IGNORECASE)
+_PREPOSITION = re.compile(rf"(?:{'|'.join(PREPOSITIONS)})\b", re.IGNORECASE)
 _LONGEST_FRAGMENT = 6
 """Words of a question without a verb; a longer one is likely to have one that is not recognised."""
 
@@ -70,7 +78,7 @@ def _is_fragment(own: str) -> bool:
 
 def _names_nothing(own: str) -> bool:
     """Whether *own* has no word of its own subject ("why?", "since when?")."""
-    return not any(is_content(word) and word not in _PREPOSITIONS for word in words(own))
+    return not any(is_content(word) and word not in PREPOSITIONS for word in words(own))
 
 
 def _dangling(own: str) -> re.Match[str] | None:
@@ -109,7 +117,7 @@ def _with_phrase(earlier: str, phrase: str) -> str:
         return re.sub(re.escape(named), lambda _: phrase, earlier, count=1, flags=re.IGNORECASE) + "?"
     if not opening:
         phrase = f"for {phrase}"
-    alike = re.compile(rf"\b{phrase.split()[0]}\s+[^,;]+?(?=\s+(?:{'|'.join(_PREPOSITIONS)})\b|[,;]|$)", re.IGNORECASE)
+    alike = re.compile(rf"\b{phrase.split()[0]}\s+[^,;]+?(?=\s+(?:{'|'.join(PREPOSITIONS)})\b|[,;]|$)", re.IGNORECASE)
     if alike.search(earlier):
         return alike.sub(lambda _: phrase, earlier, count=1) + "?"
     return f"{earlier} {phrase}?"

@@ -10,7 +10,7 @@ export function renew() {
   conversationId = madeUp();
 }
 
-/** An id that nobody can guess; `randomUUID` is not there without HTTPS beyond this machine. */
+/** A random id; `randomUUID` is not there without HTTPS beyond this machine. */
 function madeUp() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

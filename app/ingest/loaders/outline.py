@@ -65,7 +65,7 @@ class Outline:
     def document(self, source: str, title: str | None = None, url: object = None) -> LoadedDocument:
         """Return the document: its title is ``title``, else the title heading, else made from the file name.
 
-        A ``url`` that is no web address is left out. A document that has headings and no text becomes one block of its
+        A ``url`` other than a web address is left out. A document that has headings and no text becomes one block of its
         headings.
         """
         heading = self._title_heading(title)

@@ -81,7 +81,7 @@ class Database:
         if self.path.exists():
             return
         with self._mapped_errors(), self._alone():
-            if not self.path.exists():  # renamed when it is whole: SQLite's switch to WAL waits for nobody
+            if not self.path.exists():  # renamed when complete: SQLite's switch to WAL fails beside another connection
                 made = self.path.with_suffix(".new")
                 for left in self.folder.glob(f"{made.name}*"):
                     left.unlink()

@@ -83,7 +83,7 @@ class Condition:
 def conditions(where: Where) -> list[Condition]:
     """Read a filter.
 
-    Raises ``InvalidInput``, naming the field, for a value that is no text, whole number or null, and for a name with a
+    Raises ``InvalidInput``, naming the field, for a value other than a string, an integer or null, and for a name with a
     quotation mark.
     """
     found = []

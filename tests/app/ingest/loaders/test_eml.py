@@ -72,7 +72,7 @@ def test_mail_without_a_subject_is_named_after_its_file(tmp_path: Path) -> None:
 
 
 def test_mail_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """Text that is no message, binary data and encrypted messages each say what is wrong."""
+    """Plain text, binary data and encrypted messages each say what is wrong."""
     path = tmp_path / "a.eml"
     path.write_text("Just some text.\n\nMore of it.\n")
     assert skipped(path).reason == "not an e-mail message (no sender, date or subject)"
