@@ -65,8 +65,8 @@ class Outline:
     def document(self, source: str, title: str | None = None, url: object = None) -> LoadedDocument:
         """Return the document: its title is ``title``, else the title heading, else made from the file name.
 
-        A ``url`` other than a web address is left out. A document that has headings and no text becomes one block of its
-        headings.
+        A ``url`` other than a web address is left out. A document that has headings and no text becomes one block of
+        its headings.
         """
         heading = self._title_heading(title)
         placed = self._with_paths(heading)

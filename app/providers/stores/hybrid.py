@@ -83,8 +83,8 @@ class Condition:
 def conditions(where: Where) -> list[Condition]:
     """Read a filter.
 
-    Raises ``InvalidInput``, naming the field, for a value other than a string, an integer or null, and for a name with a
-    quotation mark.
+    Raises ``InvalidInput``, naming the field, for a value other than a string, an integer or null, and for a name with
+    a quotation mark.
     """
     found = []
     for name, value in (where or {}).items():
