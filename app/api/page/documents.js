@@ -6,6 +6,7 @@ import { json } from "./service.js";
 const MOST = 1000; // documents listed
 
 let mayDelete = false;
+let asked = 0; // lists asked for: an answer that a later one overtook is not drawn
 let changed = () => {};
 let wantKey = () => {};
 
@@ -29,6 +30,7 @@ async function list() {
   const section = byId("documents");
   const rows = section.querySelector("ul");
   const state = byId("documents-state");
+  const turn = ++asked;
   let found;
   try {
     found = await json(`/api/v1/documents?limit=${MOST}`);
@@ -37,19 +39,21 @@ async function list() {
     if (error.code === "UNAUTHORIZED") wantKey(list);
     return;
   }
+  if (turn !== asked) return;
   const focused = document.activeElement;
   const at = [...rows.children].findIndex((row) => row.contains(focused));
-  rows.replaceChildren(...found.documents.map(row));
+  const drawn = new Map([...rows.children].map((row) => [row.dataset.shows, row]));
+  rows.replaceChildren(...found.documents.map((one) => drawn.get(shows(one)) ?? row(one)));
   show(rows, found.total > 0);
   state.textContent = found.total > MOST ? `The first ${MOST} of ${found.total} documents.`
     : found.total ? `${found.total} ${found.total === 1 ? "document" : "documents"}.` : "No documents to list.";
-  if (at < 0) return;
+  if (at < 0) return; // else the focus was on a row, and moving a row takes it away
   const again = rows.children[at]?.querySelector(focused.classList.contains("delete") ? ".delete" : ".link");
-  (again ?? summary()).focus(); // the focused row was drawn anew
+  (focused.isConnected ? focused : again ?? summary()).focus();
 }
 
 function row(one) {
-  const made = el("li", {},
+  const made = el("li", { "data-shows": shows(one) },
     el("button", { type: "button", class: "link", "aria-haspopup": "dialog", onclick: () => showDocument(one.id, one.title) }, one.title),
     el("span", { class: "tag" }, one.id === one.title ? "" : `${one.id} · `, passages(one.chunks)),
     mayDelete ? el("button", {
@@ -88,5 +92,7 @@ function confirmed(one) {
   });
 }
 
+// A row that shows the same is kept: a dialog opened from it gives the focus back to it.
+const shows = (one) => JSON.stringify([one.id, one.title, one.chunks, mayDelete]);
 const summary = () => byId("documents").querySelector("summary");
 const passages = (count) => `${count} ${count === 1 ? "passage" : "passages"}`;
