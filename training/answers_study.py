@@ -80,6 +80,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="other weights of the reader")
     options = parser.parse_args()
     reader = OnnxReader(None, options.weights, None) if options.weights else OnnxReader()
+    reader.load()
     try:
         asyncio.run(study(read_rows(options.answers), reader, show=options.show))
     finally:

@@ -1,7 +1,8 @@
 """Write the reader's ONNX graph: the encoder of all-MiniLM-L6-v2 with the layers trained for reading.
 
 The embedding tables are those of the installed all-MiniLM-L6-v2, mapped from its file; the layers come from the weights
-that ship with this package, 8-bit with one scale for each block of 32 (``training/export.py``).
+that ship with this package, 8-bit with one scale for each output (``training/export.py``). What is multiplied with them
+is rounded to 8 bits as well, with one scale for the passage, so that a processor's 8-bit instructions do the work.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.providers.embeddings.minilm_graph import BLOCK, MS, SIZE, EncoderGraph
+from app.providers.embeddings.minilm_graph import MS, SIZE, EncoderGraph
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,11 +35,9 @@ class ReaderGraph(EncoderGraph):
         return [self.onnx.helper.make_tensor_value_info("hidden", self.onnx.TensorProto.FLOAT, ["b", "t", SIZE])]
 
     def linear(self, hidden: str, at: str) -> str:
-        """Multiply ``hidden`` with the transposed 8-bit weight."""
+        """Multiply ``hidden``, rounded to 8 bits, with the 8-bit weight."""
         names = [self.own(f"{at}.weight.{part}") for part in ("levels", "scales")]
-        rows, blocks, _ = self.layers[f"{at}.weight.levels"].shape
-        sizes = {"N": rows, "K": blocks * BLOCK}
-        return self.node(f"{MS}.MatMulNBits", [hidden, *names], bits=8, block_size=BLOCK, accuracy_level=4, **sizes)
+        return self.node(f"{MS}.DynamicQuantizeMatMul", [hidden, *names])
 
     def weight(self, name: str) -> str:
         return super().weight(name) if name.startswith("embeddings.") else self.own(name)
@@ -48,8 +47,6 @@ class ReaderGraph(EncoderGraph):
         import numpy as np
 
         array = self.layers[name]
-        plain = np.ascontiguousarray(array if array.dtype == np.uint8 else array.astype(np.float32))
-        self.weights[name] = self.onnx.numpy_helper.from_array(
-            plain.ravel() if name.endswith(".scales") else plain, name
-        )
+        plain = array if array.dtype == np.int8 else array.astype(np.float32)
+        self.weights[name] = self.onnx.numpy_helper.from_array(np.ascontiguousarray(plain), name)
         return name
