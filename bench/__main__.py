@@ -30,7 +30,7 @@ def main() -> None:
         services = {one.name: one for one in SERVICES}
         if chosen.what == "pair":
             other = replace(SERVICES[0], name="other", checkout=chosen.other.resolve())
-            services = {"ours": SERVICES[0], "other": other}
+            services = {"ours": replace(SERVICES[0], workers=chosen.workers), "other": other}
         if unknown := set(chosen.only or ()) - set(services):
             raise SystemExit(f"no service {', '.join(unknown)}; there are {', '.join(services)}")
         result = Comparison(chosen, [services[name] for name in chosen.only or services]).run()
@@ -44,6 +44,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("what", nargs="?", default="compare", choices=("compare", "scale", "pair"))
     parser.add_argument("--only", type=lambda text: text.split(","), help="services, with commas: ours,txtai")
     parser.add_argument("--other", type=Path, default=HERE.parent, help="pair: the other checkout's folder")
+    parser.add_argument("--workers", type=int, default=1, help="pair: processes of this checkout; the other has one")
     parser.add_argument("--sizes", type=_numbers, default="1000,10000,100000", help="scale: chunks, with commas")
     parser.add_argument("--chunks", type=int, default=CHUNKS)
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="with 12000 hardly one comes twice")

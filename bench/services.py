@@ -23,7 +23,7 @@ class Service:
     """One service; the question stands in for ``QUESTION`` in ``body`` and ``stream_body``.
 
     ``first`` is in the bytes of a stream as soon as its first token is; empty: any byte of the body. ``checkout`` is
-    the folder of this project's code.
+    the folder of this project's code, ``workers`` how many processes it has.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Service:
     stream_body: dict[str, Any]
     first: str = ""
     checkout: Path = ROOT
+    workers: int = 1
 
     @property
     def is_ours(self) -> bool:
@@ -67,7 +68,8 @@ class Service:
         """Make its environment variables; peers have one thread for numerical libraries."""
         if self.is_ours:
             chat = {"OLLAMA_HOST": model_url, "OLLAMA_MODEL": "llama3.2:1b", "LOG_LEVEL": "ERROR"}
-            return environment(PYTHONPATH=str(self.checkout), DATA_DIR=str(folder), **chat)
+            own = {"PYTHONPATH": str(self.checkout), "DATA_DIR": str(folder), "WORKERS": str(self.workers)}
+            return environment(**own, **chat)
         weights = str(find_weights())
         return environment(BENCH_WEIGHTS=weights, BENCH_MODEL_URL=model_url, BENCH_TOP_K="5", OMP_NUM_THREADS="1")
 
