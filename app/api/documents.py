@@ -1,57 +1,42 @@
-"""Add, list, show and delete the stored documents, and show one chunk of them."""
+"""List, show and delete the stored documents, and show their files and single chunks."""
 
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Sized
 from pathlib import Path
-from typing import Annotated, Any
-from urllib.parse import urlsplit
+from typing import Annotated
 
-import fastapi
-from fastapi import APIRouter, HTTPException, Query, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import FileResponse, Response
 from langchain_core.documents import Document
 from pydantic import Field
 
 from app.api.errors import error_response
-from app.api.middleware import is_loopback
+from app.api.ingest import PATH, DocumentId, find_original, path_id, require_writer
 from app.api.schemas import WireModel
-from app.ingest.documents import MAX_ID_CHARS, IngestReport
-from app.ingest.loaders.table import LOADERS
-from app.ingest.pipeline import ingest_into
-from app.ingest.sink import Sink
+from app.ingest.documents import MAX_ID_CHARS
+from app.ingest.loaders.table import MAX_FILE_BYTES
+from app.ingest.manifest import find_originals
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
-from graph.errors import InvalidInput
 from graph.state import Chunk
 
-PATH = "/api/v1/documents"
-MAX_UPLOAD = 32 * 1024 * 1024
-"""Largest file in bytes; it is held in memory while it arrives."""
-MAX_NAME_BYTES = 200
-"""Longest file name in UTF-8; file systems allow 255."""
 MAX_ROWS = 1_000
 """Most documents of a list, and most chunks of a document, in one response."""
 BATCH = 500  # chunks of one call to the store
 
-MEDIA_TYPE = "application/octet-stream"
-"""The one content type taken. No form and no plain link can send it, so no other site's page can upload here."""
-SUFFIXES = ", ".join(sorted(LOADERS))
-UPLOAD: dict[str, Any] = {
-    "requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
+PDF, PDF_TYPE = ".pdf", "application/pdf"
+PDF_HEADERS = {
+    # No "sandbox": browsers refuse to open their PDF viewer in one.
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "private, no-cache",
 }
 
-
-def _id(alias: str, longest: int, example: str) -> Any:
-    return fastapi.Path(
-        alias=alias, min_length=1, max_length=longest, description="percent-encoded", examples=[example]
-    )
-
-
-DocumentId = Annotated[str, _id("documentId", MAX_ID_CHARS, "handbook.md")]
-ChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
+ChunkId = Annotated[str, path_id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
 Offset = Annotated[int, Query(ge=0, description="how many to skip", examples=[0])]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="most to return", examples=[100])]
 
@@ -75,6 +60,8 @@ class StoredDocument(WireModel):
     id: str = Field(examples=["handbook.md"])
     title: str = Field(examples=["Handbook"])
     chunks: int
+    ingested_at: str | None = Field(description="UTC, ISO 8601", examples=["2026-11-23T09:30:00+00:00"])
+    has_file: bool = Field(description="whether the file it was ingested from can be read again")
 
 
 class DocumentList(WireModel):
@@ -91,6 +78,7 @@ class DocumentText(WireModel):
     title: str
     total: int
     offset: int
+    has_file: bool
     chunks: list[StoredChunk]
 
 
@@ -101,36 +89,22 @@ class DeletedDocument(WireModel):
     chunks: int
 
 
-def document_routes(store: ChunkStore, sink: Sink, keys: Sized) -> APIRouter:
-    """Return the routes below ``/api/v1/documents`` and ``/api/v1/chunks``; *keys* were checked before."""
-    router = APIRouter(tags=["documents"])
-    writing = asyncio.Lock()
+def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
+    """Return the routes below ``/api/v1/documents``, ``/api/v1/files`` and ``/api/v1/chunks``.
 
-    @router.post(PATH, openapi_extra=UPLOAD)
-    async def upload(
-        request: Request,
-        name: Annotated[str, Query(description=f"file name; it ends in one of {SUFFIXES}", examples=["handbook.md"])],
-    ) -> IngestReport:
-        """Ingest one document, in any format that `garden ingest` reads; one at a time."""
-        require_writer(request, keys)
-        check_name(name)
-        if request.headers.get("content-type", "").split(";")[0].strip().lower() != MEDIA_TYPE:
-            raise InvalidInput(f"Content-Type must be {MEDIA_TYPE}.", "Content-Type")
-        content = await request.body()
-        if not content:
-            raise InvalidInput("The file is empty.", "body")
-        async with writing:
-            report = await _ingest(sink, name, content)
-        if report.skipped and not report.added + report.changed + report.unchanged:
-            raise InvalidInput(f"{name} was not ingested: {report.skipped[0].reason}.", "body")
-        return report
+    *collection* is the folder with the manifest; *keys* were checked before.
+    """
+    router = APIRouter(tags=["documents"])
 
     @router.get(PATH)
     async def documents(offset: Offset = 0, limit: Limit = MAX_ROWS) -> DocumentList:
-        """Return the stored documents with their titles and numbers of chunks."""
-        found = sorted((await store.asummaries()).items())
-        rows = [StoredDocument(id=one, title=title, chunks=chunks) for one, (title, chunks) in found if one]
-        return DocumentList(documents=rows[offset : offset + limit], total=len(rows))
+        """Return the stored documents with their titles, numbers of chunks and times of ingest."""
+        found = sorted((one, its) for one, its in (await store.asummaries()).items() if one)
+        shown = dict(found[offset : offset + limit])
+        hashes = {one: (its.content_hash,) for one, its in shown.items()}
+        files = await asyncio.to_thread(find_originals, collection, hashes)
+        rows = [StoredDocument(id=one, **its._asdict(), has_file=one in files) for one, its in shown.items()]
+        return DocumentList(documents=rows, total=len(found))
 
     @router.get(PATH + "/{documentId:path}", response_model=DocumentText)
     async def document(
@@ -150,8 +124,32 @@ def document_routes(store: ChunkStore, sink: Sink, keys: Sized) -> APIRouter:
         if position is not None:
             offset = max(0, min(position - limit // 2, len(chunks) - limit))
         shown = [StoredChunk.model_validate(chunk) for chunk in chunks[offset : offset + limit]]
+        has_file = await find_original(store, collection, document_id) is not None
         title = chunks[0].title or document_id
-        return DocumentText(id=document_id, title=title, total=len(chunks), offset=offset, chunks=shown)
+        return DocumentText(
+            id=document_id, title=title, total=len(chunks), offset=offset, has_file=has_file, chunks=shown
+        )
+
+    @router.get(
+        "/api/v1/files/{documentId:path}", response_class=FileResponse, responses={200: {"content": {PDF_TYPE: {}}}}
+    )
+    async def file(document_id: DocumentId) -> Response:
+        """Return the PDF that a stored document was ingested from, as the file is now."""
+        original = await find_original(store, collection, document_id)
+        if original and original[1].path.suffix.lower() == PDF:
+            status = await asyncio.to_thread(original[1].path.stat)
+            if status.st_size <= MAX_FILE_BYTES:
+                name = original[1].path.name
+                return FileResponse(
+                    original[1].path,
+                    200,
+                    PDF_HEADERS,
+                    PDF_TYPE,
+                    filename=name,
+                    stat_result=status,
+                    content_disposition_type="inline",
+                )
+        return error_response(404, "There is no PDF of this document that can be read.")
 
     @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)
     async def delete(request: Request, document_id: DocumentId) -> DeletedDocument | Response:
@@ -170,43 +168,6 @@ def document_routes(store: ChunkStore, sink: Sink, keys: Sized) -> APIRouter:
         return StoredChunk.model_validate(_chunk(found[0])) if found else error_response(404, "No chunk has this id.")
 
     return router
-
-
-def may_write(request: Request, keys: Sized) -> bool:
-    """Tell whether this request may add and delete documents.
-
-    With keys, the middleware has checked one. Without, the caller must be on this machine and address it by one of its
-    own names, so that a foreign name that resolves to loopback does not do.
-    """
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    return bool(keys) or (is_loopback(request.client.host if request.client else None) and is_loopback(host))
-
-
-def require_writer(request: Request, keys: Sized) -> None:
-    """Raise ``HTTPException`` 403 unless this request may add and delete documents."""
-    if not may_write(request, keys):
-        raise HTTPException(403, "Documents are added and deleted from this machine only, unless API_KEYS is set.")
-
-
-def check_name(name: str) -> None:
-    """Raise ``InvalidInput`` unless *name* is a plain file name with a known suffix."""
-    if not name.strip() or name.startswith(".") or any(sign in name for sign in "/\\") or not name.isprintable():
-        raise InvalidInput("The name must be a plain file name, without folders.", "name")
-    if len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
-        raise InvalidInput(f"The name must be at most {MAX_NAME_BYTES} bytes long.", "name")
-    if Path(name).suffix.lower() not in LOADERS:
-        raise InvalidInput(f"The name must end in one of {SUFFIXES}.", "name")
-
-
-async def _ingest(sink: Sink, name: str, content: bytes) -> IngestReport:
-    """Ingest *content* from a temporary file of its own name, as ``garden ingest FILE`` does."""
-    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="garden-upload-")
-    try:
-        path = Path(folder.name, name)
-        await asyncio.to_thread(path.write_bytes, content)
-        return await ingest_into(sink, [path])
-    finally:
-        await asyncio.to_thread(folder.cleanup)
 
 
 def _chunk(stored: Document) -> Chunk:

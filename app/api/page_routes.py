@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
-from app.api.documents import MAX_UPLOAD, may_write
+from app.api.ingest import MAX_UPLOAD, may_write
 from app.api.schemas import WireModel
 from app.ingest.loaders.table import LOADERS
 from app.ingest.samples import sample_folder, sample_paths

@@ -161,10 +161,10 @@ class VectorStoreKit:
             [point("a", at, "h", title=title) for at, title in ((2, "Later"), (0, "First"), (1, "Later"))]
         )
         await store.aupsert([point("b/ä", 0, "h", title=None), point("b/ä", 1, "h", title=None)])
-        assert await store.asummaries() == {"a": ("First", 3), "b/ä": ("b/ä", 2)}
+        assert await store.asummaries() == {"a": ("First", 3, "h", None), "b/ä": ("b/ä", 2, "h", None)}
         await store.adelete_chunks(["a/0"])
         await store.adelete_documents(["b/ä"])
-        assert await store.asummaries() == {"a": ("Later", 2)}
+        assert await store.asummaries() == {"a": ("Later", 2, "h", None)}
 
     @pytest.mark.parametrize("position", ["first", "9" * 5000, [1], {"at": 1}, 1.5])
     async def test_a_position_that_is_no_number_counts_as_the_first(self, store: Any, position: Any) -> None:
