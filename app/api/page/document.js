@@ -8,8 +8,8 @@ const MOST = 500; // chunks shown at once, around the quoted one
 let latest = 0; // the newest request; an older one that arrives late is dropped
 
 /**
- * Show a document at the quote of `rows`, its evidence rows, or at the chunk `at`. Esc or Close closes, and focus goes
- * back.
+ * Show a document at the first quote of `rows`, the evidence rows that quote it, or at the chunk `at`. Esc or Close
+ * closes, and focus goes back.
  */
 export async function showDocument(id, title, rows = [], at = rows[0]?.chunkId) {
   const mine = (latest += 1);
@@ -26,7 +26,7 @@ export async function showDocument(id, title, rows = [], at = rows[0]?.chunkId) 
     const found = await json(`/api/v1/documents/${encodeURIComponent(id)}?limit=${MOST}${around}`);
     if (mine !== latest) return;
     text.replaceChildren(...found.chunks.map((chunk) => part(chunk, rows)));
-    const mark = text.querySelector("mark");
+    const mark = text.querySelector(`mark[data-rows~="${rows[0]?.row}"]`);
     const place = found.chunks.findIndex((chunk) => chunk.chunkId === at);
     (mark ?? text.children[place])?.scrollIntoView({ block: mark ? "center" : "start" });
     const page = found.chunks[place]?.page;

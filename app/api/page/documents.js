@@ -57,23 +57,24 @@ async function list() {
 
 function row(one) {
   const made = el("li", { "data-shows": shows(one) },
-    el("button", { type: "button", class: "link", "aria-haspopup": "dialog", onclick: () => showDocument(one.id, one.title) }, one.title),
-    el("span", { class: "tag" }, one.id === one.title ? "" : `${one.id} · `, passages(one.chunks), ...when(one.ingestedAt)),
+    el("div", { class: "about" },
+      el("button", { type: "button", class: "link", "aria-haspopup": "dialog", onclick: () => showDocument(one.id, one.title) }, one.title),
+      el("p", { class: "tag" }, one.id === one.title ? "" : `${one.id} · `, passages(one.chunks), ...when(one.ingestedAt)),
+      reread.has(one.id) ? el("p", { class: "state" }, reread.get(one.id)) : null),
     mayDelete && one.hasFile ? el("button", {
       type: "button", class: "quiet small again", "aria-label": `Ingest ${one.title} again`, onclick: () => again(one, made),
     }, "Ingest again") : null,
     mayDelete ? el("button", {
       type: "button", class: "quiet small delete", "aria-label": `Delete ${one.title}`, onclick: () => remove(one, made),
-    }, "Delete") : null,
-    reread.has(one.id) ? el("span", { class: "state" }, reread.get(one.id)) : null);
+    }, "Delete") : null);
   return made;
 }
 
 /** Read the document's file again; what became of it stands in its row. */
 async function again(one, made) {
   if (!begin(made)) return;
-  const state = el("span", { class: "state" }, "reading its file");
-  made.append(state);
+  const state = el("p", { class: "state" }, "reading its file");
+  made.querySelector(".about").append(state);
   say(`${one.title}: reading its file`);
   try {
     const report = await ingest(address(one), null, (share, words) => { state.textContent = words; });

@@ -45,10 +45,10 @@ export function shown(text, rows, whole) {
   return [from, to];
 }
 
-/** A probability as a word, its figure on hover and for screen readers; null where it is not known. */
+/** A probability as a word, its figure on hover, on focus and for screen readers; null where it is not known. */
 export function measure(name, value, hint) {
   if (typeof value !== "number") return null;
   const word = LEVELS.find(([least]) => value >= least)[1];
   const figure = `${Math.round(value * 100)} % likely that ${hint}`;
-  return el("div", { title: figure }, el("dt", {}, name), el("dd", {}, word, el("span", { class: "hidden" }, `, ${figure}`)));
+  return el("div", {}, el("dt", {}, name), el("dd", { tabindex: "0" }, word, el("span", { class: "figure" }, `, ${figure}`)));
 }

@@ -22,10 +22,11 @@ export function lightQuotes(rows, k, follow) {
     card.classList.toggle("lit", card.id === `source-${k}`);
   }
   const card = byId(`source-${k}`);
-  const lit = card?.querySelector("mark.lit");
   if (!card) return;
-  if (getComputedStyle(byId("sources")).position === "sticky") scrollWithin(byId("sources"), lit ?? card);
-  else if (follow) bringIntoView(lit ?? card);
+  const shown = card.querySelector("mark.lit") ?? card;
+  if (getComputedStyle(byId("sources")).position === "sticky") scrollWithin(byId("sources"), shown);
+  const { top, bottom } = shown.getBoundingClientRect();
+  if (follow && (top < 0 || bottom > innerHeight)) bringIntoView(shown); // the answer stays where it is, if it can
 }
 
 function source(document, k, body, relevance) {
@@ -51,10 +52,12 @@ function source(document, k, body, relevance) {
     class: "quiet small whole",
     "aria-haspopup": "dialog",
     "aria-label": `Whole document: ${name}`,
-    onclick: () => showDocument(document.id, name, rows),
+    onclick: () => showDocument(document.id, name, rows.toSorted((one, other) => lit(card, other) - lit(card, one))),
   }, "Whole document"));
   return card;
 }
+
+const lit = (card, { row }) => card.querySelector(`mark.lit[data-rows~="${row}"]`) !== null;
 
 /** The passage once it is here; until then, and if it never comes, the quotes alone. */
 function fill(box, chunkId, rows, relevance) {
