@@ -1,99 +1,125 @@
-"""List, show and delete the stored documents, and show their files and single chunks."""
+"""Add, list, show, ingest again and delete the stored documents, and show one chunk of them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sized
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sized
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import anyio
+import fastapi
+import orjson
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import Response, StreamingResponse
 from langchain_core.documents import Document
-from pydantic import Field
 
-from app.api.errors import error_response
-from app.api.ingest import PATH, DocumentId, find_original, path_id, require_writer
-from app.api.schemas import WireModel
-from app.ingest.documents import MAX_ID_CHARS
-from app.ingest.loaders.table import MAX_FILE_BYTES
-from app.ingest.manifest import find_originals
+from app.api.errors import error_response, failure_body, require_media_type
+from app.api.middleware import require_writer
+from app.api.schemas import DeletedDocument, DocumentList, DocumentText, StoredChunk, StoredDocument
+from app.ingest.documents import MAX_ID_CHARS, IngestReport
+from app.ingest.find import FoundFile
+from app.ingest.loaders.table import LOADERS
+from app.ingest.manifest import IngestManifest, find_originals
+from app.ingest.pipeline import Found, ingest_found
+from app.ingest.run import OnProgress, Progress
+from app.ingest.sink import Sink
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
+from graph.errors import InvalidInput, RAGError
 from graph.state import Chunk
+from graph.steps import failure_of
 
+PATH = "/api/v1/documents"
+MAX_UPLOAD = 32 * 1024 * 1024
+"""Largest file in bytes; it is held in memory while it arrives."""
+MAX_NAME_BYTES = 200  # of a file name in UTF-8; file systems allow 255
 MAX_ROWS = 1_000
 """Most documents of a list, and most chunks of a document, in one response."""
 BATCH = 500  # chunks of one call to the store
 
-PDF, PDF_TYPE = ".pdf", "application/pdf"
-PDF_HEADERS = {
-    # No "sandbox": browsers refuse to open their PDF viewer in one.
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "private, no-cache",
+MEDIA_TYPE = "application/octet-stream"
+"""The one content type taken. No form and no plain link can send it, so no other site's page can ingest here."""
+PROGRESS_TYPE = "application/x-ndjson"
+"""The ``Accept`` of a caller who wants a line per progress, ``{"chunks","chunksFound"}``, before the report."""
+SUFFIXES = ", ".join(sorted(LOADERS))
+UPLOAD: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
 }
+NO_BODY: dict[str, Any] = {"requestBody": {"content": {MEDIA_TYPE: {"schema": {"type": "string", "maxLength": 0}}}}}
+Work = Callable[[OnProgress | None], Awaitable[IngestReport]]
 
-ChunkId = Annotated[str, path_id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
+
+def _id(alias: str, longest: int, example: str) -> Any:
+    return fastapi.Path(
+        alias=alias, min_length=1, max_length=longest, description="percent-encoded", examples=[example]
+    )
+
+
+DocumentId = Annotated[str, _id("documentId", MAX_ID_CHARS, "safety_manual.pdf")]
+ChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
 Offset = Annotated[int, Query(ge=0, description="how many to skip", examples=[0])]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="most to return", examples=[100])]
 
 
-class StoredChunk(WireModel):
-    """A chunk as it is stored. ``start`` and ``end`` of an evidence row count code points of ``text``."""
+def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) -> APIRouter:
+    """Return the two routes that ingest; *collection* is the folder that holds the manifest, *keys* were checked."""
+    router = APIRouter(tags=["documents"])
+    writing = asyncio.Lock()
 
-    chunk_id: str = Field(examples=["safety_manual.pdf#3"])
-    document_id: str = Field(examples=["safety_manual.pdf"])
-    title: str = Field(examples=["Safety Manual"])
-    text: str
-    url: str | None
-    chapter: str | None
-    section: str | None
-    page: int | None = Field(description="1-based")
+    async def ingest(
+        root: Path, file: FoundFile, on_progress: OnProgress | None, manifest: IngestManifest | None = None
+    ) -> IngestReport:
+        async def found() -> AsyncGenerator[Found]:
+            yield root, file
 
+        async with writing:
+            report = await ingest_found(sink, found(), 1, manifest=manifest, on_progress=on_progress)
+        if report.skipped and not report.added + report.changed + report.unchanged:
+            raise InvalidInput(f"{file.source} was not ingested: {report.skipped[0].reason}.", "body")
+        return report
 
-class StoredDocument(WireModel):
-    """One document of the list."""
+    @router.post(PATH, response_model=IngestReport, openapi_extra=UPLOAD)
+    async def upload(
+        request: Request,
+        name: Annotated[str, Query(description=f"file name; it ends in one of {SUFFIXES}", examples=["handbook.md"])],
+    ) -> Response | IngestReport:
+        """Ingest one document, in any format that `garden ingest` reads; one at a time."""
+        require_writer(request, keys)
+        check_name(name)
+        require_media_type(request, MEDIA_TYPE)
+        content = await request.body()
+        if not content:
+            raise InvalidInput("The file is empty.", "body")
 
-    id: str = Field(examples=["handbook.md"])
-    title: str = Field(examples=["Handbook"])
-    chunks: int
-    ingested_at: str | None = Field(description="UTC, ISO 8601", examples=["2026-11-23T09:30:00+00:00"])
-    has_file: bool = Field(description="whether the file it was ingested from can be read again")
+        async def work(on_progress: OnProgress | None) -> IngestReport:
+            folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="garden-upload-")
+            try:
+                path = Path(folder.name, name)
+                await asyncio.to_thread(path.write_bytes, content)
+                return await ingest(path, FoundFile(path, name), on_progress)
+            finally:
+                await asyncio.to_thread(folder.cleanup)
 
+        return await _response(request, work)
 
-class DocumentList(WireModel):
-    """Documents in the order of their ids; ``total`` counts all that are stored."""
+    @router.post(PATH + "/{documentId:path}", response_model=IngestReport, openapi_extra=NO_BODY)
+    async def ingest_again(request: Request, document_id: DocumentId) -> Response | IngestReport:
+        """Ingest the file of a stored document again, as `garden ingest` does; only a file that it has ingested."""
+        require_writer(request, keys)
+        require_media_type(request, MEDIA_TYPE)
+        original = await find_original(store, collection, document_id)
+        if original is None:
+            return error_response(404, "There is no file of this document that can be read again.")
+        manifest = IngestManifest(collection, [original[0]])
+        return await _response(request, lambda on_progress: ingest(*original, on_progress, manifest))
 
-    documents: list[StoredDocument]
-    total: int
-
-
-class DocumentText(WireModel):
-    """A document's chunks in their order, from the one at ``offset``; ``total`` counts all of them."""
-
-    id: str
-    title: str
-    total: int
-    offset: int
-    has_file: bool
-    chunks: list[StoredChunk]
-
-
-class DeletedDocument(WireModel):
-    """What was deleted."""
-
-    id: str
-    chunks: int
+    return router
 
 
 def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
-    """Return the routes below ``/api/v1/documents``, ``/api/v1/files`` and ``/api/v1/chunks``.
-
-    *collection* is the folder with the manifest; *keys* were checked before.
-    """
+    """Return the other routes below ``/api/v1/documents`` and ``/api/v1/chunks``; arguments as for the two above."""
     router = APIRouter(tags=["documents"])
 
     @router.get(PATH)
@@ -124,32 +150,14 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
         if position is not None:
             offset = max(0, min(position - limit // 2, len(chunks) - limit))
         shown = [StoredChunk.model_validate(chunk) for chunk in chunks[offset : offset + limit]]
+        known: dict[str, Any] = {
+            "id": document_id,
+            "title": chunks[0].title or document_id,
+            "total": len(chunks),
+            "offset": offset,
+        }
         has_file = await find_original(store, collection, document_id) is not None
-        title = chunks[0].title or document_id
-        return DocumentText(
-            id=document_id, title=title, total=len(chunks), offset=offset, has_file=has_file, chunks=shown
-        )
-
-    @router.get(
-        "/api/v1/files/{documentId:path}", response_class=FileResponse, responses={200: {"content": {PDF_TYPE: {}}}}
-    )
-    async def file(document_id: DocumentId) -> Response:
-        """Return the PDF that a stored document was ingested from, as the file is now."""
-        original = await find_original(store, collection, document_id)
-        if original and original[1].path.suffix.lower() == PDF:
-            status = await asyncio.to_thread(original[1].path.stat)
-            if status.st_size <= MAX_FILE_BYTES:
-                name = original[1].path.name
-                return FileResponse(
-                    original[1].path,
-                    200,
-                    PDF_HEADERS,
-                    PDF_TYPE,
-                    filename=name,
-                    stat_result=status,
-                    content_disposition_type="inline",
-                )
-        return error_response(404, "There is no PDF of this document that can be read.")
+        return DocumentText(**known, has_file=has_file, chunks=shown)
 
     @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)
     async def delete(request: Request, document_id: DocumentId) -> DeletedDocument | Response:
@@ -168,6 +176,44 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
         return StoredChunk.model_validate(_chunk(found[0])) if found else error_response(404, "No chunk has this id.")
 
     return router
+
+
+def check_name(name: str) -> None:
+    """Raise ``InvalidInput`` unless *name* is a plain file name with a known suffix."""
+    if not name.strip() or name.startswith(".") or any(sign in name for sign in "/\\") or not name.isprintable():
+        raise InvalidInput("The name must be a plain file name, without folders.", "name")
+    if len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
+        raise InvalidInput(f"The name must be at most {MAX_NAME_BYTES} bytes long.", "name")
+    if Path(name).suffix.lower() not in LOADERS:
+        raise InvalidInput(f"The name must end in one of {SUFFIXES}.", "name")
+
+
+async def find_original(store: ChunkStore, collection: Path, document_id: str) -> tuple[Path, FoundFile] | None:
+    """Return the ingested path and the file of a stored document, if that can be read again."""
+    hashes = (await store.achunk_hashes(document_id)).values()
+    return (await asyncio.to_thread(find_originals, collection, {document_id: hashes})).get(document_id)
+
+
+async def _response(request: Request, work: Work) -> Response | IngestReport:
+    if PROGRESS_TYPE in request.headers.get("accept", ""):
+        return StreamingResponse(_lines(work), media_type=PROGRESS_TYPE)
+    return await work(None)
+
+
+async def _lines(work: Work) -> AsyncGenerator[bytes]:
+    """Yield each progress, then the report or the error body. The work is finished also when the client leaves."""
+    progress: asyncio.Queue[Progress | None] = asyncio.Queue()
+    working = asyncio.ensure_future(work(progress.put_nowait))
+    working.add_done_callback(lambda _: progress.put_nowait(None))
+    try:
+        while done := await progress.get():
+            yield orjson.dumps({"chunks": done.chunks, "chunksFound": done.chunks_found}) + b"\n"
+        yield working.result().model_dump_json().encode()
+    except RAGError as error:
+        yield orjson.dumps(failure_body(failure_of(error)))
+    finally:
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([working])
 
 
 def _chunk(stored: Document) -> Chunk:

@@ -14,11 +14,10 @@ from starlette.requests import ClientDisconnect
 
 from app.api import errors
 from app.api.conversations import conversation_routes
-from app.api.documents import document_routes
+from app.api.documents import MAX_UPLOAD, document_routes, ingest_routes
+from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
 from app.api.health import health_routes
-from app.api.ingest import MAX_UPLOAD, ingest_routes
-from app.api.ingest import PATH as UPLOAD
 from app.api.langserve import rag_routes
 from app.api.metrics import Metrics, metrics_routes
 from app.api.middleware import ApiKeys, BodyLimit, Defects, Refusals
@@ -76,10 +75,10 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),
+        page_routes(container.store, api_keys, collection),
         ingest_routes(container.store, container.sink, api_keys, collection),
         document_routes(container.store, api_keys, collection),
         feedback_routes(settings.data_dir, settings.max_query_chars),
-        page_routes(container.store, api_keys),
         health_routes(container.health),
         metrics_routes(Metrics(container)),
     ):

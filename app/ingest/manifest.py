@@ -83,7 +83,6 @@ def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> d
     return {
         document_id: (Path(root), file)
         for root, held in _read(collection).items()
-        if "://" not in root
         for document_id in held.keys() & stored.keys()
         if held[document_id] in stored[document_id] and (file := find_file(Path(root), document_id))
     }
