@@ -4,9 +4,11 @@ import { byId, drawing, el } from "./dom.js";
 import { measure, position } from "./passage.js";
 import { json } from "./service.js";
 
+const CLOSE = 0.5; // relevance of a passage that may be about the question
+
 const DECLINED = {
-  no_relevant_chunks: "Nothing was found that is about this question.",
-  low_confidence: "Something close was found, but nothing that answers it surely enough to be quoted.",
+  no_relevant_chunks: "Nothing found that is about this question.",
+  low_confidence: "Not sure: something close was found, but nothing that answers it surely enough to be quoted.",
   no_citations: "None of it could be traced to a sentence of the documents.",
 };
 
@@ -30,8 +32,9 @@ export function clearNotice() {
 export function declined(outcome, answer, closest, mayUpload) {
   const tips = ["Use the words the documents would use.", "Ask one thing at a time."];
   tips.push(mayUpload ? "Add the documents that hold the answer." : "Add the documents that hold the answer: garden ingest.");
+  const close = closest.some((one) => one.relevance >= CLOSE);
   put("declined", "status", sprout(), answer, [
-    el("p", {}, DECLINED[outcome] ?? "No answer was found that could be verified."),
+    el("p", {}, DECLINED[outcome === "no_relevant_chunks" && close ? "low_confidence" : outcome] ?? "No answer was found that could be verified."),
     el("p", { class: "try" }, "What may help:"),
     el("ul", {}, ...tips.map((tip) => el("li", {}, tip))),
     ...(closest.length ? [el("p", { class: "try" }, "The closest passages:"), el("ul", { class: "closest" }, ...closest.map(passage))] : []),
