@@ -1,47 +1,54 @@
-"""Add, list, show and delete the stored documents, and show one chunk of them."""
+"""Add, list, show, ingest again and delete the stored documents, and show one chunk of them."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sized
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sized
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
+import anyio
 import fastapi
-from fastapi import APIRouter, HTTPException, Query, Request
-from fastapi.responses import Response
+import orjson
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response, StreamingResponse
 from langchain_core.documents import Document
-from pydantic import Field
 
-from app.api.errors import error_response
-from app.api.middleware import is_loopback
-from app.api.schemas import WireModel
+from app.api.errors import error_response, failure_body, require_media_type
+from app.api.middleware import require_writer
+from app.api.schemas import DeletedDocument, DocumentList, DocumentText, StoredChunk, StoredDocument
 from app.ingest.documents import MAX_ID_CHARS, IngestReport
+from app.ingest.find import FoundFile
 from app.ingest.loaders.table import LOADERS
-from app.ingest.pipeline import ingest_into
+from app.ingest.manifest import IngestManifest, find_originals
+from app.ingest.pipeline import Found, ingest_found
+from app.ingest.run import OnProgress, Progress
 from app.ingest.sink import Sink
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
-from graph.errors import InvalidInput
+from graph.errors import InvalidInput, RAGError
 from graph.state import Chunk
+from graph.steps import failure_of
 
 PATH = "/api/v1/documents"
 MAX_UPLOAD = 32 * 1024 * 1024
 """Largest file in bytes; it is held in memory while it arrives."""
-MAX_NAME_BYTES = 200
-"""Longest file name in UTF-8; file systems allow 255."""
+MAX_NAME_BYTES = 200  # of a file name in UTF-8; file systems allow 255
 MAX_ROWS = 1_000
 """Most documents of a list, and most chunks of a document, in one response."""
 BATCH = 500  # chunks of one call to the store
 
 MEDIA_TYPE = "application/octet-stream"
-"""The one content type taken. No form and no plain link can send it, so no other site's page can upload here."""
+"""The one content type taken. No form and no plain link can send it, so no other site's page can ingest here."""
+PROGRESS_TYPE = "application/x-ndjson"
+"""The ``Accept`` of a caller who wants a line per progress, ``{"chunks","chunksFound"}``, before the report."""
 SUFFIXES = ", ".join(sorted(LOADERS))
 UPLOAD: dict[str, Any] = {
     "requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
 }
+NO_BODY: dict[str, Any] = {"requestBody": {"content": {MEDIA_TYPE: {"schema": {"type": "string", "maxLength": 0}}}}}
+Work = Callable[[OnProgress | None], Awaitable[IngestReport]]
 
 
 def _id(alias: str, longest: int, example: str) -> Any:
@@ -50,87 +57,80 @@ def _id(alias: str, longest: int, example: str) -> Any:
     )
 
 
-DocumentId = Annotated[str, _id("documentId", MAX_ID_CHARS, "handbook.md")]
+DocumentId = Annotated[str, _id("documentId", MAX_ID_CHARS, "safety_manual.pdf")]
 ChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
 Offset = Annotated[int, Query(ge=0, description="how many to skip", examples=[0])]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="most to return", examples=[100])]
 
 
-class StoredChunk(WireModel):
-    """A chunk as it is stored. ``start`` and ``end`` of an evidence row count code points of ``text``."""
-
-    chunk_id: str = Field(examples=["safety_manual.pdf#3"])
-    document_id: str = Field(examples=["safety_manual.pdf"])
-    title: str = Field(examples=["Safety Manual"])
-    text: str
-    url: str | None
-    chapter: str | None
-    section: str | None
-    page: int | None = Field(description="1-based")
-
-
-class StoredDocument(WireModel):
-    """One document of the list."""
-
-    id: str = Field(examples=["handbook.md"])
-    title: str = Field(examples=["Handbook"])
-    chunks: int
-
-
-class DocumentList(WireModel):
-    """Documents in the order of their ids; ``total`` counts all that are stored."""
-
-    documents: list[StoredDocument]
-    total: int
-
-
-class DocumentText(WireModel):
-    """A document's chunks in their order, from the one at ``offset``; ``total`` counts all of them."""
-
-    id: str
-    title: str
-    total: int
-    offset: int
-    chunks: list[StoredChunk]
-
-
-class DeletedDocument(WireModel):
-    """What was deleted."""
-
-    id: str
-    chunks: int
-
-
-def document_routes(store: ChunkStore, sink: Sink, keys: Sized) -> APIRouter:
-    """Return the routes below ``/api/v1/documents`` and ``/api/v1/chunks``; *keys* were checked before."""
+def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) -> APIRouter:
+    """Return the two routes that ingest; *collection* is the folder that holds the manifest, *keys* were checked."""
     router = APIRouter(tags=["documents"])
     writing = asyncio.Lock()
 
-    @router.post(PATH, openapi_extra=UPLOAD)
+    async def ingest(
+        root: Path, file: FoundFile, on_progress: OnProgress | None, manifest: IngestManifest | None = None
+    ) -> IngestReport:
+        async def found() -> AsyncGenerator[Found]:
+            yield root, file
+
+        async with writing:
+            report = await ingest_found(sink, found(), 1, manifest=manifest, on_progress=on_progress)
+        if report.skipped and not report.added + report.changed + report.unchanged:
+            raise InvalidInput(f"{file.source} was not ingested: {report.skipped[0].reason}.", "body")
+        return report
+
+    @router.post(PATH, response_model=IngestReport, openapi_extra=UPLOAD)
     async def upload(
         request: Request,
         name: Annotated[str, Query(description=f"file name; it ends in one of {SUFFIXES}", examples=["handbook.md"])],
-    ) -> IngestReport:
+    ) -> Response | IngestReport:
         """Ingest one document, in any format that `garden ingest` reads; one at a time."""
         require_writer(request, keys)
         check_name(name)
-        if request.headers.get("content-type", "").split(";")[0].strip().lower() != MEDIA_TYPE:
-            raise InvalidInput(f"Content-Type must be {MEDIA_TYPE}.", "Content-Type")
+        require_media_type(request, MEDIA_TYPE)
         content = await request.body()
         if not content:
             raise InvalidInput("The file is empty.", "body")
-        async with writing:
-            report = await _ingest(sink, name, content)
-        if report.skipped and not report.added + report.changed + report.unchanged:
-            raise InvalidInput(f"{name} was not ingested: {report.skipped[0].reason}.", "body")
-        return report
+
+        async def work(on_progress: OnProgress | None) -> IngestReport:
+            folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="garden-upload-")
+            try:
+                path = Path(folder.name, name)
+                await asyncio.to_thread(path.write_bytes, content)
+                return await ingest(path, FoundFile(path, name), on_progress)
+            finally:
+                await asyncio.to_thread(folder.cleanup)
+
+        return await _response(request, work)
+
+    @router.post(PATH + "/{documentId:path}", response_model=IngestReport, openapi_extra=NO_BODY)
+    async def ingest_again(request: Request, document_id: DocumentId) -> Response | IngestReport:
+        """Ingest the file of a stored document again, as `garden ingest` does; only a file that it has ingested."""
+        require_writer(request, keys)
+        require_media_type(request, MEDIA_TYPE)
+        original = await find_original(store, collection, document_id)
+        if original is None:
+            return error_response(404, "There is no file of this document that can be read again.")
+        manifest = IngestManifest(collection, [original[0]])
+        return await _response(request, lambda on_progress: ingest(*original, on_progress, manifest))
+
+    return router
+
+
+def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
+    """Return the other routes below ``/api/v1/documents`` and ``/api/v1/chunks``; arguments as for the two above."""
+    router = APIRouter(tags=["documents"])
 
     @router.get(PATH)
     async def documents(offset: Offset = 0, limit: Limit = MAX_ROWS) -> DocumentList:
-        """Return the stored documents with their titles and numbers of chunks."""
-        found = sorted((await store.asummaries()).items())
-        rows = [StoredDocument(id=one, title=title, chunks=chunks) for one, (title, chunks) in found if one]
-        return DocumentList(documents=rows[offset : offset + limit], total=len(rows))
+        """Return the stored documents with their titles, numbers of chunks and times of ingest."""
+        found = sorted((one, its) for one, its in (await store.asummaries()).items() if one)
+        shown = dict(found[offset : offset + limit])
+        hashes = {one: (its.content_hash,) for one, its in shown.items()}
+        files = await asyncio.to_thread(find_originals, collection, hashes)
+        rows = [StoredDocument(id=one, **its._asdict(), has_file=one in files) for one, its in shown.items()]
+        return DocumentList(documents=rows, total=len(found))
 
     @router.get(PATH + "/{documentId:path}", response_model=DocumentText)
     async def document(
@@ -150,8 +150,14 @@ def document_routes(store: ChunkStore, sink: Sink, keys: Sized) -> APIRouter:
         if position is not None:
             offset = max(0, min(position - limit // 2, len(chunks) - limit))
         shown = [StoredChunk.model_validate(chunk) for chunk in chunks[offset : offset + limit]]
-        title = chunks[0].title or document_id
-        return DocumentText(id=document_id, title=title, total=len(chunks), offset=offset, chunks=shown)
+        known: dict[str, Any] = {
+            "id": document_id,
+            "title": chunks[0].title or document_id,
+            "total": len(chunks),
+            "offset": offset,
+        }
+        has_file = await find_original(store, collection, document_id) is not None
+        return DocumentText(**known, has_file=has_file, chunks=shown)
 
     @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)
     async def delete(request: Request, document_id: DocumentId) -> DeletedDocument | Response:
@@ -172,22 +178,6 @@ def document_routes(store: ChunkStore, sink: Sink, keys: Sized) -> APIRouter:
     return router
 
 
-def may_write(request: Request, keys: Sized) -> bool:
-    """Tell whether this request may add and delete documents.
-
-    With keys, the middleware has checked one. Without, the caller must be on this machine and address it by one of its
-    own names, so that a foreign name that resolves to loopback does not do.
-    """
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    return bool(keys) or (is_loopback(request.client.host if request.client else None) and is_loopback(host))
-
-
-def require_writer(request: Request, keys: Sized) -> None:
-    """Raise ``HTTPException`` 403 unless this request may add and delete documents."""
-    if not may_write(request, keys):
-        raise HTTPException(403, "Documents are added and deleted from this machine only, unless API_KEYS is set.")
-
-
 def check_name(name: str) -> None:
     """Raise ``InvalidInput`` unless *name* is a plain file name with a known suffix."""
     if not name.strip() or name.startswith(".") or any(sign in name for sign in "/\\") or not name.isprintable():
@@ -198,15 +188,32 @@ def check_name(name: str) -> None:
         raise InvalidInput(f"The name must end in one of {SUFFIXES}.", "name")
 
 
-async def _ingest(sink: Sink, name: str, content: bytes) -> IngestReport:
-    """Ingest *content* from a temporary file of its own name, as ``garden ingest FILE`` does."""
-    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="garden-upload-")
+async def find_original(store: ChunkStore, collection: Path, document_id: str) -> tuple[Path, FoundFile] | None:
+    """Return the ingested path and the file of a stored document, if that can be read again."""
+    hashes = (await store.achunk_hashes(document_id)).values()
+    return (await asyncio.to_thread(find_originals, collection, {document_id: hashes})).get(document_id)
+
+
+async def _response(request: Request, work: Work) -> Response | IngestReport:
+    if PROGRESS_TYPE in request.headers.get("accept", ""):
+        return StreamingResponse(_lines(work), media_type=PROGRESS_TYPE)
+    return await work(None)
+
+
+async def _lines(work: Work) -> AsyncGenerator[bytes]:
+    """Yield each progress, then the report or the error body. The work is finished also when the client leaves."""
+    progress: asyncio.Queue[Progress | None] = asyncio.Queue()
+    working = asyncio.ensure_future(work(progress.put_nowait))
+    working.add_done_callback(lambda _: progress.put_nowait(None))
     try:
-        path = Path(folder.name, name)
-        await asyncio.to_thread(path.write_bytes, content)
-        return await ingest_into(sink, [path])
+        while done := await progress.get():
+            yield orjson.dumps({"chunks": done.chunks, "chunksFound": done.chunks_found}) + b"\n"
+        yield working.result().model_dump_json().encode()
+    except RAGError as error:
+        yield orjson.dumps(failure_body(failure_of(error)))
     finally:
-        await asyncio.to_thread(folder.cleanup)
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([working])
 
 
 def _chunk(stored: Document) -> Chunk:

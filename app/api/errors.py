@@ -82,14 +82,14 @@ def error_response(status: int, message: str, headers: dict[str, str] | None = N
     return JSON({"error": code, "message": message, "details": details}, status, headers)
 
 
-def require_json(request: Request) -> None:
-    """Raise ``InvalidInput`` unless the content type is JSON.
+def require_media_type(request: Request, expected: str = "application/json") -> None:
+    """Raise ``InvalidInput`` unless the content type is the expected one.
 
-    A page of another origin may send forms and plain text without a preflight request, but not JSON.
+    A page of another origin may send forms and plain text without a preflight request, but nothing else.
     """
     media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if media_type != "application/json":
-        raise InvalidInput("Content-Type must be application/json.", "Content-Type")
+    if media_type != expected:
+        raise InvalidInput(f"Content-Type must be {expected}.", "Content-Type")
 
 
 async def on_http_exception(_: Request, error: Exception) -> Response:

@@ -24,7 +24,7 @@ from langchain_core.runnables.utils import AddableDict
 from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
-from app.api.errors import BY_OUTCOME, AnswerFailed, require_json
+from app.api.errors import BY_OUTCOME, AnswerFailed, require_media_type
 from app.api.query import in_own_task, sse, unless_gone
 from app.api.run_log import run_log
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
@@ -164,7 +164,7 @@ async def checked(request: Request) -> dict[str, Any]:
         if request.path_params.get("file_path") not in (None, "", *FILES):
             raise HTTPException(404)
         return {}
-    require_json(request)
+    require_media_type(request)
     endpoint = request.url.path.rpartition("/")[2]
     if endpoint in ("invoke", "batch"):
         request_var.set(request)

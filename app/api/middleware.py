@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -172,6 +174,22 @@ class BodyLimit:
 def is_loopback(address: str | None) -> bool:
     """Tell whether an IP address or ``localhost`` is of this machine."""
     return address == "localhost" or (_is_address(address or "") and ip_address(address or "").is_loopback)
+
+
+def may_write(request: Request, keys: Sized) -> bool:
+    """Tell whether this request may add and delete documents.
+
+    With keys, the middleware has checked one. Without, the caller must be on this machine and address it by one of its
+    own names, so that a foreign name that resolves to loopback does not do.
+    """
+    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
+    return bool(keys) or (is_loopback(request.client.host if request.client else None) and is_loopback(host))
+
+
+def require_writer(request: Request, keys: Sized) -> None:
+    """Raise ``HTTPException`` 403 unless this request may add and delete documents."""
+    if not may_write(request, keys):
+        raise HTTPException(403, "Documents are added and deleted from this machine only, unless API_KEYS is set.")
 
 
 def _is_address(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Serve the page for people: its files, and what it may offer to its reader."""
+"""Serve the page for people: its files, what it may offer to its reader, and the PDFs that it links to."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
-from app.api.documents import MAX_UPLOAD, may_write
+from app.api.documents import MAX_UPLOAD, DocumentId, find_original
+from app.api.errors import error_response
+from app.api.middleware import may_write
 from app.api.schemas import WireModel
 from app.ingest.loaders.table import LOADERS
 from app.ingest.samples import sample_folder, sample_paths
 from app.providers.stores.hybrid import ChunkStore
 
+PDF = "application/pdf"
 FOLDER = Path(__file__).with_name("page")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -51,8 +54,8 @@ class Offer(WireModel):
     suffixes: list[str]
 
 
-def page_routes(store: ChunkStore, keys: Sized) -> APIRouter:
-    """Return ``/`` and ``GET /api/v1/page``; ``PageFiles`` serves the rest under ``/page``."""
+def page_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
+    """Return ``/``, ``GET /api/v1/page`` and ``GET /api/v1/files``; ``PageFiles`` serves the rest under ``/page``."""
     router = APIRouter(tags=["page"])
     samples = sample_folder()
     questions: list[str] = orjson.loads((samples / "examples.json").read_bytes())
@@ -73,5 +76,14 @@ def page_routes(store: ChunkStore, keys: Sized) -> APIRouter:
             max_upload_bytes=MAX_UPLOAD,
             suffixes=sorted(LOADERS),
         )
+
+    @router.get("/api/v1/files/{documentId:path}", response_class=FileResponse, responses={200: {"content": {PDF: {}}}})
+    async def file(document_id: DocumentId) -> Response:
+        """Return the PDF that a stored document was ingested from, as the file is now."""
+        original = await find_original(store, collection, document_id)
+        if original is None or original[1].path.suffix.lower() != ".pdf":
+            return error_response(404, "There is no PDF of this document that can be read.")
+        # No "sandbox" in the policy: browsers refuse to open their PDF viewer in one.
+        return FileResponse(original[1].path, headers=HEADERS, media_type=PDF)
 
     return router

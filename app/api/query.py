@@ -14,7 +14,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sse_starlette import EventSourceResponse
 
-from app.api.errors import JSON, ClientGone, failure_response, require_json
+from app.api.errors import JSON, ClientGone, failure_response, require_media_type
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import QueryService
 from graph.errors import InvalidInput
@@ -79,7 +79,7 @@ async def stream_response(
 
 async def read_fields(request: Request, source: str | None) -> dict[str, Any]:
     """Return the known members of the JSON body, and *source*. Raises ``InvalidInput``."""
-    require_json(request)
+    require_media_type(request)
     try:
         body = orjson.loads(await request.body())
     except orjson.JSONDecodeError:

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from app.api import errors
 from app.api.conversations import conversation_routes
-from app.api.documents import MAX_UPLOAD, document_routes
+from app.api.documents import MAX_UPLOAD, document_routes, ingest_routes
 from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
 from app.api.health import health_routes
@@ -50,6 +50,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     *api_keys* are those of the settings, unless given.
     """
     settings, service = container.settings, container.service
+    collection = settings.data_dir / settings.vector_store_collection
     api_keys = ApiKeys(settings.keys) if api_keys is None else api_keys
 
     @asynccontextmanager
@@ -74,9 +75,10 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),
-        document_routes(container.store, container.sink, api_keys),
+        page_routes(container.store, api_keys, collection),
+        ingest_routes(container.store, container.sink, api_keys, collection),
+        document_routes(container.store, api_keys, collection),
         feedback_routes(settings.data_dir, settings.max_query_chars),
-        page_routes(container.store, api_keys),
         health_routes(container.health),
         metrics_routes(Metrics(container)),
     ):

@@ -104,8 +104,9 @@ async def ingest_samples_if_empty(container: AppContainer, folder: Path | None =
     if not await container.store.acount():
         paths = await asyncio.to_thread(sample_paths, folder)
         _record_sources(container.settings, paths)
+        manifest = IngestManifest(_folder(container.settings, tasks=False), paths)
         with file_progress() as on_progress:
-            _print_summary(await ingest_into(container.sink, paths, on_progress=on_progress))
+            _print_summary(await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress))
 
 
 def _record_sources(settings: Settings, paths: Sequence[Path], *, tasks: bool = False) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.ingest.documents import SkippedFile
 from app.ingest.loaders.outline import one_line
-from app.ingest.loaders.table import LOADERS, ROWS
+from app.ingest.loaders.table import FORMATS, LOADERS, MAX_FILE_BYTES, ROWS
 from graph.errors import InvalidInput
 
 MAX_SHOWN_CHARS = 100
@@ -56,6 +56,16 @@ def find_files(paths: Iterable[Path]) -> Iterator[FoundFile | SkippedFile]:
             yield SkippedFile(path=name, reason=f"no loader reads {root.suffix or 'such a file'}")
         else:
             yield FoundFile(root, name) if root.is_file() else SkippedFile(path=name, reason=NO_FILE)
+
+
+def find_file(root: Path, source: str) -> FoundFile | None:
+    """Return the file that ``find_files`` names ``source`` below ``root``; None for one that it leaves out."""
+    path = (root if os.path.isdir(root) else root.parent) / source  # noqa: PTH112 - no errors
+    if not os.path.isfile(path) or path.suffix.lower() not in FORMATS or path.stat().st_size > MAX_FILE_BYTES:  # noqa: PTH113 - no errors
+        return None
+    hidden = any(part.startswith(".") for part in Path(source).parts)
+    inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+    return FoundFile(path, source) if inside and not hidden else None
 
 
 def _name(path: Path) -> str:

@@ -20,6 +20,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from app.ingest.find import FoundFile, find_file
+
 MANIFEST_FILE, LOCK_FILE = "ingested.json", "ingested.lock"
 LOCK_SECONDS = 30.0
 VERSION = 1
@@ -71,6 +73,19 @@ class IngestManifest:
 def read_sources(collection: Path) -> list[Path]:
     """Return the files and folders that a collection was filled from."""
     return [Path(path) for path in _read(collection) if "://" not in path]
+
+
+def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> dict[str, tuple[Path, FoundFile]]:
+    """Return document id → ingested path and file, for those whose file can be read again.
+
+    *stored* is document id → content hashes. A document with another hash than the path's came from elsewhere since.
+    """
+    return {
+        document_id: (Path(root), file)
+        for root, held in _read(collection).items()
+        for document_id in held.keys() & stored.keys()
+        if held[document_id] in stored[document_id] and (file := find_file(Path(root), document_id))
+    }
 
 
 def note_sources(collection: Path, paths: Iterable[Path]) -> None:

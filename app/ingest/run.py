@@ -20,12 +20,13 @@ REMOVE_TOGETHER = 200
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: files read of all found, documents met, chunks written."""
+    """How far an ingest is: files read of all found, documents met, chunks written of those to be written so far."""
 
     files_read: int
     files: int
     documents: int
     chunks: int
+    chunks_found: int
 
 
 OnProgress = Callable[[Progress], None]
@@ -47,6 +48,7 @@ class IngestRun:
         self._sink = sink
         self._manifest = manifest
         self._on_progress = on_progress
+        self._chunks_found = 0
         self._counts = {"added": 0, "changed": 0, "unchanged": 0, "chunks": 0}
         self._skipped: list[SkippedFile] = []
         self._model_name = ""
@@ -92,6 +94,7 @@ class IngestRun:
                 else:
                     waiting[item.document_id] = item
                     chunks += len(item.chunks)
+                    self._chunks_found += len(item.chunks)
             if chunks >= BATCH_CHUNKS:
                 await self._store(waiting)
                 waiting, chunks = {}, 0
@@ -159,7 +162,8 @@ class IngestRun:
     def _report_progress(self) -> None:
         if self._on_progress:
             documents = self._counts["added"] + self._counts["changed"] + self._counts["unchanged"]
-            self._on_progress(Progress(self.files_read, self._files, documents, self._counts["chunks"]))
+            chunks = self._counts["chunks"], self._chunks_found
+            self._on_progress(Progress(self.files_read, self._files, documents, *chunks))
 
 
 def _numbered(chunk_id: str) -> str | None:

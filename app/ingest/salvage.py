@@ -21,7 +21,7 @@ from app.providers.stores.payloads import chunk_index_of
 
 _OF_CHUNK = TextChunk.model_fields.keys()
 _OF_DOCUMENT = DocumentInfo.model_fields.keys() - {"metadata"}
-_OWN = {*_OF_CHUNK, *_OF_DOCUMENT, "content_hash"}
+_OWN = {*_OF_CHUNK, *_OF_DOCUMENT, "content_hash", "ingested_at"}
 
 
 def salvage(file: Path, model_name: str, known: Container[str]) -> tuple[list[SplitDocument], list[str]]:

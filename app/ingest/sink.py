@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app.ingest.documents import TextChunk
@@ -147,5 +148,6 @@ def _metadata(part: Part, chunk: TextChunk) -> dict[str, Any]:
         "chunk_index": chunk.chunk_index,
         "source": document.source,
         "content_hash": part_hash(part.content_hash),
+        "ingested_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "spans": [list(span) for span in chunk.spans],
     }

@@ -155,16 +155,22 @@ class VectorStoreKit:
         await store.aprobe()
 
     async def test_each_document_has_its_title_and_the_number_of_its_chunks(self, store: Any) -> None:
-        """The title of its first chunk, its id without one; counts follow what is stored and deleted."""
+        """Title, hash and time of its first chunk, its id without a title; counts follow what is stored and deleted."""
         assert await store.asummaries() == {}
         await store.aupsert(
-            [point("a", at, "h", title=title) for at, title in ((2, "Later"), (0, "First"), (1, "Later"))]
+            [
+                point("a", at, f"h{at}", title=title, ingested_at=f"2026-11-23T09:3{at}:00+00:00")
+                for at, title in ((2, "Later"), (0, "First"), (1, "Later"))
+            ]
         )
         await store.aupsert([point("b/ä", 0, "h", title=None), point("b/ä", 1, "h", title=None)])
-        assert await store.asummaries() == {"a": ("First", 3), "b/ä": ("b/ä", 2)}
+        assert await store.asummaries() == {
+            "a": ("First", 3, "h0", "2026-11-23T09:30:00+00:00"),
+            "b/ä": ("b/ä", 2, "h", None),
+        }
         await store.adelete_chunks(["a/0"])
         await store.adelete_documents(["b/ä"])
-        assert await store.asummaries() == {"a": ("Later", 2)}
+        assert await store.asummaries() == {"a": ("Later", 2, "h1", "2026-11-23T09:31:00+00:00")}
 
     @pytest.mark.parametrize("position", ["first", "9" * 5000, [1], {"at": 1}, 1.5])
     async def test_a_position_that_is_no_number_counts_as_the_first(self, store: Any, position: Any) -> None:

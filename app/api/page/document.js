@@ -1,30 +1,38 @@
 // A whole stored document in a dialog: its chunks in order, the quoted sentences marked and scrolled to.
-import { byId, el } from "./dom.js";
+import { byId, el, safeUrl, show } from "./dom.js";
 import { holds, passage, position } from "./passage.js";
-import { json } from "./service.js";
+import { hasKey, json, openFile } from "./service.js";
 
 const MOST = 500; // chunks shown at once, around the quoted one
 
 let latest = 0; // the newest request; an older one that arrives late is dropped
 
-/** Show a document; `rows` are the evidence rows that quote it. Esc or Close closes, and focus goes back. */
-export async function showDocument(id, title, rows = []) {
+/**
+ * Show a document at the first quote of `rows`, the evidence rows that quote it, or at the chunk `at`. Esc or Close
+ * closes, and focus goes back.
+ */
+export async function showDocument(id, title, rows = [], at = rows[0]?.chunkId) {
   const mine = (latest += 1);
   const text = byId("document-text");
   const state = byId("document-state");
   byId("document-title").textContent = title;
   text.replaceChildren();
+  show(byId("document-pdf"), false);
   state.textContent = "Loading…";
   byId("document").showModal();
   text.focus();
-  const around = rows.length ? `&around=${encodeURIComponent(rows[0].chunkId)}` : "";
+  const around = at ? `&around=${encodeURIComponent(at)}` : "";
   try {
     const found = await json(`/api/v1/documents/${encodeURIComponent(id)}?limit=${MOST}${around}`);
     if (mine !== latest) return;
     text.replaceChildren(...found.chunks.map((chunk) => part(chunk, rows)));
-    const mark = text.querySelector("mark");
-    mark?.scrollIntoView({ block: "center" });
-    state.textContent = extent(found) + (rows.length && !mark ? " The quoted sentence was replaced since." : "");
+    const mark = text.querySelector(`mark[data-rows~="${rows[0]?.row}"]`);
+    const place = found.chunks.findIndex((chunk) => chunk.chunkId === at);
+    (mark ?? text.children[place])?.scrollIntoView({ block: mark ? "center" : "start" });
+    const page = found.chunks[place]?.page;
+    state.textContent = (page ? `The ${mark ? "quoted sentence" : "passage"} is on page ${page}. ` : "") + extent(found) +
+      (rows.length && !mark ? " The quoted sentence was replaced since." : "");
+    offerPdf(found, page);
   } catch (error) {
     if (mine === latest) state.textContent = error.message;
   }
@@ -34,6 +42,21 @@ export async function showDocument(id, title, rows = []) {
 export function startDocument() {
   byId("document-close").addEventListener("click", () => byId("document").close());
   byId("document").addEventListener("close", () => { latest += 1; byId("document-text").replaceChildren(); });
+}
+
+/** The original in the browser's own viewer, at the quoted page: the service's file, or the web address it came from. */
+function offerPdf({ id, hasFile, chunks }, page) {
+  const link = byId("document-pdf");
+  const url = safeUrl(chunks[0].url);
+  const address = hasFile ? `/api/v1/files/${encodeURIComponent(id)}` : url?.split("#")[0];
+  if (!/\.pdf$/i.test(hasFile ? id : address)) return;
+  link.href = address + (page ? `#page=${page}` : "");
+  link.textContent = page ? `Open the PDF at page ${page}` : "Open the PDF";
+  link.onclick = hasFile && hasKey() ? (event) => {
+    event.preventDefault();
+    openFile(link.href).catch((error) => { byId("document-state").textContent = error.message; });
+  } : null;
+  show(link);
 }
 
 function part(chunk, rows) {

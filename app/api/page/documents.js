@@ -1,9 +1,12 @@
-// The stored documents: listed when the section is opened, shown whole, and deleted where that is allowed.
+// The stored documents: listed when the section is opened, shown whole; ingested again and deleted where that is allowed.
 import { showDocument } from "./document.js";
 import { byId, el, say, show } from "./dom.js";
+import { ingest, outcome } from "./ingest.js";
 import { json } from "./service.js";
 
 const MOST = 1000; // documents listed
+
+const reread = new Map(); // what became of the documents ingested again, by id
 
 let mayDelete = false;
 let asked = 0; // lists asked for: an answer that a later one overtook is not drawn
@@ -48,30 +51,49 @@ async function list() {
   state.textContent = found.total > MOST ? `The first ${MOST} of ${found.total} documents.`
     : found.total ? `${found.total} ${found.total === 1 ? "document" : "documents"}.` : "No documents to list.";
   if (at < 0) return; // else the focus was on a row, and moving a row takes it away
-  const again = rows.children[at]?.querySelector(focused.classList.contains("delete") ? ".delete" : ".link");
-  (focused.isConnected ? focused : again ?? summary()).focus();
+  const kind = ["again", "delete"].find((one) => focused.classList.contains(one)) ?? "link";
+  (focused.isConnected ? focused : rows.children[at]?.querySelector(`.${kind}`) ?? summary()).focus();
 }
 
 function row(one) {
   const made = el("li", { "data-shows": shows(one) },
-    el("button", { type: "button", class: "link", "aria-haspopup": "dialog", onclick: () => showDocument(one.id, one.title) }, one.title),
-    el("span", { class: "tag" }, one.id === one.title ? "" : `${one.id} · `, passages(one.chunks)),
+    el("div", { class: "about" },
+      el("button", { type: "button", class: "link", "aria-haspopup": "dialog", onclick: () => showDocument(one.id, one.title) }, one.title),
+      el("p", { class: "tag" }, one.id === one.title ? "" : `${one.id} · `, passages(one.chunks), ...when(one.ingestedAt)),
+      reread.has(one.id) ? el("p", { class: "state" }, reread.get(one.id)) : null),
+    mayDelete && one.hasFile ? el("button", {
+      type: "button", class: "quiet small again", "aria-label": `Ingest ${one.title} again`, onclick: () => again(one, made),
+    }, "Ingest again") : null,
     mayDelete ? el("button", {
       type: "button", class: "quiet small delete", "aria-label": `Delete ${one.title}`, onclick: () => remove(one, made),
     }, "Delete") : null);
   return made;
 }
 
-async function remove(one, made) {
-  if (made.ariaBusy === "true" || !await confirmed(one)) return;
-  made.ariaBusy = "true"; // a second press does nothing until the first one has its answer
-  made.querySelector(".state")?.remove();
+/** Read the document's file again; what became of it stands in its row. */
+async function again(one, made) {
+  if (!begin(made)) return;
+  const state = el("p", { class: "state" }, "reading its file");
+  made.querySelector(".about").append(state);
+  say(`${one.title}: reading its file`);
   try {
-    await json(`/api/v1/documents/${encodeURIComponent(one.id)}`, { method: "DELETE" });
-  } catch (error) {
+    const report = await ingest(address(one), null, (share, words) => { state.textContent = words; });
     made.ariaBusy = "false";
-    made.append(el("span", { class: "state", role: "alert" }, error.message));
-    if (error.code === "UNAUTHORIZED") wantKey(list);
+    reread.set(one.id, outcome(report));
+    say(`${one.title}: ${outcome(report)}`);
+    changed();
+  } catch (error) {
+    state.remove();
+    fail(made, error);
+  }
+}
+
+async function remove(one, made) {
+  if (made.ariaBusy === "true" || !await confirmed(one) || !begin(made)) return;
+  try {
+    await json(address(one), { method: "DELETE" });
+  } catch (error) {
+    fail(made, error);
     return;
   }
   say(`${one.title} deleted`);
@@ -79,6 +101,20 @@ async function remove(one, made) {
   if (made.contains(document.activeElement)) (next?.querySelector(".delete") ?? summary()).focus();
   made.remove();
   changed();
+}
+
+/** Mark the row as busy; a second press does nothing until the first one has its answer. */
+function begin(made) {
+  if (made.ariaBusy === "true") return false;
+  made.ariaBusy = "true";
+  made.querySelector(".state")?.remove();
+  return true;
+}
+
+function fail(made, error) {
+  made.ariaBusy = "false";
+  made.append(el("span", { class: "state bad", role: "alert" }, error.message));
+  if (error.code === "UNAUTHORIZED") wantKey(list);
 }
 
 function confirmed(one) {
@@ -93,6 +129,14 @@ function confirmed(one) {
 }
 
 // A row that shows the same is kept: a dialog opened from it gives the focus back to it.
-const shows = (one) => JSON.stringify([one.id, one.title, one.chunks, mayDelete]);
+const shows = (one) => JSON.stringify([one, mayDelete, reread.get(one.id)]);
+const address = (one) => `/api/v1/documents/${encodeURIComponent(one.id)}`;
 const summary = () => byId("documents").querySelector("summary");
+/** When it was ingested, in the reader's own time. */
+function when(moment) {
+  if (!moment || Number.isNaN(Date.parse(moment))) return [];
+  const words = new Date(moment).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  return [" · ingested ", el("time", { datetime: moment }, words)];
+}
+
 const passages = (count) => `${count} ${count === 1 ? "passage" : "passages"}`;

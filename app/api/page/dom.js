@@ -1,5 +1,7 @@
 // Elements from plain values. Text goes in as text and nothing else does, whatever a document holds.
 
+const MARGIN = 12; // pixels kept between an element and the edge it was scrolled to
+
 /** The element with that id. */
 export const byId = (id) => document.getElementById(id);
 
@@ -53,8 +55,9 @@ export function bringIntoView(element) {
 export function scrollWithin(panel, element) {
   const frame = panel.getBoundingClientRect();
   const place = element.getBoundingClientRect();
-  if (place.top < frame.top) panel.scrollTop += place.top - frame.top;
-  else if (place.bottom > frame.bottom) panel.scrollTop += place.bottom - frame.bottom;
+  const [top, bottom] = [Math.max(frame.top, 0) + MARGIN, Math.min(frame.bottom, innerHeight) - MARGIN];
+  if (place.top < top) panel.scrollTop += place.top - top;
+  else if (place.bottom > bottom) panel.scrollTop += Math.min(place.bottom - bottom, place.top - top);
 }
 
 /** The address, if it is one a reader may follow: never `javascript:` or `data:`. */

@@ -1,9 +1,14 @@
 // What is said when there is no answer. A decline is the documents' silence; a failure is a part that broke.
+import { showDocument } from "./document.js";
 import { byId, drawing, el } from "./dom.js";
+import { measure, position } from "./passage.js";
+import { json } from "./service.js";
+
+const CLOSE = 0.5; // relevance of a passage that may be about the question
 
 const DECLINED = {
-  no_relevant_chunks: "Nothing in the documents is about this question.",
-  low_confidence: "The documents touch on this, but none of them answers it surely enough to be quoted.",
+  no_relevant_chunks: "Nothing found that is about this question.",
+  low_confidence: "Not sure: something close was found, but nothing that answers it surely enough to be quoted.",
   no_citations: "None of it could be traced to a sentence of the documents.",
 };
 
@@ -27,15 +32,31 @@ export function clearNotice() {
 export function declined(outcome, answer, closest, mayUpload) {
   const tips = ["Use the words the documents would use.", "Ask one thing at a time."];
   tips.push(mayUpload ? "Add the documents that hold the answer." : "Add the documents that hold the answer: garden ingest.");
+  const close = closest.some((one) => one.relevance >= CLOSE);
   put("declined", "status", sprout(), answer, [
-    el("p", {}, DECLINED[outcome] ?? "The documents hold no answer that could be verified."),
+    el("p", {}, DECLINED[outcome === "no_relevant_chunks" && close ? "low_confidence" : outcome] ?? "No answer was found that could be verified."),
     el("p", { class: "try" }, "What may help:"),
     el("ul", {}, ...tips.map((tip) => el("li", {}, tip))),
     ...(closest.length ? [el("p", { class: "try" }, "The closest passages:"), el("ul", { class: "closest" }, ...closest.map(passage))] : []),
   ]);
 }
 
-const passage = (one) => el("li", {}, el("details", {}, el("summary", {}, one.title || one.documentId), el("p", {}, one.text)));
+/** A passage that is close, and no answer: how close, and where it stands once it is opened. */
+function passage(one) {
+  const where = el("div");
+  const name = one.title || one.documentId;
+  const whole = el("button", {
+    type: "button", class: "quiet small", "aria-haspopup": "dialog", "aria-label": `Whole document: ${name}`,
+    onclick: () => showDocument(one.documentId, name, [], one.chunkId),
+  }, "Whole document");
+  const box = el("details", {}, el("summary", {}, name), where, el("p", {}, one.text),
+    el("dl", { class: "measures" }, measure("Relevance", one.relevance, "the passage is about the question")), whole);
+  box.addEventListener("toggle", () => json(`/api/v1/chunks/${encodeURIComponent(one.chunkId)}`).then(
+    (chunk) => where.replaceChildren(position(chunk) ?? ""),
+    () => {}, // the chunk is gone since: its text stands there
+  ), { once: true });
+  return el("li", {}, box);
+}
 
 /** A part broke. `again` asks once more. */
 export function failed(error, again) {

@@ -3,6 +3,7 @@ import { el } from "./dom.js";
 
 const AROUND = 220; // characters shown on either side of the quotes before "Whole passage" is pressed
 const TO_A_SPACE = 30; // and so many more at most, to end between words
+const LEVELS = [[0.95, "very high"], [0.8, "high"], [0.5, "medium"], [0, "low"]]; // of a probability
 
 /** Chapter, section and page of a chunk as a line; null where none is known. */
 export function position(chunk) {
@@ -42,4 +43,12 @@ export function shown(text, rows, whole) {
   for (let i = 0; i < TO_A_SPACE && from > 0 && !/\s/.test(points[from - 1]); i += 1) from -= 1;
   for (let i = 0; i < TO_A_SPACE && to < points.length && !/\s/.test(points[to]); i += 1) to += 1;
   return [from, to];
+}
+
+/** A probability as a word, its figure on hover, on focus and for screen readers; null where it is not known. */
+export function measure(name, value, hint) {
+  if (typeof value !== "number") return null;
+  const word = LEVELS.find(([least]) => value >= least)[1];
+  const figure = `${Math.round(value * 100)} % likely that ${hint}`;
+  return el("div", {}, el("dt", {}, name), el("dd", { tabindex: "0" }, word, el("span", { class: "figure" }, `, ${figure}`)));
 }

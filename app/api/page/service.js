@@ -62,6 +62,18 @@ export function forgetConversation(conversation) {
   reach(`${CONVERSATIONS}/${conversation}`, { method: "DELETE" }).catch(() => {});
 }
 
+/** Open a file of the service in a new tab: no link can carry the key, so the file is fetched with it. */
+export async function openFile(address) {
+  const { pathname, hash } = new URL(address);
+  const tab = open("", "_blank");
+  try {
+    tab.location = URL.createObjectURL(await (await reach(pathname, {})).blob()) + hash;
+  } catch (error) {
+    tab.close();
+    throw error;
+  }
+}
+
 /** The error that an error body stands for. */
 export function failedBy(body, requestId, status = 0) {
   const { error = "INTERNAL_ERROR", message = "The request failed.", details = {} } = body ?? {};

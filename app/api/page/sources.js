@@ -1,10 +1,8 @@
 // The sources, once each: where it is from, how well it fits, and the quotes inside the passage they stand in.
 import { showDocument } from "./document.js";
 import { bringIntoView, byId, el, safeUrl, scrollWithin, show } from "./dom.js";
-import { holds, passage, position, shown } from "./passage.js";
+import { holds, measure, passage, position, shown } from "./passage.js";
 import { json } from "./service.js";
-
-const LEVELS = [[0.95, "very high"], [0.8, "high"], [0.5, "medium"], [0, "low"]]; // of a probability
 
 /** Write the list; the passages come as they arrive. `relevance`: chunk id to relevance, from the retrieval event. */
 export function writeSources(body, relevance) {
@@ -24,10 +22,11 @@ export function lightQuotes(rows, k, follow) {
     card.classList.toggle("lit", card.id === `source-${k}`);
   }
   const card = byId(`source-${k}`);
-  const lit = card?.querySelector("mark.lit");
   if (!card) return;
-  if (follow) bringIntoView(lit ?? card);
-  else if (matchMedia("(min-width: 60rem)").matches) scrollWithin(byId("sources"), lit ?? card);
+  const shown = card.querySelector("mark.lit") ?? card;
+  if (getComputedStyle(byId("sources")).position === "sticky") scrollWithin(byId("sources"), shown);
+  const { top, bottom } = shown.getBoundingClientRect();
+  if (follow && (top < 0 || bottom > innerHeight)) bringIntoView(shown); // the answer stays where it is, if it can
 }
 
 function source(document, k, body, relevance) {
@@ -53,10 +52,12 @@ function source(document, k, body, relevance) {
     class: "quiet small whole",
     "aria-haspopup": "dialog",
     "aria-label": `Whole document: ${name}`,
-    onclick: () => showDocument(document.id, name, rows),
+    onclick: () => showDocument(document.id, name, rows.toSorted((one, other) => lit(card, other) - lit(card, one))),
   }, "Whole document"));
   return card;
 }
+
+const lit = (card, { row }) => card.querySelector(`mark.lit[data-rows~="${row}"]`) !== null;
 
 /** The passage once it is here; until then, and if it never comes, the quotes alone. */
 function fill(box, chunkId, rows, relevance) {
@@ -84,13 +85,6 @@ function fill(box, chunkId, rows, relevance) {
     },
     () => {}, // the chunk is gone or cannot be had: the quotes stand there
   );
-}
-
-function measure(name, value, hint) {
-  if (typeof value !== "number") return null;
-  const word = LEVELS.find(([least]) => value >= least)[1];
-  const figure = `${Math.round(value * 100)} % likely that ${hint}`;
-  return el("div", { title: figure }, el("dt", {}, name), el("dd", {}, word, el("span", { class: "hidden" }, `, ${figure}`)));
 }
 
 /** Draw anew; what was lit is lit again. */

@@ -1,6 +1,6 @@
 // Documents brought by button or by drop, one after the other, each with its progress and what became of it.
 import { byId, el, say, show } from "./dom.js";
-import { Failed, failedBy, keyHeaders } from "./service.js";
+import { ingest, outcome } from "./ingest.js";
 
 let offer = { mayUpload: false, maxUploadBytes: 0, suffixes: [] };
 let queue = Promise.resolve();
@@ -28,7 +28,7 @@ export function startUploads(added, unauthorized) {
 }
 
 async function upload(file, added, unauthorized) {
-  const bar = el("progress", { max: 1, value: 0, "aria-label": `Sending ${file.name}` });
+  const bar = el("progress", { max: 1, value: 0, "aria-label": `${file.name}: sending` });
   const state = el("span", { class: "state" }, "sending");
   const row = el("li", {}, el("span", { class: "name" }, file.name), bar, state);
   byId("uploads").querySelector("ul").prepend(row);
@@ -44,9 +44,12 @@ async function upload(file, added, unauthorized) {
     return;
   }
   try {
-    const report = await send(file, (share) => {
-      if (share < 1) bar.value = share;
-      else { bar.removeAttribute("value"); state.textContent = "reading and indexing"; }
+    const report = await ingest(`/api/v1/documents?name=${encodeURIComponent(file.name)}`, file, (share, words, begun) => {
+      if (share === null) bar.removeAttribute("value");
+      else bar.value = share;
+      bar.ariaLabel = `${file.name}: ${words}`;
+      state.textContent = words;
+      if (begun) say(`${file.name}: ${words}`);
     });
     end("good", outcome(report));
     added();
@@ -54,30 +57,4 @@ async function upload(file, added, unauthorized) {
     end("bad", error.message);
     if (error.code === "UNAUTHORIZED") unauthorized(() => { queue = queue.then(() => upload(file, added, unauthorized)); });
   }
-}
-
-function outcome(report) {
-  const passages = `${report.chunks} ${report.chunks === 1 ? "passage" : "passages"}`;
-  const what = report.added ? `added, ${passages}` : report.changed ? `replaced, ${passages}` : "already stored, unchanged";
-  return report.skipped.length ? `${what}; left out: ${report.skipped[0].reason}` : what;
-}
-
-/** XMLHttpRequest, since fetch does not tell how much has been sent. */
-function send(file, progress) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", `/api/v1/documents?name=${encodeURIComponent(file.name)}`);
-    for (const [name, value] of Object.entries(keyHeaders())) request.setRequestHeader(name, value);
-    request.setRequestHeader("Content-Type", "application/octet-stream");
-    request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
-    request.upload.onload = () => progress(1);
-    request.onerror = () => reject(new Failed("UNREACHABLE", "the server cannot be reached"));
-    request.onload = () => {
-      let body = null;
-      try { body = JSON.parse(request.responseText); } catch { /* no body of ours */ }
-      if (request.status === 200 && body) resolve(body);
-      else reject(failedBy(body, request.getResponseHeader("X-Request-ID"), request.status));
-    };
-    request.send(file);
-  });
 }

@@ -21,7 +21,7 @@ from langchain_core.embeddings import Embeddings
 from app.providers.stores import rows
 from app.providers.stores.building import build
 from app.providers.stores.database import Database
-from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, conditions
+from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, conditions, summary
 from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.segments import View, current
@@ -89,11 +89,11 @@ class EmbeddedStore(LangChainStore):
 
     async def asummaries(self) -> dict[str, DocumentSummary]:
         firsts = await self._select(
-            "document_id, count(*), (SELECT json_extract(first.metadata, '$.title') FROM chunks AS first"
+            "document_id, count(*), (SELECT first.metadata FROM chunks AS first"
             " WHERE first.document_id = chunks.document_id ORDER BY first.position LIMIT 1)",
             "GROUP BY document_id",
         )
-        return {one: DocumentSummary(str(title or one), count) for one, count, title in firsts}
+        return {one: summary(one, count, orjson.loads(metadata)) for one, count, metadata in firsts}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         return dict(await self._select("chunk_id, content_hash", f"WHERE {rows.among('document_id')}", document_ids))

@@ -58,10 +58,22 @@ class Candidate(NamedTuple):
 
 
 class DocumentSummary(NamedTuple):
-    """The title of a stored document (its id where it has none) and the number of its chunks."""
+    """The title of a stored document (its id where it has none), the number of its chunks, and of its ingest.
+
+    ``content_hash`` is that of its first chunk, "" without one; ``ingested_at`` is UTC, ISO 8601, where it is known.
+    """
 
     title: str
     chunks: int
+    content_hash: str = ""
+    ingested_at: str | None = None
+
+
+def summary(document_id: str, chunks: int, first: Mapping[str, Any]) -> DocumentSummary:
+    """Return the summary of a document whose first chunk has the metadata *first*."""
+    title, content_hash = str(first.get("title") or document_id), str(first.get("content_hash") or "")
+    ingested_at = first.get("ingested_at")
+    return DocumentSummary(title, chunks, content_hash, ingested_at if isinstance(ingested_at, str) else None)
 
 
 @dataclass(frozen=True, slots=True)

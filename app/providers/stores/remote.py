@@ -17,7 +17,7 @@ from langchain_core.embeddings import Embeddings
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import GuardedCalls, Retry
-from app.providers.stores.hybrid import DocumentSummary, Where
+from app.providers.stores.hybrid import DocumentSummary, Where, summary
 from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.payloads import chunk_index_of, document_hashes, metadata_of
 from graph.errors import CollectionMissing, StoreUnavailable
@@ -77,13 +77,14 @@ class RemoteStore(LangChainStore):
         return document_hashes(await self._list(("document_id", "content_hash", "chunk_index")))
 
     async def asummaries(self) -> dict[str, DocumentSummary]:
-        titles: dict[str, str] = {}
+        firsts: dict[str, dict[str, Any]] = {}
         chunks: Counter[str] = Counter()
-        for metadata in sorted(await self._list(("document_id", "title", "chunk_index")), key=chunk_index_of):
+        fields = ("document_id", "title", "chunk_index", "content_hash", "ingested_at")
+        for metadata in sorted(await self._list(fields), key=chunk_index_of):
             document = str(metadata.get("document_id") or "")
-            titles.setdefault(document, str(metadata.get("title") or document))
+            firsts.setdefault(document, metadata)
             chunks[document] += 1
-        return {document: DocumentSummary(titles[document], count) for document, count in chunks.items()}
+        return {document: summary(document, chunks[document], first) for document, first in firsts.items()}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         found = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -49,15 +50,18 @@ def address(document_id: str) -> str:
 
 
 async def test_documents_are_listed_page_by_page(client: httpx.AsyncClient) -> None:
-    """Id, title and number of chunks, ordered by id; out of bounds is 400 and names the field."""
+    """Id, title, number of chunks and time of ingest, ordered by id; out of bounds is 400 and names the field."""
     assert (await client.get("/api/v1/documents")).json() == {"documents": [], "total": 0}
     await upload(client)
     await upload(client, "rows.jsonl", ROWS)
-    notes, odd = (
-        {"id": "notes.md", "title": "Notes", "chunks": 1},
-        {"id": "sub/\xe4 #?.md", "title": "Odd", "chunks": 7},
-    )
-    assert (await client.get("/api/v1/documents")).json() == {"documents": [notes, odd], "total": 2}
+    listed = (await client.get("/api/v1/documents")).json()
+    notes, odd = listed["documents"]
+    for one, expected in ((notes, ("notes.md", "Notes", 1)), (odd, ("sub/\xe4 #?.md", "Odd", 7))):
+        assert (one["id"], one["title"], one["chunks"]) == expected
+        assert set(one) == {"id", "title", "chunks", "ingestedAt", "hasFile"}
+        assert not one["hasFile"]  # what is uploaded is not kept
+        assert abs(datetime.now(UTC) - datetime.fromisoformat(one["ingestedAt"])) < timedelta(hours=1)
+    assert listed["total"] == 2
     second = await client.get("/api/v1/documents", params={"offset": 1, "limit": 1})
     assert second.json() == {"documents": [odd], "total": 2}
     for wrong in ({"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"offset": -1}):

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
 from app.bootstrap.compose import AppContainer, build_container
+from app.ingest.manifest import IngestManifest
+from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
+from tests.app.api.test_ingest_again import LOG
+from tests.app.api.test_page import TWO_QUOTES
 from tests.app.api.test_page_api import BYTES
 from tests.app.api.test_query_api import CHEMICALS
-from tests.app.api.visitor import Visitor, answered, ask, overflow, violations
+from tests.app.api.visitor import SLOW, Visitor, answered, ask, overflow, violations
 from tests.support.samples_service import serve
 
 FLOOD = "".join(f"## Day {n}\n\nOn day {n} the gauge of Larkfield stood at {n} cm.\n\n" for n in range(1, 121))
@@ -46,7 +53,9 @@ def own(container: AppContainer) -> Iterator[str]:
     """The address of a service with three documents."""
     with serve(container) as address:
         for name, text in FILES.items():
-            sent = httpx.post(f"{address}/api/v1/documents", params={"name": name}, content=text, headers=BYTES)
+            sent = httpx.post(
+                f"{address}/api/v1/documents", params={"name": name}, content=text, headers=BYTES, timeout=30
+            )
             assert sent.json()["added"] == 1
         yield address
 
@@ -213,6 +222,127 @@ def test_sources_of_the_samples_open_too(visitor: Visitor, address: str) -> None
     ask(page, CHEMICALS)
     answered(page)
     page.get_by_role("button", name="Whole document").first.click()
-    passage = page.get_by_role("dialog").locator(".passage").filter(has=page.locator("mark"))
+    dialog = page.get_by_role("dialog")
+    passage = dialog.locator(".passage").filter(has=page.locator("mark"))
     expect(passage.first).to_contain_text("page 3")
     expect(passage.first).to_contain_text("goggles")
+    expect(dialog.get_by_role("status")).to_contain_text("The quoted sentence is on page 3.")
+    pdf = dialog.get_by_role("link", name="Open the PDF at page 3")
+    expect(pdf).to_have_attribute("href", "/api/v1/files/safety_manual.pdf#page=3")
+    assert httpx.get(f"{address}/api/v1/files/safety_manual.pdf").content.startswith(b"%PDF")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.locator("#documents summary").click()
+    page.get_by_role("button", name="API Overview", exact=True).click()
+    expect(dialog.get_by_role("status")).to_contain_text("passages.")
+    expect(dialog.get_by_role("link")).to_have_count(0)
+
+
+def test_a_pdf_behind_a_key_is_opened_with_it(visitor: Visitor, sample_data: Path, embedding: EmbeddingModel) -> None:
+    """A link cannot carry the key: the page fetches the file with it and shows it at its page in another tab."""
+    visitor.failures_expected = True
+    closed = build_container(load_settings(data_dir=sample_data, api_keys="sesame"), embedding=embedding)
+    with serve(closed) as address:
+        page = visitor.open(address)
+        page.get_by_label("API key", exact=True).fill("sesame")
+        page.get_by_role("button", name="Use it").click()
+        ask(page, CHEMICALS)
+        answered(page)
+        page.get_by_role("button", name="Whole document").first.click()
+        pdf = page.get_by_role("link", name="Open the PDF at page 3")
+        with page.expect_response("**/api/v1/files/safety_manual.pdf") as fetched, page.expect_popup() as opened:
+            pdf.focus()
+            page.keyboard.press("Enter")
+        assert fetched.value.headers["content-type"] == "application/pdf"
+        opened.value.wait_for_url(re.compile(r"^blob:.*#page=3$"), wait_until="commit")
+
+
+def test_a_document_is_ingested_again_by_keyboard(
+    visitor: Visitor, own: str, container: AppContainer, tmp_path: Path
+) -> None:
+    """Only what a file brought has the button; what became of it stands in its row and is announced, and the focus
+    stays; a file that is gone meanwhile is reported beside its row."""
+    visitor.failures_expected = True
+    (file := tmp_path / "tide.md").write_text("# Tide\n\nThe tide of Larkfield is 3 m.\n")
+    collection = container.settings.data_dir / container.settings.vector_store_collection
+    with ThreadPoolExecutor(1) as beside_the_browsers_loop:
+        ingesting = ingest_into(container.sink, [file], manifest=IngestManifest(collection, [file]))
+        assert beside_the_browsers_loop.submit(asyncio.run, ingesting).result().added == 1
+    page = visitor.open(own)
+    page.locator("#documents summary").click()
+    again = page.locator("#documents .again")
+    expect(again).to_have_count(1)
+    row = page.locator("#documents li").filter(has_text="Tide")
+    expect(row).to_contain_text("tide.md · 1 passage · ingested")
+    for text, outcome in (("4 m", "replaced, 1 passage"), ("4 m", "already stored, unchanged")):
+        file.write_text(f"# Tide\n\nThe tide of Larkfield is {text}.\n")
+        again.focus()
+        page.keyboard.press("Enter")
+        expect(row.locator(".state")).to_have_text(outcome, timeout=SLOW)
+        expect(page.locator("#said")).to_have_text(f"Tide: {outcome}")
+        expect(again).to_be_focused()
+    assert violations(page) == []
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert overflow(page) <= 0
+    file.unlink()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("no file of this document")
+
+
+def test_an_upload_shows_its_progress(visitor: Visitor, own: str) -> None:
+    """Bytes sent, then passages indexed of those found; each stage is announced once, politely."""
+    page = visitor.open(own)
+    page.evaluate(
+        """() => { window.shown = []; window.told = [];
+            const note = (list, text) => text && list.at(-1) !== text && list.push(text);
+            new MutationObserver(() => note(shown, document.querySelector("#uploads .state")?.textContent))
+                .observe(document.querySelector("#uploads"), {subtree: true, childList: true});
+            new MutationObserver(() => note(told, document.querySelector("#said").textContent))
+                .observe(document.querySelector("#said"), {childList: true}); }"""
+    )
+    expect(page.get_by_role("button", name="Add documents")).to_be_visible()
+    page.locator("#files").set_input_files([FilePayload(name="log.jsonl", mimeType="", buffer=LOG.encode())])
+    expect(page.locator("#uploads .good")).to_contain_text("added, 150 passages", timeout=SLOW)
+    shown, told = page.evaluate("[shown, told]")
+    assert any(one.startswith("sending, ") for one in shown)
+    assert {"indexing, 64 of 150 passages", "indexing, 128 of 150 passages"} <= set(shown)
+    assert [one.removeprefix("log.jsonl: ")[:8] for one in told] == ["sent; th", "indexing", "added, 1"]
+    assert page.locator("#said").get_attribute("role") == "status"
+
+
+def test_answer_and_sources_are_in_view_together_on_a_phone(visitor: Visitor, address: str) -> None:
+    """A tapped marker brings its quote into view below the answer, which does not move; its figures show on focus."""
+    page = visitor.open(address, viewport={"width": 360, "height": 740}, reduced_motion="reduce")
+    ask(page, TWO_QUOTES)
+    answered(page)
+    markers = page.locator(".marker")
+    for marker in (markers.first, markers.last, markers.nth(1)):
+        marker.evaluate("(node) => node.scrollIntoView({block: 'center'})")
+        before = page.evaluate("scrollY")
+        marker.click()
+        assert page.evaluate("scrollY") == before
+        expect(marker).to_be_in_viewport(ratio=1)
+        expect(page.locator("mark.lit").first).to_be_in_viewport(ratio=1)
+        top = page.locator("#sources").evaluate("(node) => node.getBoundingClientRect().top")
+        assert marker.evaluate("(node) => node.getBoundingClientRect().bottom") < top
+    figure = page.locator(".figure").first
+    assert figure.evaluate("(node) => node.offsetWidth") == 1
+    page.locator(".measures dd").first.focus()
+    assert figure.evaluate("(node) => node.offsetWidth") > 1
+    assert violations(page) == []
+    assert overflow(page) <= 0
+
+
+def test_a_close_passage_of_a_declined_question_opens(visitor: Visitor, address: str) -> None:
+    """Its relevance is a word, where it stands is named, and its whole document opens at it."""
+    page = visitor.open(address)
+    ask(page, "How many vacation days does the Hamburg office carry over for night watchmen?")
+    passages = page.locator(".closest details")
+    expect(passages).to_have_count(3, timeout=SLOW)
+    passages.first.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(passages.first.locator(".place")).to_contain_text("page")
+    expect(passages.first.locator(".measures")).to_contain_text("Relevance")
+    assert violations(page) == []
+    passages.first.get_by_role("button", name="Whole document").press("Enter")
+    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("The passage is on page")

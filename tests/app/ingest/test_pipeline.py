@@ -278,7 +278,7 @@ async def test_progress_is_reported(container: Path, store: EmbeddedStore, embed
     """The last word of the progress is the report's."""
     reported: list[Progress] = []
     await ingest([container], store=store, embeddings=embeddings, model_name=MODEL, on_progress=reported.append)
-    assert reported[-1] == Progress(files_read=3, files=3, documents=3, chunks=5)
+    assert reported[-1] == Progress(files_read=3, files=3, documents=3, chunks=5, chunks_found=5)
     assert [one.chunks for one in reported] == sorted(one.chunks for one in reported)
 
 
