@@ -29,7 +29,7 @@ export function clearNotice() {
 }
 
 /** The documents do not answer. */
-export function declined(outcome, answer, closest, mayUpload) {
+export function declined(outcome, answer, closest, question, mayUpload) {
   const tips = ["Use the words the documents would use.", "Ask one thing at a time."];
   tips.push(mayUpload ? "Add the documents that hold the answer." : "Add the documents that hold the answer: garden ingest.");
   const close = closest.some((one) => one.relevance >= CLOSE);
@@ -37,25 +37,35 @@ export function declined(outcome, answer, closest, mayUpload) {
     el("p", {}, DECLINED[outcome === "no_relevant_chunks" && close ? "low_confidence" : outcome] ?? "No answer was found that could be verified."),
     el("p", { class: "try" }, "What may help:"),
     el("ul", {}, ...tips.map((tip) => el("li", {}, tip))),
-    ...(closest.length ? [el("p", { class: "try" }, "The closest passages:"), el("ul", { class: "closest" }, ...closest.map(passage))] : []),
+    ...(closest.length ? [el("p", { class: "try" }, "The closest passages:"), el("ul", { class: "closest" }, ...closest.map((one) => passage(one, question)))] : []),
   ]);
 }
 
-/** A passage that is close, and no answer: how close, and where it stands once it is opened. */
-function passage(one) {
+/** A passage that is close, and no answer: how close, its best sentence lit, and where it stands once it is opened. */
+function passage(one, question) {
   const where = el("div");
   const name = one.title || one.documentId;
   const whole = el("button", {
     type: "button", class: "quiet small", "aria-haspopup": "dialog", "aria-label": `Whole document: ${name}`,
     onclick: () => showDocument(one.documentId, name, [], one.chunkId),
   }, "Whole document");
-  const box = el("details", {}, el("summary", {}, name), where, el("p", {}, one.text),
+  const box = el("details", {}, el("summary", {}, name), where, el("p", {}, ...bestLit(one.text, question)),
     el("dl", { class: "measures" }, measure("Relevance", one.relevance, "the passage is about the question")), whole);
   box.addEventListener("toggle", () => json(`/api/v1/chunks/${encodeURIComponent(one.chunkId)}`).then(
     (chunk) => where.replaceChildren(position(chunk) ?? ""),
     () => {}, // the chunk is gone since: its text stands there
   ), { once: true });
   return el("li", {}, box);
+}
+
+/** The text with the sentence marked that shares most words with the question, if one shares any. */
+function bestLit(text, question) {
+  const words = (of) => new Set(of.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu));
+  const asked = words(question);
+  const sentences = [...new Intl.Segmenter("en", { granularity: "sentence" }).segment(text)].map((one) => one.segment);
+  const shared = sentences.map((one) => [...words(one)].filter((word) => asked.has(word)).length);
+  const best = Math.max(...shared) > 0 ? shared.indexOf(Math.max(...shared)) : -1;
+  return sentences.map((one, at) => at === best ? el("mark", { class: "lit" }, one) : one);
 }
 
 /** A part broke. `again` asks once more. */

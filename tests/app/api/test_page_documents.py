@@ -334,7 +334,7 @@ def test_answer_and_sources_are_in_view_together_on_a_phone(visitor: Visitor, ad
 
 
 def test_a_close_passage_of_a_declined_question_opens(visitor: Visitor, address: str) -> None:
-    """Its relevance is a word, where it stands is named, and its whole document opens at it."""
+    """Its best sentence is lit, its relevance is a word, where it stands is named, its whole document opens at it."""
     page = visitor.open(address)
     ask(page, "How many vacation days does the Hamburg office carry over for night watchmen?")
     passages = page.locator(".closest details")
@@ -343,6 +343,7 @@ def test_a_close_passage_of_a_declined_question_opens(visitor: Visitor, address:
     page.keyboard.press("Enter")
     expect(passages.first.locator(".place")).to_contain_text("page")
     expect(passages.first.locator(".measures")).to_contain_text("Relevance")
+    expect(passages.first.locator("mark")).to_contain_text("vacation")
     assert violations(page) == []
     passages.first.get_by_role("button", name="Whole document").press("Enter")
     expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("The passage is on page")
