@@ -143,13 +143,12 @@ def evaluate(
     questions: Annotated[list[Path], typer.Argument(help="question files: JSON Lines, or sample_queries.json")],
     corpus: Annotated[list[Path] | None, typer.Option(help="ingest these into a new collection first")] = None,
     picture: Annotated[Path | None, typer.Option(help="write an SVG chart to this file")] = None,
-    max_sources: Annotated[int | None, typer.Option(help="as in POST /query", min=1, max=50)] = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Measure retrieval, relevance, answers, citations and abstention on question files."""
     from app.cli.evaluation.run import run_eval
 
-    return run_eval(questions, corpus or [], as_json=as_json, picture=picture, max_sources=max_sources)
+    return run_eval(questions, corpus or [], as_json=as_json, picture=picture)
 
 
 @app.command()
@@ -157,13 +156,12 @@ def calibrate(
     questions: Annotated[
         list[Path] | None, typer.Argument(help="question files, as for garden eval [the documents' headings]")
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="keep the new calibration even if it is worse")] = False,
     as_json: JsonFlag = False,
 ) -> int:
     """Fit the relevance to your documents and embedding model."""
     from app.cli.evaluation.calibrate import run_calibrate
 
-    return run_calibrate(questions or [], keep=keep, as_json=as_json)
+    return run_calibrate(questions or [], as_json=as_json)
 
 
 @app.command()

@@ -30,13 +30,11 @@ BARS = ("hit@1", "hit@5", "right chunk passes", "precision of what passes", "abs
 """Rates that are drawn."""
 
 
-def run_eval(
-    questions: list[Path], corpus: list[Path], *, as_json: bool, picture: Path | None, max_sources: int | None
-) -> int:
+def run_eval(questions: list[Path], corpus: list[Path], *, as_json: bool, picture: Path | None) -> int:
     """Ask the configured collection, or a fresh one of *corpus*; print, and draw if asked."""
     asked = [question for path in questions for question in read_questions(path)]
     title = ", ".join("/".join(path.parts[-2:]) for path in questions)
-    summary = asyncio.run(_evaluate(asked, corpus, max_sources))
+    summary = asyncio.run(_evaluate(asked, corpus))
     if picture:
         write_picture(summary, title, picture)
     if as_json:
@@ -46,7 +44,7 @@ def run_eval(
     return OK
 
 
-async def _evaluate(questions: list[EvalQuestion], corpus: list[Path], max_sources: int | None) -> dict[str, Any]:
+async def _evaluate(questions: list[EvalQuestion], corpus: list[Path]) -> dict[str, Any]:
     with ExitStack() as ends:
         settings = load_settings()
         if corpus:
@@ -57,21 +55,12 @@ async def _evaluate(questions: list[EvalQuestion], corpus: list[Path], max_sourc
                 on_ingested = ends.enter_context(file_progress())
                 await ingest_into(container.sink, corpus, on_progress=on_ingested)
             show = ends.enter_context(progress("asking", "questions"))
-            asked = await ask_all(
-                container.service,
-                questions,
-                max_sources=max_sources,
-                on_progress=lambda done: show(done, len(questions), ""),
-            )
+            asked = await ask_all(container.service, questions, lambda done: show(done, len(questions), ""))
             return summarise(asked, settings.relevance_threshold)
 
 
 async def ask_all(
-    service: QueryService,
-    questions: Sequence[EvalQuestion],
-    *,
-    max_sources: int | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
+    service: QueryService, questions: Sequence[EvalQuestion], on_progress: Callable[[int], None] = lambda _: None
 ) -> list[Asked]:
     """Ask *questions* and return them with their results, in order."""
     slots = asyncio.Semaphore(AT_ONCE)
@@ -80,7 +69,7 @@ async def ask_all(
     async def one(question: EvalQuestion) -> Asked:
         nonlocal done
         async with slots:
-            result = await service.ask({"query": question.question, "maxSources": max_sources})
+            result = await service.ask({"query": question.question})
         done += 1
         on_progress(done)
         return Asked(question, result)
