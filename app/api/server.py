@@ -26,7 +26,7 @@ from app.api.query import query_routes
 from app.api.schemas import ErrorBody
 from app.api.search import search_routes
 from app.api.tasks import task_routes
-from app.bootstrap.container import AppContainer
+from app.bootstrap.compose import AppContainer
 from app.ops.traffic import Requests
 from graph.errors import RAGError
 

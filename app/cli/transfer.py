@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from app.bootstrap.container import AppContainer
+from app.bootstrap.compose import AppContainer
 from app.cli.shared import OK, open_container, print_json, progress
 from app.ingest.transfer.archive import Archive, Head, write_archive
 from app.ingest.transfer.copy import check_model, copy

@@ -17,8 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from app.bootstrap.compose import calibrations_of
-from app.bootstrap.container import AppContainer
+from app.bootstrap.compose import AppContainer, calibrations_of
 from app.cli.evaluation.fit import RELEVANT_WEIGHT, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.headings import heading_questions, heading_samples
 from app.cli.evaluation.measures import folded, rounded
