@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
+import typer
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
@@ -19,7 +20,7 @@ from rich.text import Text
 
 from app.api.errors import failure_body
 from app.api.schemas import answer_body
-from app.cli.shared import FAILED, OK, USAGE, open_container, print_error, print_json
+from app.cli.shared import FAILED, OK, USAGE, JsonFlag, open_container, print_error, print_json
 from app.ops.advice import ADVICE
 from app.query_service.chunk_search import clamped, search
 from app.query_service.conversations import Conversations
@@ -28,16 +29,21 @@ from app.settings import load_settings
 from graph.errors import CollectionMissing, StoreUnavailable
 from graph.outputs import Result
 
+CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
 EMPTY = "The collection is empty. Ingest documents first: garden ingest PATH…"
 CLOSEST_CHARS = 300
 """Longest text shown of a passage that comes close to an answer."""
 
 
-def run_ask(question: str | None, *, source: str | None, as_json: bool, chat: bool = False) -> int:
-    """Ask a question; print the answer as it comes, then its sources. Returns the exit status.
-
-    With *chat*, go on with the lines of standard input, each of which may leave out what was asked before.
-    """
+def run_ask(
+    question: Annotated[str | None, typer.Argument(help="the question; may be left out with --chat")] = None,
+    chat: Annotated[bool, typer.Option("--chat", help=CHAT_HELP)] = False,
+    source: Annotated[str | None, typer.Option(help="answer from this document alone")] = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Ask a question; print the answer as it comes, then its sources."""
+    if question is None and not chat:
+        raise typer.BadParameter("a question is needed, or --chat", param_hint="QUESTION")
     out = Console(highlight=False)
     conversation = uuid4().hex if chat else None
     status = OK
@@ -138,8 +144,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def run_search(query: str, k: int, *, as_json: bool) -> int:
-    """Search chunks; print a ranked table and the context. Returns 1 when nothing was found."""
+def run_search(
+    query: Annotated[str, typer.Argument(help="what to look for")],
+    k: Annotated[int, typer.Option("-k", help="how many chunks, 3 to 8")] = 5,
+    as_json: JsonFlag = False,
+) -> int:
+    """List the chunks nearest to a query, and the context assembled from them."""
     try:
         found = asyncio.run(_search(query, k))
     except CollectionMissing:
@@ -170,8 +180,8 @@ async def _search(query: str, k: int) -> dict[str, Any]:
         return (await search(container.retriever, query, k, seconds=seconds, most_chars=most_chars)).model_dump()
 
 
-def run_health(*, as_json: bool) -> int:
-    """Probe every part and print its state. Returns 1 when the service cannot answer."""
+def run_health(as_json: JsonFlag = False) -> int:
+    """Check every part: store, embedding model, chat model."""
     found, advice = asyncio.run(_health())
     if as_json:
         print_json(found)

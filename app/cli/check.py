@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import shutil
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 from pydantic import BaseModel
 from rich.console import Console
 
 from app.cli.ingest import file_progress
-from app.cli.shared import FAILED, OK, open_container, print_json
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json
 from app.ingest.documents import SkippedFile
 from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.salvage import salvage
 from app.ingest.tasks import read_tasks, task_documents
-from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.database import FILE, Database
 from app.providers.stores.rows import COLUMNS, checksum, stored_size
 from app.providers.stores.segments import Segment
@@ -49,8 +50,12 @@ class CheckReport(BaseModel):
         return self.database == "ok" and not self.damaged_documents and not self.damaged_segments
 
 
-def run_check(*, collection: str | None, repair: bool, as_json: bool, embedding: EmbeddingModel | None = None) -> int:
-    """Check *collection* (default: the documents'). Returns 1 when damage is left."""
+def run_check(
+    collection: CollectionOption = None,
+    repair: Annotated[bool, typer.Option("--repair", help="ingest damaged documents again")] = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Check an embedded collection for damage."""
     settings = load_settings()
     if settings.vector_store != "embedded":
         raise ConfigurationError("garden check needs VECTOR_STORE=embedded; a server has checks of its own")
@@ -62,13 +67,10 @@ def run_check(*, collection: str | None, repair: bool, as_json: bool, embedding:
     try:
         _inspect(database, report)
         if repair and not report.undamaged:
-            asyncio.run(_repair(settings, embedding, database, report))
+            asyncio.run(_repair(settings, database, report))
     finally:
         database.close()
-    if as_json:
-        print_json(report.model_dump(mode="json"))
-    else:
-        _print_summary(report)
+    (print_json if as_json else _print_summary)(report)
     return OK if report.undamaged else FAILED
 
 
@@ -106,9 +108,7 @@ def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
     return np.array_equal(saved.ids[rows], stored.ids) and np.array_equal(saved.dense[rows], stored.dense)
 
 
-async def _repair(
-    settings: Settings, embedding: EmbeddingModel | None, database: Database, report: CheckReport
-) -> None:
+async def _repair(settings: Settings, database: Database, report: CheckReport) -> None:
     """Ingest damaged documents again from their recorded paths, then from the old files what has no path."""
     report.repaired = True
     if report.database != "ok":
@@ -118,7 +118,7 @@ async def _repair(
     tasks = report.collection == settings.tasks_collection
     if not tasks:
         settings = load_settings(vector_store_collection=report.collection)
-    async with open_container(settings, embedding) as container:
+    async with open_container(settings) as container:
         sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
         await store.adelete_documents(report.damaged_documents)
         if report.set_aside or report.damaged_documents:

@@ -13,8 +13,11 @@ from collections.abc import Callable
 from functools import partial
 from ipaddress import ip_address
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from app.cli.shared import JsonFlag
 from app.ops.log import set_up_logging
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, RAGError, StoreDamaged
@@ -28,11 +31,15 @@ COUNT_SECONDS = 2.0
 log = logging.getLogger("garden.serve")
 
 
-def run_server(*, host: str | None, port: int | None, ingest_samples: bool, as_json: bool = False) -> int:
-    """Serve on *host* and *port* (default: the settings) and return the exit status.
-
-    Raises ``ConfigurationError`` before anything listens.
-    """
+def run_server(
+    host: Annotated[str | None, typer.Option(help="address to serve on [HOST]")] = None,
+    port: Annotated[int | None, typer.Option(help="port to serve on [PORT]", min=0, max=65535)] = None,
+    ingest_samples: Annotated[
+        bool, typer.Option("--ingest-samples", help="ingest the sample documents if the embedded collection is empty")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Serve the HTTP APIs and the page."""
     overrides: dict[str, Any] = {name: v for name, v in (("host", host), ("port", port)) if v is not None}
     settings = load_settings(**overrides)
     require_key_beyond_loopback(settings)
@@ -48,7 +55,8 @@ def run_server(*, host: str | None, port: int | None, ingest_samples: bool, as_j
     with listen(settings, shared=True):  # reserves the port
         set_up_logging(settings.log_level, settings.log_format)
         work = partial(serve_as_worker, {**overrides, "port": settings.port})
-        return Workers(settings.workers, work).run(ingest_samples=ingest_samples, on_ready=on_ready)
+        Workers(settings.workers, work).run(ingest_samples=ingest_samples, on_ready=on_ready)
+    return 0
 
 
 def serve_as_worker(overrides: dict[str, Any], ingest_samples: bool, ready: Connection) -> None:
@@ -100,8 +108,7 @@ def serve(
         seconds=settings.drain_timeout_seconds,
         on_started=started,
     )
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, lambda *_: reload_keys(api_keys, lambda: load_settings(**overrides).keys))
+    signal.signal(signal.SIGHUP, lambda *_: reload_keys(api_keys, lambda: load_settings(**overrides).keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
 
@@ -127,10 +134,7 @@ def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if shared:
-        if not hasattr(socket, "SO_REUSEPORT"):
-            raise ConfigurationError(f"WORKERS={settings.workers} is not allowed: 1, since this system shares no port")
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, shared)
     try:
         listening.bind((settings.host, settings.port))
     except OSError as error:
@@ -161,8 +165,7 @@ def print_banner(settings: Settings, documents: str, *, as_json: bool = False) -
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     base = f"http://{host}:{settings.port}"
     if as_json:
-        addresses = {"address": base, "page": f"{base}/", "query": f"{base}/query", "docs": f"{base}/docs"}
-        text = json.dumps({**addresses, "documents": documents, "chat_model": settings.chat})
+        text = json.dumps({"address": base, "documents": documents, "chat_model": settings.chat})
     else:
         embedded = " (embedded; no language model)" if settings.chat == "extractive" else ""
         text = (

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
+import typer
+from pydantic import BaseModel
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
@@ -17,23 +19,22 @@ from app.settings import Settings
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
-    from app.providers.embeddings.models import EmbeddingModel
     from graph.ports import Grader
 
 OK, FAILED, USAGE = 0, 1, 2
 """Exit statuses: done; a part failed or nothing was found; a wrong argument, setting or input."""
+CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="print JSON")]
 Show = Callable[[int, int, str], None]
 """``show(done, total, remark)``: update the bar; the remark follows the counts."""
 
 
 @asynccontextmanager
-async def open_container(
-    settings: Settings, embedding: EmbeddingModel | None = None, grader: Grader | None = None
-) -> AsyncGenerator[AppContainer]:
+async def open_container(settings: Settings, grader: Grader | None = None) -> AsyncGenerator[AppContainer]:
     """Build the service that *settings* describe, and close it at the end."""
     from app.bootstrap.compose import build_container
 
-    container = build_container(settings, embedding=embedding, grader=grader)
+    container = build_container(settings, grader=grader)
     try:
         yield container
     finally:
@@ -51,9 +52,10 @@ def progress(label: str, unit: str) -> Iterator[Show]:
         yield lambda done, total, remark: bar.update(task, completed=done, total=total, remark=remark)
 
 
-def print_json(content: dict[str, Any]) -> None:
+def print_json(content: dict[str, Any] | BaseModel) -> None:
     """Print *content* on stdout as indented JSON."""
-    sys.stdout.buffer.write(orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
+    fields = content.model_dump(mode="json") if isinstance(content, BaseModel) else content
+    sys.stdout.buffer.write(orjson.dumps(fields, option=orjson.OPT_INDENT_2) + b"\n")
     sys.stdout.buffer.flush()
 
 

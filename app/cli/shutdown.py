@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from types import FrameType
@@ -21,9 +20,6 @@ from app.ops.traffic import Traffic
 
 CANCEL_SECONDS = 1
 """Time for cancelled requests to clean up, and for idle connections to close."""
-
-CLOSE_SECONDS = 10.0
-"""Time for stores and models to close after that; then the process ends with status 1."""
 
 log = logging.getLogger("garden.serve")
 
@@ -61,9 +57,6 @@ class DrainingServer(uvicorn.Server):
         self._until = time.monotonic() + self._seconds
         self._health.draining = True
         log.info("draining", extra={"in_flight": self._traffic.in_flight, "longest_seconds": self._seconds})
-        last = threading.Timer(self._seconds + CANCEL_SECONDS + CLOSE_SECONDS, os._exit, (1,))
-        last.daemon = True
-        last.start()
         if not self.started:
             self.should_exit = True
 

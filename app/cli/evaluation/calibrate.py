@@ -11,9 +11,10 @@ import json
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -23,7 +24,7 @@ from app.cli.evaluation.headings import heading_questions, heading_samples
 from app.cli.evaluation.measures import folded, rounded
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.samples import Labelled, Samples, collect, retrieve
-from app.cli.shared import OK, open_container, print_json, progress
+from app.cli.shared import OK, JsonFlag, open_container, print_json, progress
 from app.pipeline.factories import make_rerank_grader
 from app.pipeline.rerank_grader import AS_IT_IS, RerankGrader, ScoreScale
 from app.providers.rerank.reader import OnnxReader
@@ -39,15 +40,20 @@ COSINES = ("chunk_similarity", "sentence_similarity")
 """Features that headings add to an entry of words alone."""
 
 
-def run_calibrate(paths: list[Path], *, as_json: bool = False) -> int:
-    """Fit to the questions of *paths*, or without any to the headings; print rates before and after.
+def run_calibrate(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="QUESTIONS", help="question files, as for garden eval [the documents' headings]"),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Fit the relevance to your documents and embedding model; print rates before and after.
 
     The new calibration is kept where its held-out outcome is not worse; a reranker's scale always.
-    Raises ``InvalidInput`` when there are too few questions or headings, or too few whose right chunk is stored.
     """
     settings = load_settings()
-    questions = [question for path in paths for question in read_questions(path)]
-    samples, model, scale = asyncio.run(_collected(settings, questions if paths else None))
+    questions = [question for path in paths for question in read_questions(path)] if paths else None
+    samples, model, scale = asyncio.run(_collected(settings, questions))
     calibrations = calibrations_of(settings)
     in_use = asdict(calibration_for(model, calibrations))
     # Headings find their own words: fitted freely, these would count for more than they do of a question.

@@ -10,15 +10,16 @@ from contextlib import ExitStack
 from html import escape
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from app.cli.evaluation.measures import Asked, measure, right_outcome
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.ingest import file_progress
-from app.cli.shared import OK, open_container, print_json, progress
+from app.cli.shared import OK, JsonFlag, open_container, print_json, progress
 from app.ingest.pipeline import ingest_into
 from app.query_service.service import QueryService
 from app.settings import load_settings
@@ -30,11 +31,16 @@ BARS = ("hit@1", "hit@5", "right chunk passes", "precision of what passes", "abs
 """Rates that are drawn."""
 
 
-def run_eval(questions: list[Path], corpus: list[Path], *, as_json: bool, picture: Path | None) -> int:
-    """Ask the configured collection, or a fresh one of *corpus*; print, and draw if asked."""
+def run_eval(
+    questions: Annotated[list[Path], typer.Argument(help="question files: JSON Lines, or sample_queries.json")],
+    corpus: Annotated[list[Path] | None, typer.Option(help="ingest these into a new collection first")] = None,
+    picture: Annotated[Path | None, typer.Option(help="write an SVG chart to this file")] = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Measure retrieval, relevance, answers, citations and abstention on question files."""
     asked = [question for path in questions for question in read_questions(path)]
     title = ", ".join("/".join(path.parts[-2:]) for path in questions)
-    summary = asyncio.run(_evaluate(asked, corpus))
+    summary = asyncio.run(_evaluate(asked, corpus or []))
     if picture:
         write_picture(summary, title, picture)
     if as_json:
