@@ -55,31 +55,30 @@ def run_ingest(
         raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
     name = "tasks_collection" if tasks else "vector_store_collection"
     settings = load_settings(**({name: collection} if collection else {}))
-    roots = [Path(one) for one in paths]
-    manifest = IngestManifest(_folder(settings, tasks=tasks), addresses or roots, prune=prune)
-    if addresses:
-        limits = WebLimits(max_pages, max_seconds, allow_private)
-        report = asyncio.run(_ingest_web(settings, addresses, manifest, limits))
+    files = [Path(one) for one in paths]
+    manifest = IngestManifest(_folder(settings, tasks=tasks), addresses or files, prune=prune)
+    if tasks:
+        report = asyncio.run(_ingest_tasks(settings, files, manifest))
     else:
-        report = asyncio.run((_ingest_tasks if tasks else _ingest)(settings, roots, manifest))
+        limits = WebLimits(max_pages, max_seconds, allow_private)
+        report = asyncio.run(_ingest(settings, addresses, files, manifest, limits))
     (print_json if as_json else _print_summary)(report)
     return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
-async def _ingest(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
-    await asyncio.to_thread(check_paths, paths)  # before they are recorded
-    with file_progress() as on_progress:
-        async with open_container(settings) as container:
-            _record_sources(settings, paths)
-            return await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
-
-
-async def _ingest_web(
-    settings: Settings, addresses: Sequence[str], manifest: IngestManifest, limits: WebLimits
+async def _ingest(
+    settings: Settings, addresses: Sequence[str], paths: Sequence[Path], manifest: IngestManifest, limits: WebLimits
 ) -> IngestReport:
+    """Ingest *addresses*, or else *paths*."""
+    if not addresses:
+        await asyncio.to_thread(check_paths, paths)  # before they are recorded
     with file_progress() as on_progress:
         async with open_container(settings) as container:
-            return await ingest_web(container.sink, addresses, limits, manifest=manifest, on_progress=on_progress)
+            sink = container.sink
+            if addresses:
+                return await ingest_web(sink, addresses, limits, manifest=manifest, on_progress=on_progress)
+            _record_sources(settings, paths)
+            return await ingest_into(sink, paths, manifest=manifest, on_progress=on_progress)
 
 
 async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
@@ -89,14 +88,12 @@ async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: Ing
         for document in task_documents(read_tasks(path)):
             manifest.brings(document.document_id, path)
             documents.append(document)
-    with progress("ingesting", "tasks") as show:
+    with progress("ingesting", "tasks", len(documents)) as show:
         async with open_container(settings) as container:
             _record_sources(settings, paths, tasks=True)
+            sink = container.tasks.sink
             return await ingest_documents(
-                container.tasks.sink,
-                documents,
-                manifest=manifest,
-                on_progress=lambda done: show(done.documents, len(documents), ""),
+                sink, documents, manifest=manifest, on_progress=lambda done: show(done.documents)
             )
 
 

@@ -101,13 +101,7 @@ def serve(
     async def started() -> None:
         on_ready(await collection_size(container))
 
-    server = DrainingServer(
-        server_config(create_app(container, api_keys)),
-        container.health,
-        container.traffic,
-        seconds=settings.drain_timeout_seconds,
-        on_started=started,
-    )
+    server = DrainingServer(server_config(create_app(container, api_keys)), container, started)
     signal.signal(signal.SIGHUP, lambda *_: reload_keys(api_keys, lambda: load_settings(**overrides).keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])

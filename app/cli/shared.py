@@ -25,8 +25,8 @@ OK, FAILED, USAGE = 0, 1, 2
 """Exit statuses: done; a part failed or nothing was found; a wrong argument, setting or input."""
 CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="print JSON")]
-Show = Callable[[int, int, str], None]
-"""``show(done, total, remark)``: update the bar; the remark follows the counts."""
+Show = Callable[..., None]
+"""``show(done, total, remark)``: update the bar; the total may be known from the start, the remark follows it."""
 
 
 @asynccontextmanager
@@ -42,14 +42,14 @@ async def open_container(settings: Settings, grader: Grader | None = None) -> As
 
 
 @contextmanager
-def progress(label: str, unit: str) -> Iterator[Show]:
+def progress(label: str, unit: str, total: int | None = None) -> Iterator[Show]:
     """Show a bar on stderr, only on a terminal, labelled *label* and counted in *unit*."""
     console = Console(stderr=True)
     remark_column = TextColumn(f"{unit}{{task.fields[remark]}}")
     columns = TextColumn(label), BarColumn(), MofNCompleteColumn(), remark_column, TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(label, total=None, remark="")
-        yield lambda done, total, remark: bar.update(task, completed=done, total=total, remark=remark)
+        task = bar.add_task(label, total=total, remark="")
+        yield lambda done, total=total, remark="": bar.update(task, completed=done, total=total, remark=remark)
 
 
 def print_json(content: dict[str, Any] | BaseModel) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -66,7 +65,7 @@ async def _export(file: Path, source: AppContainer) -> dict[str, Any]:
     first = await anext(store.apoints())
     await check_model(first, model)
     head = Head(collection=name, embedding_model=model.name, dimension=len(first[0].dense))
-    with _chunk_progress("exporting", total) as on_progress:
+    with progress("exporting", "chunks", total) as on_progress:
         try:
             written = await write_archive(file, head, store.apoints(), on_progress)
         except OSError as error:
@@ -82,7 +81,7 @@ async def _import(file: Path, archive: Archive, target: AppContainer) -> dict[st
             "set EMBEDDING_MODEL to the first, or ingest the documents again"
         )
     sentences = settings.vector_store != "chroma"
-    with _chunk_progress("importing", head.chunks) as on_progress:
+    with progress("importing", "chunks", head.chunks) as on_progress:
         done = await copy(archive, archive.documents, target.store, model, sentences=sentences, on_progress=on_progress)
     return {"file": str(file), "collection": settings.vector_store_collection, **asdict(done)}
 
@@ -93,7 +92,7 @@ async def _push(to: Server, source: AppContainer) -> dict[str, Any]:
     remote = make_store(target, name, model, retry=SERVER_RETRY, seconds=SERVER_SECONDS)
     documents = await store.adocuments()
     try:
-        with _chunk_progress("pushing", await store.acount()) as on_progress:
+        with progress("pushing", "chunks", await store.acount()) as on_progress:
             done = await copy(store, documents, remote, model, sentences=to != "chroma", on_progress=on_progress)
     finally:
         await remote.aclose()
@@ -121,15 +120,7 @@ def _run(
         print_json(done)
     else:
         stored = f", {done['unchanged']} documents were already stored" if done.get("unchanged") else ""
-        summary = (
-            f"{verb} {done['documents']} documents, {done['chunks']} chunks{stored}: {done.get('file') or done['to']}"
-        )
+        where = done.get("file") or done["to"]
+        summary = f"{verb} {done['documents']} documents, {done['chunks']} chunks{stored}: {where}"
         Console(stderr=True, highlight=False, soft_wrap=True).print(summary, markup=False)
     return OK
-
-
-@contextmanager
-def _chunk_progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar of chunks."""
-    with progress(label, "chunks") as show:
-        yield lambda count: show(count, total, "")

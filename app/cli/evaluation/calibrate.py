@@ -118,7 +118,7 @@ async def _collected(
             labelled = [await _labelled(container, question, number) for number, question in enumerate(questions)]
             asked = _enough([one for one in labelled if one], "questions whose right chunk is stored")
             scale = await _fit_scale(grader, container, asked) if grader else None
-            samples = await collect(container.retriever, asked, reader, lambda done: show(done, len(asked), ""))
+            samples = await collect(container.retriever, asked, reader, partial(show, total=len(asked)))
             return samples, model.name, scale
 
 

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from langchain_core.embeddings import Embeddings
 
@@ -55,7 +56,7 @@ async def heading_samples(
 ) -> Samples:
     """Ask headings with their documents and without. Raises what the retriever raises."""
     total = 2 * len(questions)
-    present = await collect(HybridRetriever(store, embeddings), questions, reader, lambda done: show(done, total, ""))
+    present = await collect(HybridRetriever(store, embeddings), questions, reader, partial(show, total=total))
     # What else the document says may answer as well.
     present = replace(present, judged=(present.relevant == 0) | (present.answers > 0))
     share = present.relevant.mean() / RELEVANT_SHARE - 1
@@ -64,7 +65,9 @@ async def heading_samples(
         Labelled(one.text, False, frozenset(), frozenset(), one.group, known=draw.random() < share) for one in questions
     ]
     others = _OtherDocuments(store, embeddings, {one.text: one.documents for one in questions})
-    return joined([present, await collect(others, absent, reader, lambda done: show(len(questions) + done, total, ""))])
+    return joined(
+        [present, await collect(others, absent, reader, lambda done: show(len(questions) + done, total=total))]
+    )
 
 
 class _OtherDocuments:

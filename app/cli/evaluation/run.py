@@ -60,8 +60,8 @@ async def _evaluate(questions: list[EvalQuestion], corpus: list[Path]) -> dict[s
             if corpus:
                 on_ingested = ends.enter_context(file_progress())
                 await ingest_into(container.sink, corpus, on_progress=on_ingested)
-            show = ends.enter_context(progress("asking", "questions"))
-            asked = await ask_all(container.service, questions, lambda done: show(done, len(questions), ""))
+            show = ends.enter_context(progress("asking", "questions", len(questions)))
+            asked = await ask_all(container.service, questions, show)
             return summarise(asked, settings.relevance_threshold)
 
 
