@@ -11,7 +11,6 @@ import signal
 import socket
 from collections.abc import Callable
 from functools import partial
-from ipaddress import ip_address
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -109,11 +108,9 @@ def serve(
 
 def require_key_beyond_loopback(settings: Settings) -> None:
     """Raise ``ConfigurationError`` if other machines could call without a key and ``ALLOW_ANONYMOUS`` is not set."""
-    try:
-        local = ip_address(settings.host).is_loopback
-    except ValueError:
-        local = settings.host == "localhost"
-    if not (local or settings.keys or settings.allow_anonymous):
+    from app.api.middleware import is_loopback
+
+    if not (is_loopback(settings.host) or settings.keys or settings.allow_anonymous):
         raise ConfigurationError(
             f"HOST={settings.host!r} is not allowed without a key, since others could read the documents: "
             "set API_KEYS or API_KEYS_FILE, or ALLOW_ANONYMOUS=true if that is meant"

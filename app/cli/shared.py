@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
@@ -29,16 +29,11 @@ Show = Callable[..., None]
 """``show(done, total, remark)``: update the bar; the total may be known from the start, the remark follows it."""
 
 
-@asynccontextmanager
-async def open_container(settings: Settings, grader: Grader | None = None) -> AsyncGenerator[AppContainer]:
-    """Build the service that *settings* describe, and close it at the end."""
+def open_container(settings: Settings, grader: Grader | None = None) -> AbstractAsyncContextManager[AppContainer]:
+    """Build the service that *settings* describe, which is closed at the end."""
     from app.bootstrap.compose import build_container
 
-    container = build_container(settings, grader=grader)
-    try:
-        yield container
-    finally:
-        await container.aclose()
+    return aclosing(build_container(settings, grader=grader))
 
 
 @contextmanager

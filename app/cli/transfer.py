@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -89,13 +90,10 @@ async def _import(file: Path, archive: Archive, target: AppContainer) -> dict[st
 async def _push(to: Server, source: AppContainer) -> dict[str, Any]:
     store, model, name = source.store, source.embedding, source.settings.vector_store_collection
     target = source.settings.model_copy(update={"vector_store": to})
-    remote = make_store(target, name, model, retry=SERVER_RETRY, seconds=SERVER_SECONDS)
     documents = await store.adocuments()
-    try:
+    async with aclosing(make_store(target, name, model, retry=SERVER_RETRY, seconds=SERVER_SECONDS)) as remote:
         with progress("pushing", "chunks", await store.acount()) as on_progress:
             done = await copy(store, documents, remote, model, sentences=to != "chroma", on_progress=on_progress)
-    finally:
-        await remote.aclose()
     return {"to": to, "collection": name, **asdict(done)}
 
 
