@@ -9,7 +9,7 @@ Beside it:
     bootstrap/       the composition root
     cli/, library/   the command ``garden``; ``RAGService`` and ``validate_retrieval``
     ingest/, tasks/  documents into a collection; the Tasks API
-    ops/             health, metrics, tracing, logging, shutdown
+    ops/             health, tracing, logging
 """
 
 import logging

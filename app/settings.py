@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.errors import ConfigurationError
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
@@ -29,6 +29,44 @@ SLOTS_PER_CORE = 32
 """Concurrent requests per core: most of them wait for a model, not for this machine."""
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    """Split a comma-separated value."""
+    return tuple(part for part in (part.strip() for part in value.split(",")) if part)
+
+
+def is_address(value: str) -> bool:
+    """Tell whether *value* is an HTTP address with a host and, if any, a valid port."""
+    if any(letter.isspace() or not letter.isprintable() for letter in value):
+        return False
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def ollama_address(value: str) -> str:
+    """Complete ``HOST`` or ``HOST:PORT``, which Ollama itself accepts, to an address; leave the rest."""
+    address = f"http://{value}"
+    if "://" in value or not is_address(address):
+        return value
+    return address if urlsplit(address).port else f"{address.rstrip('/')}:{OLLAMA_PORT}"
+
+
+def _checked_address(value: str) -> str:
+    """Return the address without a slash at its end. Raises ``ValueError`` for what is none; empty is allowed."""
+    if value and not is_address(value):
+        raise ValueError("an address that starts with http:// or https:// and names a host")
+    return value.rstrip("/")
+
+
+Address = Annotated[str, AfterValidator(_checked_address)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(lambda one: one if one == () else _listed(one.lower()))]
+"""Comma-separated, in lower case."""
+HostOrAddress = Annotated[Address, BeforeValidator(ollama_address)]
+Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)]
 
 
 class Settings(BaseSettings):
@@ -51,20 +89,20 @@ class Settings(BaseSettings):
     vector_store: Literal["embedded", "qdrant", "chroma"] = Field("embedded", description="where the chunks are")
     data_dir: Path = Field(Path(".garden"), description="folder of the embedded store")
 
-    ollama_host: str = Field("http://localhost:11434", description="address of Ollama")
+    ollama_host: HostOrAddress = Field("http://localhost:11434", description="address of Ollama")
     ollama_model: str = Field("", description="alone it means `CHAT_MODEL=ollama:$OLLAMA_MODEL`")
     ollama_timeout_seconds: Seconds = Field(10.0, le=600, description="total time of one model call")
     ollama_context_tokens: int = Field(4096, ge=512, le=1_048_576, description="the chat model's context window")
     ollama_temperature: float = Field(0.1, ge=0, le=2, description="the chat model's sampling temperature")
     ollama_max_tokens: int = Field(500, ge=1, le=4096, description="longest answer where the question does not say")
     cohere_api_key: SecretStr = Field(SecretStr(""), description="key of Cohere, used only by parts chosen above")
-    cohere_base_url: str = Field("", description="for a proxy; empty: Cohere's own")
+    cohere_base_url: Address = Field("", description="for a proxy; empty: Cohere's own")
 
-    vector_store_url: str = Field("http://chromadb:8001", description="address of Chroma")
+    vector_store_url: Address = Field("http://chromadb:8001", description="address of Chroma")
     vector_store_collection: str = Field("corporate_documents", min_length=1, description="the documents' collection")
     vector_store_timeout_seconds: Seconds = Field(5.0, le=120, description="time of one store call")
     tasks_collection: str = Field("tasks", min_length=1, description="collection of the Tasks API")
-    qdrant_url: str = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
+    qdrant_url: Address = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")
 
     relevance_threshold: float = Field(RELEVANCE_THRESHOLD, ge=0, le=1, description="least relevance of a chunk")
@@ -82,42 +120,25 @@ class Settings(BaseSettings):
     api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
     api_keys_file: Path | None = Field(None, description="more keys, one a line; SIGHUP reloads it")
     allow_anonymous: bool = Field(False, description="serve beyond this machine without a key")
-    trusted_hosts: str = Field("", description="comma-separated host names callers may use; `*`: any")
-    cors_origins: str = Field("", description="comma-separated origins whose pages may call; empty: none")
+    trusted_hosts: Names = Field((), description="comma-separated host names callers may use; `*`: any")
+    cors_origins: Names = Field((), description="comma-separated origins whose pages may call; empty: none")
     host: str = Field("127.0.0.1", min_length=1, description="address to serve on")
     port: int = Field(8000, ge=0, le=65535, description="port to serve on")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
+    log_level: Level = Field("INFO", description="least level that is logged")
     log_format: Literal["auto", "json", "text"] = Field("auto", description="`auto`: `text` on a terminal, else `json`")
     log_questions: bool = Field(False, description="put questions and answers into the log")
     drain_timeout_seconds: float = Field(
         20.0, allow_inf_nan=False, ge=0, le=3600, description="time to finish requests in flight at shutdown"
     )
-    otel_exporter_otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP/HTTP); empty: no spans")
+    otel_exporter_otlp_endpoint: Address = Field("", description="OpenTelemetry collector (OTLP/HTTP); empty: no spans")
     otel_exporter_otlp_traces_endpoint: str = Field("", description="the same, for traces alone")
     otel_service_name: str = Field("knowledge-garden", min_length=1, description="what spans call this service")
     otel_sdk_disabled: bool = Field(False, description="no spans, whatever else is set")
 
-    @field_validator("log_level", mode="before")
-    @classmethod
-    def _upper(cls, value: Any) -> Any:
-        return value.upper() if isinstance(value, str) else value
-
-    @field_validator("ollama_host", mode="before")
-    @classmethod
-    def _ollama_host(cls, value: Any) -> Any:
-        return ollama_address(value) if isinstance(value, str) else value
-
-    @field_validator("ollama_host", "vector_store_url", "qdrant_url", "cohere_base_url", "otel_exporter_otlp_endpoint")
-    @classmethod
-    def _address(cls, value: str) -> str:
-        if value and not is_address(value):
-            raise ValueError("an address that starts with http:// or https:// and names a host")
-        return value.rstrip("/")
-
     @field_validator("cors_origins")
     @classmethod
-    def _origins(cls, value: str) -> str:
-        if any("://" not in origin or origin.endswith("/") for origin in _listed(value)):
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("://" not in origin or origin.endswith("/") for origin in value):
             raise ValueError("origins such as https://wiki.example.org, without a path and with no *")
         return value
 
@@ -143,37 +164,9 @@ class Settings(BaseSettings):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of ``API_KEYS``, then those of ``API_KEYS_FILE``."""
-        return _listed(self.api_keys.get_secret_value())
-
-    @property
-    def origins(self) -> tuple[str, ...]:
-        """The origins of ``CORS_ORIGINS``."""
-        return _listed(self.cors_origins)
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The names of ``TRUSTED_HOSTS``, in lower case."""
-        return _listed(self.trusted_hosts.lower())
-
-
-def is_address(value: str) -> bool:
-    """Tell whether *value* is an HTTP address with a host and, if any, a valid port."""
-    if any(letter.isspace() or not letter.isprintable() for letter in value):
-        return False
-    try:
-        parts = urlsplit(value)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
-def ollama_address(value: str) -> str:
-    """Complete ``HOST`` or ``HOST:PORT``, which Ollama itself accepts, to an address; leave the rest."""
-    address = f"http://{value}"
-    if "://" in value or not is_address(address):
-        return value
-    return address if urlsplit(address).port else f"{address.rstrip('/')}:{OLLAMA_PORT}"
+        """The keys of ``API_KEYS``, then those of ``API_KEYS_FILE``. Raises ``ConfigurationError``."""
+        keys = _listed(self.api_keys.get_secret_value())
+        return (*keys, *_keys_in(self.api_keys_file)) if self.api_keys_file else keys
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -182,13 +175,9 @@ def load_settings(**overrides: Any) -> Settings:
     Raises ``ConfigurationError`` with one line for the first wrong setting.
     """
     try:
-        settings = Settings(**overrides)
+        return Settings(**overrides)
     except ValidationError as error:
         raise ConfigurationError(_one_line(error)) from None
-    if settings.api_keys_file is None:
-        return settings
-    keys = ",".join((*settings.keys, *_keys_in(settings.api_keys_file)))
-    return settings.model_copy(update={"api_keys": SecretStr(keys)})
 
 
 def _keys_in(path: Path) -> list[str]:
@@ -201,11 +190,6 @@ def _keys_in(path: Path) -> list[str]:
     if not keys or any("," in key for key in keys):
         raise ConfigurationError(f"API_KEYS_FILE={str(path)!r} is not allowed: a file of keys, one a line, no comma")
     return keys
-
-
-def _listed(value: str) -> tuple[str, ...]:
-    """Split a comma-separated value."""
-    return tuple(part for part in (part.strip() for part in value.split(",")) if part)
 
 
 def _one_line(error: ValidationError) -> str:

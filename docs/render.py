@@ -34,7 +34,9 @@ def settings() -> str:
     for name, field in Settings.model_fields.items():
         default = field.default
         value = default.get_secret_value() if isinstance(default, SecretStr) else default
-        rows.append(f"| `{name.upper()}` | {f'`{value}`' if value not in ('', None) else ''} | {field.description} |")
+        rows.append(
+            f"| `{name.upper()}` | {f'`{value}`' if value not in ('', (), None) else ''} | {field.description} |"
+        )
     return "\n".join(rows)
 
 

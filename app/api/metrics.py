@@ -27,7 +27,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from app.bootstrap.container import AppContainer
+from app.bootstrap.compose import AppContainer
 from app.ops.traffic import FinishedRequest
 from app.providers.http.circuit import Circuit
 from app.providers.rerank.models import reranker_label
@@ -115,7 +115,8 @@ class Metrics(Collector):
         yield from (GaugeMetricFamily(name, text, value=value) for name, text, value in self._gauges)
         chunks = GaugeMetricFamily("garden_chunks", "Chunks stored.", labels=["collection"])
         tokens = CounterMetricFamily("garden_model_tokens", "Tokens reported by the chat model.", labels=["kind"])
-        for family, counts in ((chunks, self._chunks), (tokens, self._container.tokens_spent)):
+        completion = self._container.completion
+        for family, counts in ((chunks, self._chunks), (tokens, completion.spent if completion else {})):
             for label, count in counts.items():
                 family.add_metric([label], count)
         yield from (circuit_states(self._container.circuits), chunks, tokens)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.bootstrap.container import AppContainer
+from app.bootstrap.compose import AppContainer
 from app.query_service.chunk_search import SearchResults, search
 from graph.nodes.validate import query_text
 

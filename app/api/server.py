@@ -26,7 +26,7 @@ from app.api.query import query_routes
 from app.api.schemas import ErrorBody
 from app.api.search import search_routes
 from app.api.tasks import task_routes
-from app.bootstrap.container import AppContainer
+from app.bootstrap.compose import AppContainer
 from app.ops.traffic import Requests
 from graph.errors import RAGError
 
@@ -93,11 +93,11 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     # The last one added comes first.
     app.add_middleware(BodyLimit, larger={UPLOAD: MAX_UPLOAD})
     app.add_middleware(Defects)
-    app.add_middleware(Refusals, health=container.health, api_keys=api_keys, hosts=settings.hosts)
-    if settings.origins:
+    app.add_middleware(Refusals, health=container.health, api_keys=api_keys, hosts=settings.trusted_hosts)
+    if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=settings.origins,
+            allow_origins=settings.cors_origins,
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["X-Request-ID", "Retry-After"],

@@ -1,1 +1,1 @@
-"""The composition root: ``compose.py`` makes the parts the settings name, ``container.py`` holds them."""
+"""The composition root: makes the parts that the settings name."""

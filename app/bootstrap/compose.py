@@ -7,19 +7,20 @@ are not contacted, so that they may start later.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from app.bootstrap.container import AppContainer, circuits_of
+from app.ingest.sink import Sink
 from app.ops.health import Health
+from app.ops.traffic import Traffic
 from app.pipeline.chat_rewriter import ChatRewriter
 from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_synthesizer
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, find_embeddings
+from app.providers.http.circuit import Circuit
 from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.make import as_store, make_store
 from app.query_service.conversations import Conversations
@@ -29,7 +30,7 @@ from app.tasks.service import TaskService
 from graph.build import build_graph
 from graph.errors import ConfigurationError
 from graph.policy import Policy
-from graph.ports import Grader, Ports, Synthesizer
+from graph.ports import Grader, Ports, Retriever, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
 from graph.state import State
 
@@ -37,18 +38,24 @@ if TYPE_CHECKING:
     from app.ops.spans import Spans
     from app.providers.chat.completion import ChatCompletion
 
-__all__ = ["AppContainer", "build_container", "make_parts", "policy_of"]
 
-AsyncCall = Callable[[], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Parts:
-    """What a graph is made of, and how to probe the models."""
+    """What a graph is made of."""
 
     embedding: EmbeddingModel
     store: ChunkStore
     ports: Ports
+
+    @property
+    def completion(self) -> ChatCompletion | None:
+        """The chat model; None where answers are extracted."""
+        return getattr(self.ports.synthesizer, "completion", None)
+
+    @property
+    def retriever(self) -> Retriever:
+        """What finds the chunks."""
+        return self.ports.retriever
 
     async def probe_embedding(self) -> None:
         """Embed a word, unless the model runs here or has answered before."""
@@ -61,6 +68,48 @@ class Parts:
         for model in models:
             if hasattr(model, "close"):
                 model.close()
+
+
+@dataclass
+class AppContainer(Parts):
+    """Every part of one service. ``aclose`` closes them."""
+
+    settings: Settings
+    service: QueryService
+    health: Health
+    version: str
+    spans: Spans | None = None
+    traffic: Traffic = field(default_factory=Traffic)
+    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """Closes every part, the last one first: one that fails, on a full disk for example, does not stop the others."""
+
+    @cached_property
+    def tasks(self) -> TaskService:
+        """The Tasks API. Its collection is opened by the first access.
+
+        Raises ``ConfigurationError`` or ``StoreUnavailable``.
+        """
+        store = make_store(self.settings, self.settings.tasks_collection, self.embedding)
+        self.closing.push_async_callback(store.aclose)
+        seconds = self.settings.request_timeout_seconds
+        return TaskService(store, self.embedding, completion=self.completion, seconds=seconds)
+
+    @property
+    def circuits(self) -> dict[str, Circuit]:
+        """The circuit of every remote part, by the part's name."""
+        parts = (self.store, self.embedding.embeddings, self.ports.grader, self.completion)
+        found = [("", part) for part in parts] + [("tasks_", self.tasks.store)]
+        circuits = [(start, getattr(part, "circuit", None)) for start, part in found]
+        return {f"{start}{circuit.name}": circuit for start, circuit in circuits if circuit}
+
+    @property
+    def sink(self) -> Sink:
+        """Where ingest puts documents."""
+        return Sink(self.store, self.embedding.embeddings, self.embedding.name)
+
+    async def aclose(self) -> None:
+        """Close the stores and the models; a second call does nothing."""
+        await self.closing.aclose()
 
 
 def build_container(
@@ -77,10 +126,8 @@ def build_container(
         name = settings.tasks_collection
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     parts = make_parts(settings, embedding, store, synthesizer, grader)
-    ports, release = parts.ports, version("knowledge-garden")
-    completion: ChatCompletion | None = getattr(ports.synthesizer, "completion", None)
+    ports, release, policy = parts.ports, version("knowledge-garden"), policy_of(settings)
     spans = make_spans(settings, release)
-    policy = policy_of(settings)
     conversations = Conversations(lambda saver: build_graph(ports, policy, State, saver), settings.data_dir)
     service = QueryService(
         build_graph(ports, policy, State),
@@ -89,42 +136,22 @@ def build_container(
         log_questions=settings.log_questions,
         **({"callbacks": spans.callbacks} if spans else {}),
     )
-    health = Health(
-        store=parts.store.aprobe,
-        embedding=parts.probe_embedding,
-        ollama_host=settings.ollama_host,
-        chat=getattr(ports.synthesizer, "aprobe", None),
-        notes=lambda: parts.store.notes,
-    )
-    closers: list[AsyncCall] = [parts.store.aclose, parts.close_models, conversations.aclose]
-    others: list[object] = [ports.synthesizer, ports.grader, spans]
-    closers += [part.aclose for part in others if hasattr(part, "aclose")]
-
-    def make_tasks() -> TaskService:
-        tasks = make_store(settings, settings.tasks_collection, parts.embedding)
-        return TaskService(tasks, parts.embedding, completion=completion, seconds=settings.request_timeout_seconds)
-
-    return AppContainer(
-        settings=settings,
-        embedding=parts.embedding,
-        store=parts.store,
-        retriever=ports.retriever,
-        service=service,
-        health=health,
-        version=release,
-        make_tasks=make_tasks,
-        closers=closers,
-        spans=spans,
-        part_circuits=circuits_of(parts.store, parts.embedding.embeddings, ports.grader, completion),
-        tokens_spent=completion.spent if completion else {},
-    )
+    probe_chat = getattr(ports.synthesizer, "aprobe", None)
+    health = Health(parts.store, parts.probe_embedding, settings.ollama_host, probe_chat)
+    container = AppContainer(parts.embedding, parts.store, ports, settings, service, health, release, spans)
+    container.closing.push_async_callback(parts.store.aclose)
+    container.closing.push_async_callback(parts.close_models)
+    others: list[object] = [conversations, ports.synthesizer, ports.grader, spans]
+    for part in others:
+        if hasattr(part, "aclose"):
+            container.closing.push_async_callback(part.aclose)
+    return container
 
 
 def make_spans(settings: Settings, release: str) -> Spans | None:
     """Return the tracer of the settings' collector; None without a collector or without OpenTelemetry."""
-    endpoint = settings.otel_exporter_otlp_traces_endpoint
-    if not endpoint and settings.otel_exporter_otlp_endpoint:
-        endpoint = f"{settings.otel_exporter_otlp_endpoint}/v1/traces"
+    base, traces = settings.otel_exporter_otlp_endpoint, settings.otel_exporter_otlp_traces_endpoint
+    endpoint = traces or (base and f"{base}/v1/traces")
     if not endpoint or settings.otel_sdk_disabled:
         return None
     try:
@@ -157,31 +184,25 @@ def make_parts(
     grader: Grader | None = None,
 ) -> Parts:
     """Make the parts that are not given. Raises ``ConfigurationError``, and then leaves no collection open."""
-    calibrations = calibrations_of(settings)
     embedding = embedding or find_embeddings(settings)
-    with ExitStack() as undone:
-        reader = make_reader()
-        with ThreadPoolExecutor(2) as pool:  # the models load while the store opens
-            loading = [pool.submit(embedding.load), *([pool.submit(reader.load)] if reader else [])]
-            if store is None:
-                store = make_store(settings, settings.vector_store_collection, embedding)
-                undone.callback(store.close)
-            else:
-                store = as_store(store, embedding)
-        for one in loading:
-            one.result()
-        calibration = calibration_for(embedding.name, calibrations)
-        writer = synthesizer or make_synthesizer(settings, calibration)
-        completion: ChatCompletion | None = getattr(writer, "completion", None)
-        ports = Ports(
-            retriever=HybridRetriever(store, embedding.embeddings),
-            grader=grader or make_grader(settings, calibration),
-            synthesizer=writer,
-            reader=reader if settings.chat == EXTRACTIVE and synthesizer is None else None,
-            verifier=reader,
-            rewriter=ChatRewriter(completion) if completion else None,
-        )
-        undone.pop_all()
+    embedding.load()
+    if reader := make_reader():
+        reader.load()
+    calibration = calibration_for(embedding.name, calibrations_of(settings))
+    grader = grader or make_grader(settings, calibration)
+    writer = synthesizer or make_synthesizer(settings, calibration)
+    completion = getattr(writer, "completion", None)
+    # Last, so that no collection stays open when another part cannot be made.
+    name = settings.vector_store_collection
+    store = make_store(settings, name, embedding) if store is None else as_store(store, embedding)
+    ports = Ports(
+        retriever=HybridRetriever(store, embedding.embeddings),
+        grader=grader,
+        synthesizer=writer,
+        reader=reader if settings.chat == EXTRACTIVE and synthesizer is None else None,
+        verifier=reader,
+        rewriter=ChatRewriter(completion) if completion else None,
+    )
     return Parts(embedding, store, ports)
 
 

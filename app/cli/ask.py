@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
+import typer
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
@@ -19,7 +20,7 @@ from rich.text import Text
 
 from app.api.errors import failure_body
 from app.api.schemas import answer_body
-from app.cli.shared import FAILED, OK, USAGE, open_container, print_error, print_json
+from app.cli.shared import FAILED, OK, USAGE, JsonFlag, open_container, print_error, print_json
 from app.ops.advice import ADVICE
 from app.query_service.chunk_search import clamped, search
 from app.query_service.conversations import Conversations
@@ -28,17 +29,26 @@ from app.settings import load_settings
 from graph.errors import CollectionMissing, StoreUnavailable
 from graph.outputs import Result
 
+CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
 EMPTY = "The collection is empty. Ingest documents first: garden ingest PATH…"
+WHOLE_LINES = 1_000_000
+"""Width of what is no terminal: a pipe gets whole lines."""
 CLOSEST_CHARS = 300
 """Longest text shown of a passage that comes close to an answer."""
 
 
-def run_ask(question: str | None, *, source: str | None, as_json: bool, chat: bool = False) -> int:
-    """Ask a question; print the answer as it comes, then its sources. Returns the exit status.
-
-    With *chat*, go on with the lines of standard input, each of which may leave out what was asked before.
-    """
+def run_ask(
+    question: Annotated[str | None, typer.Argument(help="the question; may be left out with --chat")] = None,
+    chat: Annotated[bool, typer.Option("--chat", help=CHAT_HELP)] = False,
+    source: Annotated[str | None, typer.Option(help="answer from this document alone")] = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Ask a question; print the answer as it comes, then its sources."""
+    if question is None and not chat:
+        raise typer.BadParameter("a question is needed, or --chat", param_hint="QUESTION")
     out = Console(highlight=False)
+    if not out.is_terminal:
+        out.width = WHOLE_LINES
     conversation = uuid4().hex if chat else None
     status = OK
     with asyncio.Runner() as runner:  # between questions no loop runs, so that Ctrl+C ends the wait for a line
@@ -106,40 +116,43 @@ def _show(out: Console, result: Result, source: str | None, *, as_json: bool) ->
 
 def _print_answer(out: Console, body: dict[str, Any], source: str | None) -> None:
     """Print the answer, then each source once with the sentences quoted from it."""
-    wrapped = out.is_terminal  # a pipe gets whole lines
-
-    def show(text: str | Text, indent: int = 0) -> None:
-        if indent and wrapped:
-            out.print(Padding(text, (0, 0, 0, indent), expand=False))
-        else:
-            out.print(Text(" " * indent) + text if isinstance(text, Text) else text, soft_wrap=not wrapped)
-
-    show(Text(body["answer"]))
-    if not body["citedDocuments"] and not body["metadata"]["chunksRetrieved"]:
+    cited, closest = body["citedDocuments"], body.get("closest", ())
+    out.print(Text(body["answer"]))
+    if not cited and not body["metadata"]["chunksRetrieved"]:
         nothing = f"No document is named {source}." if source else EMPTY
         Console(stderr=True).print(nothing, soft_wrap=True, markup=False)
-    for claim in body["metadata"]["unsupported"] if body["citedDocuments"] else ():
-        show(Text(f"not verified: {_one_line(claim)}", style="yellow"))
-    if body.get("closest"):
-        show(Text("\nClosest passages:", style="dim"))
-    for passage in body.get("closest", ()):
-        name = passage["documentId"]
-        show(f"\n{escape(passage['title'] or name)}  [dim]{escape(name)}[/dim]")
-        show(Text(_one_line(passage["text"])[:CLOSEST_CHARS], style="dim"), indent=4)
-    for marker, document in enumerate(body["citedDocuments"], 1):
-        title, address = document["title"] or document["id"], document["url"] or document["id"]
-        source = f"  [dim]{escape(address)}[/dim]" if address != title else ""
-        show(f"\n[bold]{escape(f'[{marker}]')}[/bold] {escape(title)}{source}")
+    for claim in body["metadata"]["unsupported"] if cited else ():
+        out.print(Text(f"not verified: {_one_line(claim)}", style="yellow"))
+    if closest:
+        out.print(Text("\nClosest passages:", style="dim"))
+    for passage in closest:
+        _print_source(out, "", passage["title"], passage["documentId"])
+        _print_indented(out, passage["text"][:CLOSEST_CHARS], "dim")
+    for marker, document in enumerate(cited, 1):
+        _print_source(out, f"[{marker}] ", document["title"], document["url"] or document["id"])
         for quote in dict.fromkeys(row["quote"] for row in body["evidence"] if row["marker"] == marker):
-            show(Text(f"“{_one_line(quote)}”", style="italic"), indent=4)
+            _print_indented(out, f"“{quote}”", "italic")
+
+
+def _print_source(out: Console, marker: str, title: str, address: str) -> None:
+    named = title and title != address
+    out.print(Text.assemble(("\n" + marker, "bold"), title or address, (f"  {address}" if named else "", "dim")))
+
+
+def _print_indented(out: Console, text: str, style: str) -> None:
+    out.print(Padding(Text(_one_line(text), style), (0, 0, 0, 4), expand=False))
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def run_search(query: str, k: int, *, as_json: bool) -> int:
-    """Search chunks; print a ranked table and the context. Returns 1 when nothing was found."""
+def run_search(
+    query: Annotated[str, typer.Argument(help="what to look for")],
+    k: Annotated[int, typer.Option("-k", help="how many chunks, 3 to 8")] = 5,
+    as_json: JsonFlag = False,
+) -> int:
+    """List the chunks nearest to a query, and the context assembled from them."""
     try:
         found = asyncio.run(_search(query, k))
     except CollectionMissing:
@@ -170,9 +183,9 @@ async def _search(query: str, k: int) -> dict[str, Any]:
         return (await search(container.retriever, query, k, seconds=seconds, most_chars=most_chars)).model_dump()
 
 
-def run_health(*, as_json: bool) -> int:
-    """Probe every part and print its state. Returns 1 when the service cannot answer."""
-    found, advice = asyncio.run(_health())
+def run_health(as_json: JsonFlag = False) -> int:
+    """Check every part: store, embedding model, chat model."""
+    found = asyncio.run(_health())
     if as_json:
         print_json(found)
     else:
@@ -182,19 +195,18 @@ def run_health(*, as_json: bool) -> int:
             if part != "notes":
                 table.add_row(part, str(state))
         out.print(table)
-        for note in (*found["notes"], *advice):
+        for note in found["notes"]:
             out.print(escape(note), soft_wrap=True)
     return FAILED if found["status"] == "unhealthy" else OK
 
 
-async def _health() -> tuple[dict[str, Any], list[str]]:
-    """Return the state of every part, and what to do about those that are down."""
-    settings = load_settings()
-    async with open_container(settings) as container:
-        found = {**await container.health.check(), "notes": container.health.notes()}
+async def _health() -> dict[str, Any]:
+    """Return the state of every part; ``notes`` say what works with less than it could, and what to do."""
+    async with open_container(load_settings()) as container:
+        found, notes = await container.health.check(), container.health.notes()
         problem = await container.health.not_ready()
     if problem:
-        return found, [problem.reason, *([f"Advice: {problem.do}."] if problem.do else [])]
-    if found["status"] == "degraded":
-        return found, [f"The chat model is down, search works. Advice: {ADVICE['ModelUnavailable']}."]
-    return found, []
+        notes += [problem.reason, *([f"Advice: {problem.do}."] if problem.do else [])]
+    elif found["status"] == "degraded":
+        notes.append(f"The chat model is down, search works. Advice: {ADVICE['ModelUnavailable']}.")
+    return {**found, "notes": notes}

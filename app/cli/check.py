@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import shutil
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 from pydantic import BaseModel
 from rich.console import Console
 
 from app.cli.ingest import file_progress
-from app.cli.shared import FAILED, OK, open_container, print_json
-from app.ingest.documents import SkippedFile
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json
 from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.salvage import salvage
 from app.ingest.tasks import read_tasks, task_documents
-from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.database import FILE, Database
 from app.providers.stores.rows import COLUMNS, checksum, stored_size
 from app.providers.stores.segments import Segment
@@ -31,26 +31,35 @@ class CheckReport(BaseModel):
     collection: str
     documents: int = 0
     chunks: int = 0
-    database: str = "ok"
+    repaired: bool = False
+    database: str | None = None
+    """What SQLite finds wrong."""
     damaged_documents: list[str] = []
     damaged_segments: list[str] = []
-    repaired: bool = False
     set_aside: str | None = None
+    """Where the old files are kept."""
     recovered: list[str] = []
+    """Documents without a recorded path, read from the old files."""
     not_recovered: list[str] = []
+    """Documents of which no complete copy is left."""
     missing_paths: list[str] = []
-    skipped: list[SkippedFile] = []
+    """What was ingested earlier and no longer exists."""
+    skipped: list[str] = []
 
     @property
     def undamaged(self) -> bool:
         """Whether nothing is damaged, or everything was recovered."""
         if self.repaired:
             return not (self.not_recovered or self.missing_paths or self.skipped)
-        return self.database == "ok" and not self.damaged_documents and not self.damaged_segments
+        return not (self.database or self.damaged_documents or self.damaged_segments)
 
 
-def run_check(*, collection: str | None, repair: bool, as_json: bool, embedding: EmbeddingModel | None = None) -> int:
-    """Check *collection* (default: the documents'). Returns 1 when damage is left."""
+def run_check(
+    collection: CollectionOption = None,
+    repair: Annotated[bool, typer.Option("--repair", help="ingest damaged documents again")] = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Check an embedded collection for damage."""
     settings = load_settings()
     if settings.vector_store != "embedded":
         raise ConfigurationError("garden check needs VECTOR_STORE=embedded; a server has checks of its own")
@@ -62,13 +71,10 @@ def run_check(*, collection: str | None, repair: bool, as_json: bool, embedding:
     try:
         _inspect(database, report)
         if repair and not report.undamaged:
-            asyncio.run(_repair(settings, embedding, database, report))
+            asyncio.run(_repair(settings, database, report))
     finally:
         database.close()
-    if as_json:
-        print_json(report.model_dump(mode="json"))
-    else:
-        _print_summary(report)
+    (print_json if as_json else _print_summary)(report)
     return OK if report.undamaged else FAILED
 
 
@@ -78,8 +84,9 @@ def _inspect(database: Database, report: CheckReport) -> None:
         with database.reading() as connection:
             if connection is None:
                 return
-            (report.database,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if report.database != "ok":
+            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                report.database = found
                 return
             damaged = set()
             for document, *row in connection.execute(f"SELECT document_id, {COLUMNS} FROM chunks"):
@@ -106,19 +113,17 @@ def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
     return np.array_equal(saved.ids[rows], stored.ids) and np.array_equal(saved.dense[rows], stored.dense)
 
 
-async def _repair(
-    settings: Settings, embedding: EmbeddingModel | None, database: Database, report: CheckReport
-) -> None:
+async def _repair(settings: Settings, database: Database, report: CheckReport) -> None:
     """Ingest damaged documents again from their recorded paths, then from the old files what has no path."""
     report.repaired = True
-    if report.database != "ok":
+    if report.database:
         report.set_aside = str(_set_aside(database.folder))
     for segment in report.damaged_segments:
         shutil.rmtree(database.folder / segment, ignore_errors=True)
     tasks = report.collection == settings.tasks_collection
     if not tasks:
         settings = load_settings(vector_store_collection=report.collection)
-    async with open_container(settings, embedding) as container:
+    async with open_container(settings) as container:
         sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
         await store.adelete_documents(report.damaged_documents)
         if report.set_aside or report.damaged_documents:
@@ -131,7 +136,7 @@ async def _repair(
             else:
                 with file_progress("repairing") as on_progress:
                     done = await ingest_into(sink, paths, on_progress=on_progress)
-            report.skipped = list(done.skipped)
+            report.skipped = [f"{one.path}: {one.reason}" for one in done.skipped]
         known = await store.adocuments()
         report.not_recovered = [document for document in report.damaged_documents if document not in known]
         if report.set_aside:
@@ -155,15 +160,7 @@ def _set_aside(folder: Path) -> Path:
 def _print_summary(report: CheckReport) -> None:
     state = "repaired" if report.repaired else "ok" if report.undamaged else "damaged; repair it: garden check --repair"
     lines = [f'"{report.collection}": {report.documents} documents, {report.chunks} chunks, {state}']
-    if report.database != "ok":
-        lines.append(f"database: {report.database}")
-    lines += [f"damaged document: {document_id}" for document_id in report.damaged_documents]
-    lines += [f"damaged index segment: {segment}" for segment in report.damaged_segments]
-    if report.set_aside:
-        lines.append(f"the old files are kept in {report.set_aside}")
-    if report.recovered:
-        lines.append(f"{len(report.recovered)} documents without a recorded path were read from the old files")
-    lines += [f"{path} was ingested earlier and no longer exists" for path in report.missing_paths]
-    lines += [f"not recovered, no complete copy is left: {document_id}" for document_id in report.not_recovered]
-    lines += [f"skipped {skipped.path}: {skipped.reason}" for skipped in report.skipped]
+    for name, found in report.model_dump(exclude={"collection", "documents", "chunks", "repaired"}).items():
+        found = found if isinstance(found, list) else [found] if found else []
+        lines += [f"{name.replace('_', ' ')}: {one}" for one in found]
     Console(stderr=True, highlight=False, soft_wrap=True).print("\n  ".join(lines), markup=False)

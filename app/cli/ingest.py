@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 
-from app.cli.shared import FAILED, OK, open_container, print_json, progress
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json, progress
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest, note_sources
 from app.ingest.pipeline import check_paths, ingest_documents, ingest_into
 from app.ingest.run import Progress
 from app.ingest.samples import sample_folder, sample_paths
 from app.ingest.tasks import read_tasks, task_documents
+from app.ingest.web import WebLimits, ingest_web
 from app.settings import Settings, load_settings
 from graph.errors import InvalidInput
 
@@ -25,56 +28,57 @@ if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
 
 SAMPLE_TASKS = "tasks.jsonl"
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+"""How a web address begins, whatever its scheme (RFC 3986)."""
 
 
 def run_ingest(
-    sources: Sequence[str],
-    *,
-    collection: str | None,
-    prune: bool,
-    tasks: bool,
-    as_json: bool,
-    web: tuple[int, float, bool],
+    paths: Annotated[list[str], typer.Argument(help="files and folders, or web addresses: a page, a sitemap (.xml)")],
+    collection: CollectionOption = None,
+    prune: Annotated[
+        bool, typer.Option(help="remove documents that came from these paths and are no longer there")
+    ] = False,
+    tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
+    max_pages: Annotated[int, typer.Option(help="most pages of a web address", min=1)] = 1000,
+    max_seconds: Annotated[float, typer.Option(help="most seconds spent on fetching a web address", min=1)] = 600,
+    allow_private: Annotated[bool, typer.Option("--allow-private", help="fetch from private addresses too")] = False,
+    as_json: JsonFlag = False,
 ) -> int:
-    """Ingest paths or web addresses and print what was done. Returns 1 when every file was skipped.
+    """Store documents: Markdown, text, reStructuredText, HTML, PDF, Office files, CSV, EPUB, e-mail, JSON Lines.
 
-    *web* is most pages, most seconds, and whether private addresses are allowed (``app.ingest.web.WebLimits``).
+    A web address stands for its page, a sitemap for its pages: HTML, text, Markdown and PDF of one host.
     """
-    addresses = [one for one in sources if one.lower().startswith(("http://", "https://"))]
-    if addresses and (tasks or len(addresses) < len(sources)):
+    addresses = [one for one in paths if ADDRESS.match(one)]
+    if others := [one for one in addresses if not one.lower().startswith(("http://", "https://"))]:
+        raise InvalidInput(f"{others[0]} cannot be ingested: only http:// and https:// addresses can.", field="paths")
+    if addresses and (tasks or len(addresses) < len(paths)):
         raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
-    paths = [] if addresses else [Path(one) for one in sources]
     name = "tasks_collection" if tasks else "vector_store_collection"
     settings = load_settings(**({name: collection} if collection else {}))
-    manifest = IngestManifest(_folder(settings, tasks=tasks), addresses or paths, prune=prune)
-    if addresses:
-        report = asyncio.run(_ingest_web(settings, addresses, manifest, web))
+    files = [Path(one) for one in paths]
+    manifest = IngestManifest(_folder(settings, tasks=tasks), addresses or files, prune=prune)
+    if tasks:
+        report = asyncio.run(_ingest_tasks(settings, files, manifest))
     else:
-        report = asyncio.run((_ingest_tasks if tasks else _ingest)(settings, paths, manifest))
-    if as_json:
-        print_json(report.model_dump(mode="json"))
-    else:
-        _print_summary(report)
+        limits = WebLimits(max_pages, max_seconds, allow_private)
+        report = asyncio.run(_ingest(settings, addresses, files, manifest, limits))
+    (print_json if as_json else _print_summary)(report)
     return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
-async def _ingest(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
-    await asyncio.to_thread(check_paths, paths)  # before they are recorded
-    with file_progress() as on_progress:
-        async with open_container(settings) as container:
-            _record_sources(settings, paths)
-            return await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
-
-
-async def _ingest_web(
-    settings: Settings, addresses: Sequence[str], manifest: IngestManifest, web: tuple[int, float, bool]
+async def _ingest(
+    settings: Settings, addresses: Sequence[str], paths: Sequence[Path], manifest: IngestManifest, limits: WebLimits
 ) -> IngestReport:
-    from app.ingest.web import WebLimits, ingest_web
-
+    """Ingest *addresses*, or else *paths*."""
+    if not addresses:
+        await asyncio.to_thread(check_paths, paths)  # before they are recorded
     with file_progress() as on_progress:
         async with open_container(settings) as container:
-            limits = WebLimits(*web)
-            return await ingest_web(container.sink, addresses, limits, manifest=manifest, on_progress=on_progress)
+            sink = container.sink
+            if addresses:
+                return await ingest_web(sink, addresses, limits, manifest=manifest, on_progress=on_progress)
+            _record_sources(settings, paths)
+            return await ingest_into(sink, paths, manifest=manifest, on_progress=on_progress)
 
 
 async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
@@ -84,14 +88,12 @@ async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: Ing
         for document in task_documents(read_tasks(path)):
             manifest.brings(document.document_id, path)
             documents.append(document)
-    with progress("ingesting", "tasks") as show:
+    with progress("ingesting", "tasks", len(documents)) as show:
         async with open_container(settings) as container:
             _record_sources(settings, paths, tasks=True)
+            sink = container.tasks.sink
             return await ingest_documents(
-                container.tasks.sink,
-                documents,
-                manifest=manifest,
-                on_progress=lambda done: show(done.documents, len(documents), ""),
+                sink, documents, manifest=manifest, on_progress=lambda done: show(done.documents)
             )
 
 

@@ -11,10 +11,12 @@ import signal
 import socket
 from collections.abc import Callable
 from functools import partial
-from ipaddress import ip_address
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from app.cli.shared import JsonFlag
 from app.ops.log import set_up_logging
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, RAGError, StoreDamaged
@@ -28,11 +30,15 @@ COUNT_SECONDS = 2.0
 log = logging.getLogger("garden.serve")
 
 
-def run_server(*, host: str | None, port: int | None, ingest_samples: bool, as_json: bool = False) -> int:
-    """Serve on *host* and *port* (default: the settings) and return the exit status.
-
-    Raises ``ConfigurationError`` before anything listens.
-    """
+def run_server(
+    host: Annotated[str | None, typer.Option(help="address to serve on [HOST]")] = None,
+    port: Annotated[int | None, typer.Option(help="port to serve on [PORT]", min=0, max=65535)] = None,
+    ingest_samples: Annotated[
+        bool, typer.Option("--ingest-samples", help="ingest the sample documents if the embedded collection is empty")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Serve the HTTP APIs and the page."""
     overrides: dict[str, Any] = {name: v for name, v in (("host", host), ("port", port)) if v is not None}
     settings = load_settings(**overrides)
     require_key_beyond_loopback(settings)
@@ -48,7 +54,8 @@ def run_server(*, host: str | None, port: int | None, ingest_samples: bool, as_j
     with listen(settings, shared=True):  # reserves the port
         set_up_logging(settings.log_level, settings.log_format)
         work = partial(serve_as_worker, {**overrides, "port": settings.port})
-        return Workers(settings.workers, work).run(ingest_samples=ingest_samples, on_ready=on_ready)
+        Workers(settings.workers, work).run(ingest_samples=ingest_samples, on_ready=on_ready)
+    return 0
 
 
 def serve_as_worker(overrides: dict[str, Any], ingest_samples: bool, ready: Connection) -> None:
@@ -93,26 +100,17 @@ def serve(
     async def started() -> None:
         on_ready(await collection_size(container))
 
-    server = DrainingServer(
-        server_config(create_app(container, api_keys)),
-        container.health,
-        container.traffic,
-        seconds=settings.drain_timeout_seconds,
-        on_started=started,
-    )
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, lambda *_: reload_keys(api_keys, lambda: load_settings(**overrides).keys))
+    server = DrainingServer(server_config(create_app(container, api_keys)), container, started)
+    signal.signal(signal.SIGHUP, lambda *_: reload_keys(api_keys, lambda: load_settings(**overrides).keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
 
 
 def require_key_beyond_loopback(settings: Settings) -> None:
     """Raise ``ConfigurationError`` if other machines could call without a key and ``ALLOW_ANONYMOUS`` is not set."""
-    try:
-        local = ip_address(settings.host).is_loopback
-    except ValueError:
-        local = settings.host == "localhost"
-    if not (local or settings.keys or settings.allow_anonymous):
+    from app.api.middleware import is_loopback
+
+    if not (is_loopback(settings.host) or settings.keys or settings.allow_anonymous):
         raise ConfigurationError(
             f"HOST={settings.host!r} is not allowed without a key, since others could read the documents: "
             "set API_KEYS or API_KEYS_FILE, or ALLOW_ANONYMOUS=true if that is meant"
@@ -127,10 +125,7 @@ def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if shared:
-        if not hasattr(socket, "SO_REUSEPORT"):
-            raise ConfigurationError(f"WORKERS={settings.workers} is not allowed: 1, since this system shares no port")
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, shared)
     try:
         listening.bind((settings.host, settings.port))
     except OSError as error:
@@ -161,8 +156,7 @@ def print_banner(settings: Settings, documents: str, *, as_json: bool = False) -
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     base = f"http://{host}:{settings.port}"
     if as_json:
-        addresses = {"address": base, "page": f"{base}/", "query": f"{base}/query", "docs": f"{base}/docs"}
-        text = json.dumps({**addresses, "documents": documents, "chat_model": settings.chat})
+        text = json.dumps({"address": base, "documents": documents, "chat_model": settings.chat})
     else:
         embedded = " (embedded; no language model)" if settings.chat == "extractive" else ""
         text = (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
+import typer
+from pydantic import BaseModel
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
@@ -17,43 +19,38 @@ from app.settings import Settings
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
-    from app.providers.embeddings.models import EmbeddingModel
     from graph.ports import Grader
 
 OK, FAILED, USAGE = 0, 1, 2
 """Exit statuses: done; a part failed or nothing was found; a wrong argument, setting or input."""
-Show = Callable[[int, int, str], None]
-"""``show(done, total, remark)``: update the bar; the remark follows the counts."""
+CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="print JSON")]
+Show = Callable[..., None]
+"""``show(done, total, remark)``: update the bar; the total may be known from the start, the remark follows it."""
 
 
-@asynccontextmanager
-async def open_container(
-    settings: Settings, embedding: EmbeddingModel | None = None, grader: Grader | None = None
-) -> AsyncGenerator[AppContainer]:
-    """Build the service that *settings* describe, and close it at the end."""
+def open_container(settings: Settings, grader: Grader | None = None) -> AbstractAsyncContextManager[AppContainer]:
+    """Build the service that *settings* describe, which is closed at the end."""
     from app.bootstrap.compose import build_container
 
-    container = build_container(settings, embedding=embedding, grader=grader)
-    try:
-        yield container
-    finally:
-        await container.aclose()
+    return aclosing(build_container(settings, grader=grader))
 
 
 @contextmanager
-def progress(label: str, unit: str) -> Iterator[Show]:
+def progress(label: str, unit: str, total: int | None = None) -> Iterator[Show]:
     """Show a bar on stderr, only on a terminal, labelled *label* and counted in *unit*."""
     console = Console(stderr=True)
     remark_column = TextColumn(f"{unit}{{task.fields[remark]}}")
     columns = TextColumn(label), BarColumn(), MofNCompleteColumn(), remark_column, TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(label, total=None, remark="")
-        yield lambda done, total, remark: bar.update(task, completed=done, total=total, remark=remark)
+        task = bar.add_task(label, total=total, remark="")
+        yield lambda done, total=total, remark="": bar.update(task, completed=done, total=total, remark=remark)
 
 
-def print_json(content: dict[str, Any]) -> None:
+def print_json(content: dict[str, Any] | BaseModel) -> None:
     """Print *content* on stdout as indented JSON."""
-    sys.stdout.buffer.write(orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
+    fields = content.model_dump(mode="json") if isinstance(content, BaseModel) else content
+    sys.stdout.buffer.write(orjson.dumps(fields, option=orjson.OPT_INDENT_2) + b"\n")
     sys.stdout.buffer.flush()
 
 

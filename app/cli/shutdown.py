@@ -9,21 +9,16 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from types import FrameType
 
 import uvicorn
 
-from app.ops.health import Health
-from app.ops.traffic import Traffic
+from app.bootstrap.compose import AppContainer
 
 CANCEL_SECONDS = 1
 """Time for cancelled requests to clean up, and for idle connections to close."""
-
-CLOSE_SECONDS = 10.0
-"""Time for stores and models to close after that; then the process ends with status 1."""
 
 log = logging.getLogger("garden.serve")
 
@@ -32,19 +27,11 @@ class DrainingServer(uvicorn.Server):
     """uvicorn's server, which keeps answering while it drains. Awaits *on_started* once it serves."""
 
     def __init__(
-        self,
-        config: uvicorn.Config,
-        health: Health,
-        traffic: Traffic,
-        *,
-        seconds: float,
-        on_started: Callable[[], Awaitable[None]],
+        self, config: uvicorn.Config, container: AppContainer, on_started: Callable[[], Awaitable[None]]
     ) -> None:
         config.timeout_graceful_shutdown = CANCEL_SECONDS
         super().__init__(config)
-        self._health = health
-        self._traffic = traffic
-        self._seconds = seconds
+        self._container = container
         self._on_started = on_started
         self._until: float | None = None
 
@@ -58,19 +45,17 @@ class DrainingServer(uvicorn.Server):
         """Begin to drain; at the second signal, end the process with the shell's status for that signal."""
         if self._until is not None:
             os._exit(128 + sig)
-        self._until = time.monotonic() + self._seconds
-        self._health.draining = True
-        log.info("draining", extra={"in_flight": self._traffic.in_flight, "longest_seconds": self._seconds})
-        last = threading.Timer(self._seconds + CANCEL_SECONDS + CLOSE_SECONDS, os._exit, (1,))
-        last.daemon = True
-        last.start()
+        seconds = self._container.settings.drain_timeout_seconds
+        self._until = time.monotonic() + seconds
+        self._container.health.draining = True
+        log.info("draining", extra={"in_flight": self._container.traffic.in_flight, "longest_seconds": seconds})
         if not self.started:
             self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
         """Decide, ten times a second, whether to stop now."""
         if self._until is not None and not self.should_exit:
-            left = self._traffic.in_flight
+            left = self._container.traffic.in_flight
             late = time.monotonic() >= self._until
             if late and left:
                 log.warning("drain_late", extra={"cancelled": left, "do": "raise DRAIN_TIMEOUT_SECONDS if this recurs"})

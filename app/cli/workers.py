@@ -13,10 +13,11 @@ import signal
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.context import SpawnProcess
 
 from graph.errors import ConfigurationError, RAGError
 
+SPAWN = multiprocessing.get_context("spawn")
 log = logging.getLogger("garden.serve")
 
 
@@ -29,52 +30,52 @@ class Workers:
     def __init__(self, count: int, work: Callable[[bool, Connection], None]) -> None:
         self._count = count
         self._work = work
-        self._running: list[BaseProcess] = []
+        self._running: list[SpawnProcess] = []
         self._stopping = False
 
-    def run(self, *, ingest_samples: bool, on_ready: Callable[[str], None]) -> int:
-        """Serve until a signal ends it, and return the exit status. *on_ready* gets the first worker's report.
+    def run(self, *, ingest_samples: bool, on_ready: Callable[[str], None]) -> None:
+        """Serve until a signal ends it. *on_ready* gets the first worker's report.
 
         Raises the error of a worker that cannot start.
         """
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._forward)
         try:
-            report = self._start(ingest_samples=ingest_samples)
-            while len(self._running) < self._count and not self._stopping:
-                self._start()
+            report = self._start(ingest_samples)
+            self._fill()
             if not self._stopping:
                 on_ready(report)
             while not self._stopping:
                 wait([worker.sentinel for worker in self._running], timeout=1.0)
-                for ended in [worker for worker in self._running if not worker.is_alive()]:
+                for ended in [worker for worker in self._running if not worker.is_alive() and not self._stopping]:
                     self._running.remove(ended)
-                    if not self._stopping:
-                        advice = "see the log lines before this one"
-                        log.error("worker_ended", extra={"status": ended.exitcode, "do": advice})
-                        self._start()
+                    do = "see the log lines before this one"
+                    log.error("worker_ended", extra={"status": ended.exitcode, "do": do})
+                self._fill()
         except BaseException:
             for worker in self._running:
                 worker.terminate()
             raise
         for worker in self._running:
             worker.join()
-        interrupted = (-signal.SIGTERM, -signal.SIGINT)  # before it served
-        return max((abs(one.exitcode or 0) for one in self._running if one.exitcode not in interrupted), default=0)
 
-    def _start(self, *, ingest_samples: bool = False) -> str:
+    def _fill(self) -> None:
+        """Start workers until there are *count*."""
+        while len(self._running) < self._count and not self._stopping:
+            self._start()
+
+    def _start(self, ingest_samples: bool = False) -> str:
         """Start a worker, wait until it serves, and return its report."""
-        spawn = multiprocessing.get_context("spawn")
-        receiver, sender = spawn.Pipe(duplex=False)
-        worker = spawn.Process(target=self._work, args=(ingest_samples, sender))
+        receiver, sender = SPAWN.Pipe(duplex=False)
+        worker = SPAWN.Process(target=self._work, args=(ingest_samples, sender))
         worker.start()
         sender.close()
         self._running.append(worker)
-        try:
-            report = receiver.recv()
-        except EOFError:
-            report = "" if self._stopping else ConfigurationError("A worker ended before it served.")
-        receiver.close()
+        with receiver:
+            try:
+                report = receiver.recv()
+            except EOFError:
+                report = "" if self._stopping else ConfigurationError("A worker ended before it served.")
         if isinstance(report, RAGError):
             worker.join()
             raise report

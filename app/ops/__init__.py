@@ -1,1 +1,1 @@
-"""Operation: health, metrics, tracing, logging, shutdown."""
+"""Operation: health, tracing, logging."""

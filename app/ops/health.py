@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from app.ops.advice import ADVICE
+from app.providers.stores.hybrid import ChunkStore
 from graph.errors import RAGError
 
 LIMIT = 2.0
@@ -36,25 +37,16 @@ class NotReady(NamedTuple):
 class Health:
     """Probes of one service's parts. ``draining`` is set while it shuts down."""
 
-    def __init__(
-        self,
-        *,
-        store: Probe,
-        embedding: Probe,
-        ollama_host: str,
-        chat: Probe | None,
-        notes: Callable[[], Sequence[str]] = tuple,
-    ) -> None:
+    def __init__(self, store: ChunkStore, embedding: Probe, ollama_host: str, chat: Probe | None) -> None:
         self._store = store
         self._embedding = embedding
         self._ollama_host = ollama_host
         self._chat = chat
-        self._notes = notes
         self.draining = False
 
     async def check(self) -> dict[str, Any]:
         """Return the five fields of ``/health``. Only configured parts count towards ``status``."""
-        probes = (self._store, self._embedding, self._ask_ollama, self._chat)
+        probes = (self._store.aprobe, self._embedding, self._ask_ollama, self._chat)
         store, embedding, ollama, chat = [not error for error in await asyncio.gather(*map(_error, probes))]
         status = "unhealthy" if not (store and embedding) else "healthy" if chat else "degraded"
         return {
@@ -67,14 +59,14 @@ class Health:
 
     def notes(self) -> list[str]:
         """Return what works with less than it could, such as a collection without sentence vectors."""
-        return [NOTES.get(note, note) for note in self._notes()]
+        return [NOTES.get(note, note) for note in self._store.notes]
 
     async def not_ready(self) -> NotReady | None:
         """Return why no work should be sent here now; None when it should."""
         if self.draining:
             return NotReady("The service is shutting down.")
         parts = (
-            ("vector store", self._store, "StoreUnavailable"),
+            ("vector store", self._store.aprobe, "StoreUnavailable"),
             ("embedding model", self._embedding, "EmbeddingUnavailable"),
         )
         for name, probe, error_type in parts:
@@ -82,7 +74,8 @@ class Health:
             if isinstance(error, RAGError):
                 return NotReady(f"The {name} is not ready: {error.message}", ADVICE.get(type(error).__name__))
             if error:
-                return NotReady(f"The {name} timed out after {LIMIT:g} s.", ADVICE[error_type])
+                what = f"timed out after {LIMIT:g} s" if isinstance(error, TimeoutError) else type(error).__name__
+                return NotReady(f"The {name} is not ready: {what}.", ADVICE[error_type])
         return None
 
     async def _ask_ollama(self) -> None:
@@ -102,6 +95,6 @@ async def _error(probe: Probe | None) -> Exception | None:
         async with asyncio.timeout(LIMIT):
             if probe:
                 await probe()
-    except (TimeoutError, RAGError, httpx.HTTPError, httpx.InvalidURL) as error:
+    except (OSError, RAGError, httpx.HTTPError, httpx.InvalidURL) as error:
         return error
     return None

@@ -11,20 +11,20 @@ import json
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.bootstrap.compose import calibrations_of
-from app.bootstrap.container import AppContainer
+from app.bootstrap.compose import AppContainer, calibrations_of
 from app.cli.evaluation.fit import RELEVANT_WEIGHT, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.headings import heading_questions, heading_samples
 from app.cli.evaluation.measures import folded, rounded
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.samples import Labelled, Samples, collect, retrieve
-from app.cli.shared import OK, Show, open_container, print_json, progress
+from app.cli.shared import OK, JsonFlag, open_container, print_json, progress
 from app.pipeline.factories import make_rerank_grader
 from app.pipeline.rerank_grader import AS_IT_IS, RerankGrader, ScoreScale
 from app.providers.rerank.reader import OnnxReader
@@ -40,17 +40,19 @@ COSINES = ("chunk_similarity", "sentence_similarity")
 """Features that headings add to an entry of words alone."""
 
 
-def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = False) -> int:
-    """Fit to the questions of *paths*, or without any to the headings; print rates before and after.
+def run_calibrate(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="QUESTIONS", help="question files, as for garden eval [the documents' headings]"),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Fit the relevance to your documents and embedding model; print rates before and after.
 
-    The new calibration is kept where its held-out outcome is not worse, or with *keep*; a reranker's scale always.
-    Raises ``InvalidInput`` when there are too few questions or headings, or too few whose right chunk is stored.
+    The new calibration is kept where its held-out outcome is not worse; a reranker's scale always.
     """
     settings = load_settings()
-    asked = "questions" if paths else "headings"
-    questions = [question for path in paths for question in read_questions(path)]
-    if paths and len(questions) < LEAST_QUESTIONS:
-        raise InvalidInput(f"At least {LEAST_QUESTIONS} questions are needed, not {len(questions)}.", "questions")
+    questions = [question for path in paths for question in read_questions(path)] if paths else None
     samples, model, scale = asyncio.run(_collected(settings, questions))
     calibrations = calibrations_of(settings)
     in_use = asdict(calibration_for(model, calibrations))
@@ -60,20 +62,18 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
     try:
         entry, held_out = fitted(samples), cross_validate(samples, fitted)
     except ValueError as error:
-        advice = "" if paths else ": give a file of questions"
-        raise InvalidInput(f"The {asked} do not tell right chunks from wrong ones{advice}.", "questions") from error
+        raise InvalidInput("Right chunks cannot be told from wrong ones: give more questions.", "questions") from error
     before, after = (rates(samples, *one) for one in (probabilities(samples, in_use), held_out))
     path = settings.data_dir / "relevance_model.json"
-    kept = keep or (after["right outcome"] or 0.0) >= (before["right outcome"] or 0.0)
+    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
+    if kept := (after["right outcome"] or 0.0) >= (before["right outcome"] or 0.0):
+        stored["models"][model] = entry
+    if scale:
+        stored.setdefault("rerankers", {})[settings.reranking] = asdict(scale)
     if kept or scale:
-        stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
-        if kept:
-            stored["models"][model] = entry
-        if scale:
-            stored.setdefault("rerankers", {})[settings.reranking] = asdict(scale)
         path.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
     result = {
-        "from": asked,
+        "from": "questions" if paths else "headings",
         "questions": len(samples.fold),
         "measures": {name: {"before": rounded(before[name], 3), "after": rounded(after[name], 3)} for name in before},
         "kept": str(path) if kept else None,
@@ -88,51 +88,45 @@ def run_calibrate(paths: list[Path], *, keep: bool = False, as_json: bool = Fals
 
 def _print(result: dict[str, Any], remark: str) -> None:
     out = Console(highlight=False, soft_wrap=True)
-    made = "" if result["from"] == "questions" else " made of headings"
-    table = Table("measure", "before", "after", title=f"{result['questions']} questions{made}, held out")
+    table = Table("measure", "before", "after", title=f"{result['questions']} {result['from']}, held out")
     for name, values in result["measures"].items():
         table.add_row(name, *("–" if value is None else f"{value:.3f}" for value in values.values()))
     out.print(table)
-    if result["kept"]:
-        out.print(f"kept in {result['kept']}; the next start reads it")
-    else:
-        out.print("not kept: the outcome would be worse; --keep keeps it all the same")
+    kept = result["kept"]
+    out.print(f"kept in {kept}; the next start reads it" if kept else "not kept: the outcome would be worse")
     if remark:
         out.print(remark)
 
 
-async def _collected(settings: Settings, questions: list[EvalQuestion]) -> tuple[Samples, str, ScoreScale | None]:
+async def _collected(
+    settings: Settings, questions: list[EvalQuestion] | None
+) -> tuple[Samples, str, ScoreScale | None]:
     """Collect samples of *questions*, or else of headings; name the embedding model; fit a reranker's scale."""
     reranks = questions and settings.reranking not in ("local", "none")
     grader = make_rerank_grader(settings, AS_IT_IS) if reranks else None
     async with open_container(settings, grader=grader) as container:
+        model, reader = container.embedding, OnnxReader()
         with progress("asking", "questions") as show:
-            if not questions:
-                return await _from_headings(container, show), container.embedding.name, None
-            labelled = [one for n, question in enumerate(questions) if (one := await _labelled(container, question, n))]
-            if len(labelled) < LEAST_QUESTIONS:
-                raise InvalidInput("The collection holds the right chunks of too few of these questions.", "questions")
-            scale = await _fit_scale(grader, container, labelled) if grader else None
-            samples = await collect(
-                container.retriever, labelled, OnnxReader(), lambda done: show(done, len(labelled), "")
-            )
-            return samples, container.embedding.name, scale
+            if questions is None:
+                chunks = [
+                    chunk_from_payload(point.chunk_id, {"metadata": point.metadata})
+                    async for page in container.store.apoints()
+                    for point in page
+                ]
+                asked = _enough(heading_questions(chunks), "headings, or a file of questions,")
+                return await heading_samples(asked, container.store, model.embeddings, reader, show), model.name, None
+            labelled = [await _labelled(container, question, number) for number, question in enumerate(questions)]
+            asked = _enough([one for one in labelled if one], "questions whose right chunk is stored")
+            scale = await _fit_scale(grader, container, asked) if grader else None
+            samples = await collect(container.retriever, asked, reader, partial(show, total=len(asked)))
+            return samples, model.name, scale
 
 
-async def _from_headings(container: AppContainer, show: Show) -> Samples:
-    chunks = [
-        chunk_from_payload(point.chunk_id, {"metadata": point.metadata})
-        async for page in container.store.apoints()
-        for point in page
-    ]
-    asked = heading_questions(chunks)
+def _enough(asked: list[Labelled], what: str) -> list[Labelled]:
+    """Return *asked*. Raises ``InvalidInput`` where they are too few."""
     if len(asked) < LEAST_QUESTIONS:
-        raise InvalidInput(
-            f"{LEAST_QUESTIONS} headings that can be asked are needed, and the collection has {len(asked)}: "
-            "give a file of questions.",
-            "questions",
-        )
-    return await heading_samples(asked, container.store, container.embedding.embeddings, OnnxReader(), show)
+        raise InvalidInput(f"{LEAST_QUESTIONS} {what} are needed, not {len(asked)}.", "questions")
+    return asked
 
 
 async def _labelled(container: AppContainer, question: EvalQuestion, number: int) -> Labelled | None:

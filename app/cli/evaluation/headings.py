@@ -9,20 +9,18 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
-import numpy as np
 from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
 from app.cli.evaluation.samples import Labelled, Samples, collect, joined
 from app.cli.shared import Show
-from app.pipeline.retriever import HybridRetriever
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, HybridStore
+from app.pipeline.retriever import POOL, HybridRetriever
+from app.providers.stores.hybrid import HybridStore
 from graph.ports import PassageReader, Retrieved
-from graph.state import Chunk, Question
+from graph.state import Chunk, Question, SubqueryResults
 from graph.terms import is_content, words
 
 MOST_HEADINGS = 400
@@ -32,7 +30,7 @@ LEAST_WORDS = 2
 RELEVANT_SHARE = 0.5
 """Share of relevant pairs, as of real questions (.49): so many of the absent headings count as off topic."""
 WIDER = 8
-"""Factor on the chunks searched where those of one document are dropped."""
+"""Factor on the chunks retrieved where those of one document are dropped."""
 _NUMBER = re.compile(r"^(?:(?:\d+|[IVXLCivxlc]+|[A-Za-z])[.)])+\d*\s*")
 
 
@@ -58,7 +56,7 @@ async def heading_samples(
 ) -> Samples:
     """Ask headings with their documents and without. Raises what the retriever raises."""
     total = 2 * len(questions)
-    present = await collect(HybridRetriever(store, embeddings), questions, reader, lambda done: show(done, total, ""))
+    present = await collect(HybridRetriever(store, embeddings), questions, reader, partial(show, total=total))
     # What else the document says may answer as well.
     present = replace(present, judged=(present.relevant == 0) | (present.answers > 0))
     share = present.relevant.mean() / RELEVANT_SHARE - 1
@@ -67,35 +65,23 @@ async def heading_samples(
         Labelled(one.text, False, frozenset(), frozenset(), one.group, known=draw.random() < share) for one in questions
     ]
     others = _OtherDocuments(store, embeddings, {one.text: one.documents for one in questions})
-    return joined([present, await collect(others, absent, reader, lambda done: show(len(questions) + done, total, ""))])
+    return joined(
+        [present, await collect(others, absent, reader, lambda done: show(len(questions) + done, total=total))]
+    )
 
 
 class _OtherDocuments:
-    """A retriever, over a store that leaves out the document of the heading that is asked."""
+    """A retriever that leaves out the document of the heading that is asked."""
 
     def __init__(self, store: HybridStore, embeddings: Embeddings, own: Mapping[str, frozenset[str]]) -> None:
-        self._store = store
+        self._retriever = HybridRetriever(store, embeddings, pool=WIDER * POOL)
         self._own = own
-        self._left_out: frozenset[str] = frozenset()
-        self._retriever = HybridRetriever(self, embeddings)
 
     async def retrieve(self, question: Question) -> Retrieved:
-        """See ``graph.ports.Retriever``; one question at a time."""
-        self._left_out = self._own[question.text]
-        return await self._retriever.retrieve(question)
-
-    async def ahybrid(
-        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
-    ) -> HybridHits:
-        """See ``HybridStore``."""
-        wider = [replace(query, keep=query.keep and WIDER * query.keep) for query in queries]
-        hits = await self._store.ahybrid(wider, WIDER * limit, where)
-        left = [[one for one in found if one.chunk.document_id not in self._left_out] for found in hits.candidates]
-        return replace(hits, candidates=[found[: query.keep] for query, found in zip(queries, left, strict=True)])
-
-    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
-        """See ``HybridStore``."""
-        return await self._store.asentences(candidates)
+        """See ``graph.ports.Retriever``."""
+        (found,) = (await self._retriever.retrieve(question)).subquery_results
+        others = [chunk for chunk in found.chunks if chunk.document_id not in self._own[question.text]]
+        return Retrieved((SubqueryResults(found.question, tuple(others[:POOL])),))
 
 
 def _says_enough(heading: str) -> bool:

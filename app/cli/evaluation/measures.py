@@ -47,15 +47,8 @@ class Asked:
 
     def right_passed(self, threshold: float) -> list[bool]:
         """Tell for each chunk at or above *threshold* whether it is gold; none is for an unanswerable question."""
-        passed = [
-            hit for hit, c in zip(self.hits, self.result.chunks, strict=True) if (c.relevance or 0.0) >= threshold
-        ]
-        return passed if self.question.answerable else [False] * len(passed)
-
-    def all_passed(self, threshold: float) -> bool:
-        """Tell whether every gold chunk is at or above *threshold*."""
-        passed = {chunk.chunk_id for chunk in self.result.chunks if (chunk.relevance or 0.0) >= threshold}
-        return passed.issuperset(self.question.gold_chunks)
+        chunks = zip(self.hits, self.result.chunks, strict=True)
+        return [hit and self.question.answerable for hit, c in chunks if (c.relevance or 0.0) >= threshold]
 
 
 def folded(text: str) -> str:
@@ -77,9 +70,7 @@ def measure(asked: Sequence[Asked], threshold: float) -> dict[str, float | int |
         "answerable": len(can),
         **{f"hit@{k}": _mean([one.rank <= k for one in located]) for k in (1, 5, 10)},
         "mrr@10": _mean([1 / one.rank if one.rank <= 10 else 0.0 for one in located]),
-        "ndcg@10": _mean([ndcg(one.hits[:10], len(one.question.gold_chunks) or sum(one.hits)) for one in located]),
         "right chunk passes": _mean([any(one.right_passed(threshold)) for one in located]),
-        "all right chunks pass": _mean([one.all_passed(threshold) for one in can if one.question.gold_chunks]),
         "precision of what passes": _mean([right for one in asked for right in one.right_passed(threshold)]),
         "false abstention": _mean([not one.result.answered for one in can]),
         "abstention": _mean([not one.result.answered for one in cannot]),
@@ -95,12 +86,6 @@ def measure(asked: Sequence[Asked], threshold: float) -> dict[str, float | int |
 def right_outcome(one: Asked) -> bool:
     """Require an answer from right sources alone, or a decline of what has no answer."""
     return (one.result.answered and one.right_source) if one.question.answerable else not one.result.answered
-
-
-def ndcg(hits: Sequence[bool], relevant: int) -> float:
-    """Compute the normalised discounted cumulative gain, binary gains (Järvelin & Kekäläinen 2002)."""
-    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(relevant, len(hits) or 1) + 1))
-    return sum(1 / math.log2(rank + 1) for rank, hit in enumerate(hits, 1) if hit) / ideal if ideal else 0.0
 
 
 def calibration_error(pairs: Sequence[tuple[float, float]], bins: int = 10) -> float | None:

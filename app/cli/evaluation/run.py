@@ -10,15 +10,16 @@ from contextlib import ExitStack
 from html import escape
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from app.cli.evaluation.measures import Asked, measure, right_outcome
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.ingest import file_progress
-from app.cli.shared import OK, open_container, print_json, progress
+from app.cli.shared import OK, JsonFlag, open_container, print_json, progress
 from app.ingest.pipeline import ingest_into
 from app.query_service.service import QueryService
 from app.settings import load_settings
@@ -31,12 +32,15 @@ BARS = ("hit@1", "hit@5", "right chunk passes", "precision of what passes", "abs
 
 
 def run_eval(
-    questions: list[Path], corpus: list[Path], *, as_json: bool, picture: Path | None, max_sources: int | None
+    questions: Annotated[list[Path], typer.Argument(help="question files: JSON Lines, or sample_queries.json")],
+    corpus: Annotated[list[Path] | None, typer.Option(help="ingest these into a new collection first")] = None,
+    picture: Annotated[Path | None, typer.Option(help="write an SVG chart to this file")] = None,
+    as_json: JsonFlag = False,
 ) -> int:
-    """Ask the configured collection, or a fresh one of *corpus*; print, and draw if asked."""
+    """Measure retrieval, relevance, answers, citations and abstention on question files."""
     asked = [question for path in questions for question in read_questions(path)]
     title = ", ".join("/".join(path.parts[-2:]) for path in questions)
-    summary = asyncio.run(_evaluate(asked, corpus, max_sources))
+    summary = asyncio.run(_evaluate(asked, corpus or []))
     if picture:
         write_picture(summary, title, picture)
     if as_json:
@@ -46,7 +50,7 @@ def run_eval(
     return OK
 
 
-async def _evaluate(questions: list[EvalQuestion], corpus: list[Path], max_sources: int | None) -> dict[str, Any]:
+async def _evaluate(questions: list[EvalQuestion], corpus: list[Path]) -> dict[str, Any]:
     with ExitStack() as ends:
         settings = load_settings()
         if corpus:
@@ -56,22 +60,13 @@ async def _evaluate(questions: list[EvalQuestion], corpus: list[Path], max_sourc
             if corpus:
                 on_ingested = ends.enter_context(file_progress())
                 await ingest_into(container.sink, corpus, on_progress=on_ingested)
-            show = ends.enter_context(progress("asking", "questions"))
-            asked = await ask_all(
-                container.service,
-                questions,
-                max_sources=max_sources,
-                on_progress=lambda done: show(done, len(questions), ""),
-            )
+            show = ends.enter_context(progress("asking", "questions", len(questions)))
+            asked = await ask_all(container.service, questions, show)
             return summarise(asked, settings.relevance_threshold)
 
 
 async def ask_all(
-    service: QueryService,
-    questions: Sequence[EvalQuestion],
-    *,
-    max_sources: int | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
+    service: QueryService, questions: Sequence[EvalQuestion], on_progress: Callable[[int], None] = lambda _: None
 ) -> list[Asked]:
     """Ask *questions* and return them with their results, in order."""
     slots = asyncio.Semaphore(AT_ONCE)
@@ -80,7 +75,7 @@ async def ask_all(
     async def one(question: EvalQuestion) -> Asked:
         nonlocal done
         async with slots:
-            result = await service.ask({"query": question.question, "maxSources": max_sources})
+            result = await service.ask({"query": question.question})
         done += 1
         on_progress(done)
         return Asked(question, result)

@@ -32,13 +32,6 @@ def data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_no_arguments_greet(tmp_path: Path) -> None:
-    """``garden`` alone shows the commands people need and succeeds."""
-    done = garden(data=tmp_path)
-    assert done.returncode == 0
-    assert all(f"garden {name}" in done.stdout for name in ("serve", "ingest", "ask", "search", "health"))
-
-
 def test_ask_prints_answer_and_sources(data: Path) -> None:
     """``garden ask`` prints the cited answer, then each source with its quote; ``--json`` the wire object."""
     done = garden("ask", CHEMICALS, data=data)

@@ -66,6 +66,14 @@ def test_a_path_that_is_not_there_stops_it(docs: Path) -> None:
     assert read_sources(docs.parent / "data" / "corporate_documents") == []
 
 
+def test_an_address_of_another_kind_is_one_clear_line(docs: Path) -> None:
+    """``ftp://`` names no file and cannot be fetched: one line that says which addresses can, status 2."""
+    done = ingest("ftp://example.org/handbook.pdf")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "ftp://example.org/handbook.pdf" in done.stderr
+    assert "https://" in done.stderr
+
+
 def test_a_web_page_is_cited_by_its_address(docs: Path) -> None:
     """The address of a page comes back with what is found in it; beside paths, or if it is private, it is refused."""
     with WebPeer() as site:

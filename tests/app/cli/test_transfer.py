@@ -97,10 +97,10 @@ def test_export_and_import_keep_the_answers(
     """``garden export`` and ``garden import --json``: the same answers afterwards; another model is refused by name."""
     file = tmp_path / "garden.tar"
     before = asyncio.run(answers(embedding))
-    assert run_export(file, collection=None, as_json=True, embedding=embedding) == 0
+    assert run_export(file, collection=None, as_json=True) == 0
     exported = printed(capsys)
     shutil.rmtree(data)
-    assert run_import(file, collection=None, as_json=True, embedding=embedding) == 0
+    assert run_import(file, collection=None, as_json=True) == 0
     imported = printed(capsys)
     assert imported["chunks"] == exported["chunks"] > 100
     assert imported["documents"] == exported["documents"]
@@ -109,7 +109,7 @@ def test_export_and_import_keep_the_answers(
     head = archive.head.model_copy(update={"embedding_model": "nomic-embed-text"})
     asyncio.run(write_archive(other, head, archive.apoints()))
     with pytest.raises(ConfigurationError, match="nomic-embed-text, and EMBEDDING_MODEL is all-MiniLM-L6-v2"):
-        run_import(other, collection="other", as_json=True, embedding=embedding)
+        run_import(other, collection="other", as_json=True)
 
 
 def test_push_copies_everything_and_goes_on_where_it_ended(
@@ -122,12 +122,12 @@ def test_push_copies_everything_and_goes_on_where_it_ended(
         writes = f"/collections/{NAME}/points?"
         peer.fault = Fault("status", 401, path=writes)
         with pytest.raises(StoreUnavailable):
-            run_push("qdrant", collection=None, as_json=True, embedding=embedding)
+            run_push("qdrant", collection=None, as_json=True)
         capsys.readouterr()
         peer.fault = Fault("status", 503, times=2, path=writes)
-        assert run_push("qdrant", collection=None, as_json=True, embedding=embedding) == 0
+        assert run_push("qdrant", collection=None, as_json=True) == 0
         first = printed(capsys)
-        assert run_push("qdrant", collection=None, as_json=True, embedding=embedding) == 0
+        assert run_push("qdrant", collection=None, as_json=True) == 0
         again = printed(capsys)
         assert first["chunks"] > 100
         assert (again["documents"], again["chunks"], again["unchanged"]) == (0, 0, first["documents"])
@@ -182,9 +182,9 @@ def test_damage_is_named_and_mended_by_one_command(
         asked = httpx.post(f"{address}/query", json={"query": "When was the weir of Larkfield built?"})
         assert (asked.status_code, asked.json()["error"]) == (503, "RETRIEVAL_FAILED")
         assert f"garden check --repair --collection {NAME}" in asked.json()["message"]
-        assert run_check(collection=None, repair=False, as_json=True, embedding=embedding) == 1
+        assert run_check(collection=None, repair=False, as_json=True) == 1
         capsys.readouterr()
-        status = run_check(collection=None, repair=True, as_json=True, embedding=embedding)
+        status = run_check(collection=None, repair=True, as_json=True)
         report = printed(capsys)
         assert httpx.get(f"{address}/health/ready").status_code == 200
         assert httpx.post(f"{address}/query", json={"query": "When was the quay built?"}).status_code == 200
@@ -192,7 +192,7 @@ def test_damage_is_named_and_mended_by_one_command(
     assert report["documents"] >= 2  # the noted ones
     if kind == "a word of a text":
         assert (report["not_recovered"], report["documents"]) == (["weir.md"], 3)
-    assert run_check(collection=None, repair=False, as_json=True, embedding=embedding) == 0
+    assert run_check(collection=None, repair=False, as_json=True) == 0
 
 
 def test_a_repair_says_what_it_cannot_do(
@@ -201,12 +201,12 @@ def test_a_repair_says_what_it_cannot_do(
     """A path that is gone and a document no whole copy of which is left are named; the status says so."""
     note_sources(small / NAME, [tmp_path / "moved-away"])
     in_place(b"The lock of Larkfield was built", b"The luck of Larkfield was built")(small / NAME / "garden.sqlite3")
-    assert run_check(collection=None, repair=True, as_json=True, embedding=embedding) == 1
+    assert run_check(collection=None, repair=True, as_json=True) == 1
     report = printed(capsys)
     assert report["missing_paths"] == [str(tmp_path / "moved-away")]
     assert report["not_recovered"] == ["lock.md"]
     with pytest.raises(ConfigurationError, match="There is no collection"):
-        run_check(collection="nowhere", repair=False, as_json=True, embedding=embedding)
+        run_check(collection="nowhere", repair=False, as_json=True)
 
 
 def test_sources_are_noted(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_part_that_cannot_be_closed_keeps_no_other_open(tmp_path: Path, embedd
     async def fail() -> None:
         raise OSError("the disk is full")
 
-    container.closers.insert(0, fail)
+    container.closing.push_async_callback(fail)
     service = RAGService(settings=settings, container=container)
     with pytest.raises(OSError, match="full"):
         service.close()

@@ -224,7 +224,7 @@ def test_a_failing_store_is_503(build: Build) -> None:
 
         async def aclose(self) -> None: ...
 
-    container.make_tasks = lambda: TaskService(Broken(), container.embedding)
+    container.tasks = TaskService(Broken(), container.embedding)
     with serve(container) as served, httpx.Client(base_url=served) as http:
         assert (response := http.get(SEARCH, params={"q": "x"})).status_code == 503
         assert response.json()["error"] == "RETRIEVAL_FAILED"

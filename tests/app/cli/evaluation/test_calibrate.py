@@ -92,7 +92,7 @@ def test_without_questions_the_headings_are_asked(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "reranker", PLANTS)
     scales = {str(folder): {"bias": 1.0, "weight": 2.0}}
     (data / "relevance_model.json").write_text(json.dumps({"models": {}, "rerankers": scales}))
-    done = run("calibrate", "--keep", "--json", data=data, RERANKER=str(folder))
+    done = run("calibrate", "--json", data=data, RERANKER=str(folder))
     assert done.returncode == 0, done.stderr
     assert json.loads((data / "relevance_model.json").read_text())["rerankers"] == scales
     reported = json.loads(done.stdout)
@@ -105,8 +105,8 @@ def test_without_questions_the_headings_are_asked(tmp_path: Path) -> None:
     assert max(ratios) == pytest.approx(min(ratios), rel=0.01)
 
 
-def test_what_does_worse_is_not_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
-    """Where the one in use has the better outcome it stays, beside a new scale too; ``--keep`` overrules that."""
+def test_what_does_worse_is_not_kept(tmp_path: Path) -> None:
+    """Where the one in use has the better outcome it stays, beside a new scale too."""
     data = tmp_path / "data"
     corpus, questions = tmp_path / "plants.jsonl", tmp_path / "questions.jsonl"
     rows = [{"document_id": p, "title": p, "chunk_id": f"{p}#0", "text": f"The {p} grows in May."} for p in PLANTS]
@@ -131,9 +131,6 @@ def test_what_does_worse_is_not_kept_unless_it_is_asked_for(tmp_path: Path) -> N
     reported, stored = json.loads(scaled.stdout), json.loads((data / "relevance_model.json").read_text())
     assert reported["kept"] is None
     assert stored == json.loads(before) | {"rerankers": {str(folder): reported["reranker"]}}
-    forced = run("calibrate", str(questions), "--keep", data=data)
-    assert "kept in" in forced.stdout
-    assert (data / "relevance_model.json").read_text() != before
 
 
 def test_a_rerankers_scores_are_brought_onto_our_scale(

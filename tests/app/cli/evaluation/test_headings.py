@@ -61,7 +61,7 @@ async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_pat
     rows = heading_questions([chunk_from_payload(one.chunk_id, {"metadata": one.metadata}) for one in stored])
     heard: list[int] = []
     reader = OnnxReader()
-    samples = await heading_samples(rows, container.store, embeddings, reader, lambda done, *_: heard.append(done))
+    samples = await heading_samples(rows, container.store, embeddings, reader, lambda done, **_: heard.append(done))
     await container.aclose()
     assert len(rows) == 2 * len(BIRDS)
     assert heard == list(range(1, 2 * len(rows) + 1))
