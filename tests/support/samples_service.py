@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from app.api.server import create_app
 from app.bootstrap.compose import AppContainer, build_container
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.ingest.samples import SAMPLES
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
@@ -69,9 +69,7 @@ def ingest_samples(folder: Path, embedding: EmbeddingModel) -> None:
     async def fill() -> None:
         container = build_container(load_settings(data_dir=folder), embedding=embedding)
         paths = sorted(path for path in KNOWLEDGE.iterdir() if path.suffix in SAMPLES)
-        report = await ingest(
-            paths, store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name
-        )
+        report = await ingest_into(container.sink, paths)
         assert not report.skipped
         await container.aclose()
 
