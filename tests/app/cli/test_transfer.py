@@ -214,5 +214,5 @@ def test_sources_are_noted(tmp_path: Path) -> None:
     for path in ("a", "b", "a"):
         note_sources(tmp_path, [Path(path)])
     assert read_sources(tmp_path) == [Path("a").absolute(), Path("b").absolute()]
-    (tmp_path / "ingested.json").write_text("{")
+    (tmp_path / "ingested.sqlite3").write_text("{")
     assert read_sources(tmp_path) == []
