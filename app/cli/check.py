@@ -15,7 +15,6 @@ from app.cli.shared import FAILED, OK, open_container, print_json
 from app.ingest.documents import SkippedFile
 from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_documents, ingest_into
-from app.ingest.salvage import salvage
 from app.ingest.tasks import read_tasks, task_documents
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.database import FILE, Database
@@ -36,16 +35,15 @@ class CheckReport(BaseModel):
     damaged_segments: list[str] = []
     repaired: bool = False
     set_aside: str | None = None
-    recovered: list[str] = []
     not_recovered: list[str] = []
     missing_paths: list[str] = []
     skipped: list[SkippedFile] = []
 
     @property
     def undamaged(self) -> bool:
-        """Whether nothing is damaged, or everything was recovered."""
+        """Whether nothing is damaged, or everything was recovered; of what is set aside that is not known."""
         if self.repaired:
-            return not (self.not_recovered or self.missing_paths or self.skipped)
+            return not (self.set_aside or self.not_recovered or self.missing_paths or self.skipped)
         return self.database == "ok" and not self.damaged_documents and not self.damaged_segments
 
 
@@ -109,7 +107,7 @@ def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
 async def _repair(
     settings: Settings, embedding: EmbeddingModel | None, database: Database, report: CheckReport
 ) -> None:
-    """Ingest damaged documents again from their recorded paths, then from the old files what has no path."""
+    """Ingest damaged documents again from their recorded paths."""
     report.repaired = True
     if report.database != "ok":
         report.set_aside = str(_set_aside(database.folder))
@@ -134,11 +132,6 @@ async def _repair(
             report.skipped = list(done.skipped)
         known = await store.adocuments()
         report.not_recovered = [document for document in report.damaged_documents if document not in known]
-        if report.set_aside:
-            old = Path(report.set_aside) / database.path.name
-            complete, report.not_recovered = await asyncio.to_thread(salvage, old, container.embedding.name, known)
-            await ingest_documents(sink, complete)
-            report.recovered = [document.document_id for document in complete]
         await store.aoptimize()
         report.documents, report.chunks = len(await store.adocuments()), await store.acount()
 
@@ -160,9 +153,7 @@ def _print_summary(report: CheckReport) -> None:
     lines += [f"damaged document: {document_id}" for document_id in report.damaged_documents]
     lines += [f"damaged index segment: {segment}" for segment in report.damaged_segments]
     if report.set_aside:
-        lines.append(f"the old files are kept in {report.set_aside}")
-    if report.recovered:
-        lines.append(f"{len(report.recovered)} documents without a recorded path were read from the old files")
+        lines.append(f"the old files are kept in {report.set_aside}; what had no recorded path is only there")
     lines += [f"{path} was ingested earlier and no longer exists" for path in report.missing_paths]
     lines += [f"not recovered, no complete copy is left: {document_id}" for document_id in report.not_recovered]
     lines += [f"skipped {skipped.path}: {skipped.reason}" for skipped in report.skipped]

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.outline import Outline, table_row
+from app.ingest.loaders.outline import Outline, table_text
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
 MAX_TABLE_CHARS = 20_000_000
@@ -52,4 +52,4 @@ def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") ->
         outline.add(" ".join("".join(row).split()))
     filled = {at for row in kept[header:] for at, cell in enumerate(row) if cell.strip()}
     cells = ([cell for at, cell in enumerate(row) if at in filled] for row in kept[header:])
-    outline.add("\n".join(map(table_row, cells)), "table")
+    outline.add(table_text(cells), "table")

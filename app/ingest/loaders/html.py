@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import partial
 
 from bs4 import BeautifulSoup, Tag
+from bs4.builder import LXMLTreeBuilder
 from bs4.dammit import EncodingDetector
-from bs4.exceptions import ParserRejectedMarkup
+from lxml import etree
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.html_blocks import HEADINGS, HtmlBlocks, inline_text
+from app.ingest.loaders.html_blocks import HtmlBlocks, inline_text
 from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.text_encoding import Unreadable, decode
+from app.ingest.loaders.text_encoding import decode
 
 DROPPED = frozenset(
     "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
     "head title footer".split()
 )
-_ENDED_BY = {
-    **dict.fromkeys(("td", "th"), frozenset({"td", "th", "tr"})),
-    **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd"})),
-    **{name: frozenset({name}) for name in ("li", "tr")},
-    "p": frozenset("p div ul ol dl table pre blockquote section article".split()) | HEADINGS,
-}
-"""Elements whose end tag may be left out; the parser puts what ends them inside them."""
 
 _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
 
@@ -56,22 +51,16 @@ def add_fragment(outline: Outline, html: str) -> None:
 
 
 def parsed(html: str) -> BeautifulSoup:
-    """Return the tree of a piece of HTML. Raises ``Unreadable``."""
+    """Return the tree of a piece of HTML; elements whose end tag is left out end where they must."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its advice on odd markup is for authors of programs
-        try:
-            return BeautifulSoup(html, "html.parser")
-        except ParserRejectedMarkup as error:
-            raise Unreadable("not HTML") from error
+        return BeautifulSoup(html, builder=LXMLTreeBuilder(parser=partial(etree.HTMLParser, huge_tree=True)))
 
 
 def _drop(root: Tag) -> None:
     """Remove what is no content from the tree below ``root``."""
     for tag in reversed(root.find_all(_is_dropped)):  # inner ones first: removing the outer ones is quick then
-        ends = _ENDED_BY.get(tag.name, frozenset())
-        end = next((at for at, node in enumerate(tag.contents) if isinstance(node, Tag) and node.name in ends), None)
-        for node in [tag] if end is None else tag.contents[:end]:
-            node.extract()
+        tag.extract()
 
 
 def _is_dropped(tag: Tag) -> bool:

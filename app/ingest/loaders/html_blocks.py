@@ -5,7 +5,7 @@ from __future__ import annotations
 from bs4 import Tag
 from bs4.element import NavigableString, PageElement
 
-from app.ingest.loaders.outline import Outline, fenced, table_row
+from app.ingest.loaders.outline import Outline, fenced, table_text
 
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 INLINE = frozenset(
@@ -45,6 +45,12 @@ class HtmlBlocks:
 
     def add(self, root: Tag) -> None:
         """Add everything below ``root``."""
+        layout: set[int] = set()  # tables that arrange a page: with tables, code or headings in them
+        for inner in root.find_all(["table", "pre", *HEADINGS]):
+            table = inner.find_parent("table")
+            while table and id(table) not in layout:
+                layout.add(id(table))
+                table = table.find_parent("table")
         stack: list[tuple[PageElement, bool]] = [(root, False)]
         while stack:
             node, leaving = stack.pop()
@@ -56,7 +62,7 @@ class HtmlBlocks:
                 self._flush()
                 self._flush_term()
                 self._outline.heading(int(node.name[1]), inline_text(node))
-            elif node.name == "pre" or _is_data_table(node):
+            elif node.name == "pre" or (node.name == "table" and id(node) not in layout and node.find("tr")):
                 self._add_whole(node)
             else:
                 self._enter(node)
@@ -81,7 +87,7 @@ class HtmlBlocks:
             self._marker = "  " * (len(self._counters) - 1) + ("- " if number is None else f"{number}. ")
             if number is not None:
                 self._counters[-1] = number + 1
-        elif name in ("dt", "dd"):  # one inside the other where an end tag was left out
+        elif name in ("dt", "dd"):
             self._in_term = name == "dt"
 
     def _leave(self, name: str) -> None:
@@ -106,7 +112,7 @@ class HtmlBlocks:
             self._words.append(inline_text(caption))
             self._flush()
         is_code = tag.name == "pre"
-        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else _rows(tag)
+        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(_rows(tag))
         if self._counters:
             self._items.extend(text.split("\n"))
         else:
@@ -137,34 +143,5 @@ class HtmlBlocks:
             self._outline.add(text)
 
 
-def _is_data_table(tag: Tag) -> bool:
-    """Tell whether an element is a table with rows, and not one that arranges a page.
-
-    Not by ``Tag.find``, which first goes down to the last descendant: quadratic in tables nested fifty thousand deep.
-    """
-    left, has_row = [*tag.contents] if tag.name == "table" else [], False
-    while left:
-        if isinstance(node := left.pop(), Tag):
-            if node.name in ("table", "pre") or node.name in HEADINGS:
-                return False
-            has_row = has_row or node.name == "tr"
-            left += node.contents
-    return has_row
-
-
-def _rows(table: Tag) -> str:
-    """Return the rows of a data table that hold anything, one line each.
-
-    A cell ends where the next one begins: the parser puts that inside it where an end tag was left out.
-    """
-    rows: list[list[str]] = []
-    for node in table.descendants:
-        if isinstance(node, Tag) and node.name == "tr":
-            rows.append([])
-        elif rows and isinstance(node, Tag) and node.name in ("th", "td"):
-            rows[-1].append("")
-        elif rows and rows[-1] and isinstance(node, Tag):
-            rows[-1][-1] += "" if node.name in INLINE else " "
-        elif rows and rows[-1]:
-            rows[-1][-1] += _text(node)
-    return "\n".join(table_row(row) for row in rows if any(map(str.strip, row)))
+def _rows(table: Tag) -> list[list[str]]:
+    return [[inline_text(cell) for cell in row.find_all(("th", "td"))] for row in table.find_all("tr")]

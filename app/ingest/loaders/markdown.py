@@ -37,7 +37,8 @@ class _Renderer(RendererHTML):
 
     def html_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return raw HTML with the elements closed that it leaves open."""
-        return parsed(tokens[idx].content).decode()
+        body = parsed(tokens[idx].content).body
+        return body.decode_contents() if body else ""
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return a line break for ``<br>``, nothing for a tag that runs with the text, a space for any other."""

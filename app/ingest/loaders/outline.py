@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
@@ -131,6 +131,7 @@ def fenced(code: str, info: str = "") -> str:
     return f"{fence}{language if len(language) <= MAX_LANGUAGE_CHARS else ''}\n{code.rstrip()}\n{fence}"
 
 
-def table_row(cells: Sequence[str]) -> str:
-    """Return one row of a table as the line ``| a | b |``."""
-    return "| " + " | ".join(" ".join(cell.split()) for cell in cells) + " |"
+def table_text(rows: Iterable[Sequence[str]]) -> str:
+    """Return the rows of a table that hold anything, one line ``| a | b |`` each."""
+    filled = (row for row in rows if any(map(str.strip, row)))
+    return "\n".join("| " + " | ".join(" ".join(cell.split()) for cell in row) + " |" for row in filled)
