@@ -58,9 +58,10 @@ def parsed(html: str) -> BeautifulSoup:
 
 
 def _drop(root: Tag) -> None:
-    """Remove what is no content from the tree below ``root``."""
-    for tag in reversed(root.find_all(_is_dropped)):  # inner ones first: removing the outer ones is quick then
-        tag.extract()
+    """Empty what is no content in the tree below ``root``."""
+    for tag in reversed(root.find_all(_is_dropped)):  # inner ones first, in place: linear however they are nested
+        tag.clear()
+        tag.name = "span"
 
 
 def _is_dropped(tag: Tag) -> bool:

@@ -35,11 +35,6 @@ class Outline:
     _headings: list[tuple[int, str]] = field(default_factory=list)
     _placed: list[_Placed] = field(default_factory=list)
 
-    @property
-    def started(self) -> bool:
-        """Tell whether it holds a heading or a block yet."""
-        return bool(self._placed)
-
     def heading(self, level: int, text: str, page: int | None = None) -> None:
         """Open a heading of ``level`` (1 is the highest); it closes those of its level and below.
 

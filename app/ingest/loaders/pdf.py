@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any
 
 from pypdf import PageObject, PdfReader
@@ -17,25 +15,20 @@ from app.ingest.loaders.archive import ENCRYPTED, reading
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.pdf_paragraphs import Line, add_lines
 from app.ingest.loaders.text_encoding import Unreadable
-from app.ingest.loaders.text_pages import EDGE, running_key, running_lines
+from app.ingest.loaders.text_pages import running_key, running_lines, trimmed
 
-logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-
-MAX_PAGES = 20_000
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read the text of a PDF page by page (pages are 1-based); lines in larger type are its headings.
 
-    Raises ``Unreadable`` when it is encrypted, damaged, too long or holds no text.
+    Raises ``Unreadable`` when it is encrypted, damaged or holds no text.
     """
     with reading("PDF"):
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise Unreadable(ENCRYPTED)
-        if len(reader.pages) > MAX_PAGES:
-            raise Unreadable(f"more than {MAX_PAGES:,} pages")
         found = [_fragments(page) for page in reader.pages]
         named = reader.metadata.title if reader.metadata else None
     pages = _without_running_lines([_lines(fragments) for fragments in found])
@@ -93,12 +86,7 @@ def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Lin
     def runs(line: Line) -> bool:
         return line.size <= body and running_key(line.text) in running
 
-    kept: list[Sequence[Line]] = []
-    for page in pages:
-        first = sum(1 for _ in takewhile(runs, page[:EDGE]))
-        last = sum(1 for _ in takewhile(runs, reversed(page[first:][-EDGE:])))
-        kept.append(page[first : len(page) - last])
-    return kept
+    return [trimmed(page, runs) for page in pages]
 
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:

@@ -33,7 +33,7 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     """Add plain ``text`` to ``outline``, with or without looking for headings; form feeds count pages from 1."""
     found = paragraphs(text)
     margin = text_margin(found) if headings else 0
-    levels = heading_levels(found, margin, started=outline.started) if headings else {}
+    levels = heading_levels(found, margin) if headings else {}
     for at, one in enumerate(found):
         if level := levels.get(at):
             outline.heading(level, " ".join(one.lines), one.page)

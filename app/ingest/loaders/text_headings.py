@@ -30,15 +30,15 @@ def text_margin(found: Sequence[Paragraph]) -> int:
     return margin if 2 <= margin < CENTRED_FROM and count >= 3 and outside else 0
 
 
-def heading_levels(found: Sequence[Paragraph], margin: int, *, started: bool) -> dict[int, int]:
+def heading_levels(found: Sequence[Paragraph], margin: int) -> dict[int, int]:
     """Return which paragraphs are headings, and their levels: 1 for the title, 2 and below for sections."""
-    title = None if started else _centred_title(found, margin)
+    title = _centred_title(found, margin)
     numbered = {at: depth + 1 for at, one in enumerate(found) if (depth := _depth(one, margin))}
     alone = [
         at in numbered or (len(one.lines) == 1 and reads_as_heading(one.lines[0]) and (not margin or one.indent == 0))
         for at, one in enumerate(found)
     ]
-    opening = {0} if not started and title is None and len(alone) > 1 and alone[0] else set()
+    opening = {0} if title is None and len(alone) > 1 and alone[0] else set()
     listed = [False, *(single and at not in opening | numbered.keys() for at, single in enumerate(alone)), False]
     short = {at for at in range(len(alone) - 1) if listed[at : at + 3] == [False, True, False]}
     levels = dict.fromkeys(sorted(short), 2) | numbered | dict.fromkeys(opening, 1)
