@@ -1,4 +1,4 @@
-"""Load HTML with Beautiful Soup; nothing a page links to is fetched."""
+"""Make blocks of HTML with Beautiful Soup, in reading order; nothing a page links to is fetched."""
 
 from __future__ import annotations
 
@@ -7,14 +7,23 @@ import warnings
 from functools import partial
 
 from bs4 import BeautifulSoup, Tag
-from bs4.builder import LXMLTreeBuilder
 from bs4.dammit import EncodingDetector
+from bs4.element import NavigableString, PageElement
 from lxml import etree
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.html_blocks import HtmlBlocks, inline_text
-from app.ingest.loaders.outline import Outline
+from app.ingest.loaders.outline import Outline, fenced, table_text
 from app.ingest.loaders.text_encoding import decode
+
+HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark meter output q ruby rt "
+    "rp s samp small span strike strong sub sup time tt u var wbr".split()
+)
+"""Elements that run with the text; all others stand apart from it."""
+
+_BREAK = "\0"
+"""A ``<br>`` among the words, which hold no NUL; their own line ends are spaces."""
 
 DROPPED = frozenset(
     "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
@@ -54,7 +63,7 @@ def parsed(html: str) -> BeautifulSoup:
     """Return the tree of a piece of HTML; elements whose end tag is left out end where they must."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its advice on odd markup is for authors of programs
-        return BeautifulSoup(html, builder=LXMLTreeBuilder(parser=partial(etree.HTMLParser, huge_tree=True)))
+        return BeautifulSoup(html, "lxml", parser=partial(etree.HTMLParser, huge_tree=True))
 
 
 def _drop(root: Tag) -> None:
@@ -73,3 +82,132 @@ def _is_dropped(tag: Tag) -> bool:
         return False
     unseen = tag.has_attr("hidden") or _UNSEEN.search(str(tag.get("style", "")))
     return tag.name in DROPPED or tag.get("role") == "navigation" or bool(unseen)
+
+
+def inline_text(tag: Tag) -> str:
+    """Return the words below ``tag``; a block or a line break among them is a space."""
+    words = (
+        _text(node) if not isinstance(node, Tag) else "" if node.name in INLINE else " " for node in tag.descendants
+    )
+    return "".join(words)
+
+
+def _text(node: PageElement) -> str:
+    """Return a text; a comment, a doctype and CDATA are none."""
+    return str(node) if type(node) is NavigableString else ""
+
+
+class HtmlBlocks:
+    """Adds a tree to an outline in one pass, with a stack of its own, so that no depth of nesting is too deep."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self._words: list[str] = []
+        self._items: list[str] = []  # lines of the open list
+        self._counters: list[int | None] = []  # per open list: the next number, None for bullets
+        self._marker = ""
+        self._term = ""  # of a definition list: it opens the definition's first paragraph
+        self._in_term = False
+
+    def add(self, root: Tag) -> None:
+        """Add everything below ``root``."""
+        layout: set[int] = set()  # tables that arrange a page: with tables, code or headings in them
+        for inner in root.find_all(["table", "pre", *HEADINGS]):
+            table = inner.find_parent("table")
+            while table and id(table) not in layout:
+                layout.add(id(table))
+                table = table.find_parent("table")
+        stack: list[tuple[PageElement, bool]] = [(root, False)]
+        while stack:
+            node, leaving = stack.pop()
+            if not isinstance(node, Tag):
+                self._words.append(_text(node))
+            elif leaving:
+                self._leave(node.name)
+            elif node.name in HEADINGS and not self._counters:
+                self._flush()
+                self._flush_term()
+                self._outline.heading(int(node.name[1]), inline_text(node))
+            elif node.name == "pre" or (node.name == "table" and id(node) not in layout and node.find("tr")):
+                self._add_whole(node)
+            else:
+                self._enter(node)
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(node.contents))
+        self._flush()
+        self._flush_term()
+
+    def _enter(self, tag: Tag) -> None:
+        name = tag.name
+        if name == "br":
+            self._words.append(_BREAK)
+        elif name not in INLINE:
+            self._flush()
+        if name in ("ul", "ol"):
+            start = str(tag.get("start", ""))
+            first = int(start) if start.isdecimal() and len(start) < 10 else 1
+            self._counters.append(first if name == "ol" else None)
+        elif name == "li":
+            self._flush_term()
+            number = self._counters[-1] if self._counters else None
+            self._marker = "  " * (len(self._counters) - 1) + ("- " if number is None else f"{number}. ")
+            if number is not None:
+                self._counters[-1] = number + 1
+        elif name in ("dt", "dd"):
+            self._in_term = name == "dt"
+
+    def _leave(self, name: str) -> None:
+        if name in INLINE or name == "br":
+            return
+        self._flush()
+        if name in ("dt", "dl"):
+            self._in_term = False
+        if name in ("ul", "ol", "dl"):
+            self._flush_term()
+        if name in ("ul", "ol"):
+            self._counters.pop()
+            if not self._counters:
+                self._outline.add("\n".join(self._items), "list")
+                self._items.clear()
+
+    def _add_whole(self, tag: Tag) -> None:
+        """Add an element that is one block; code and tables in a list are lines of it."""
+        self._flush()
+        self._flush_term()
+        if caption := tag.find("caption"):
+            self._words.append(inline_text(caption))
+            self._flush()
+        is_code = tag.name == "pre"
+        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(_rows(tag))
+        if self._counters:
+            self._items.extend(text.split("\n"))
+        else:
+            self._outline.add(text, "code" if is_code else "table")
+
+    def _flush(self) -> None:
+        """End the open paragraph or item."""
+        lines = (" ".join(line.split()) for line in "".join(self._words).split(_BREAK))
+        text = "\n".join(line for line in lines if line)
+        self._words.clear()
+        if text and self._in_term:
+            self._term = f"{self._term}, {text}" if self._term else text
+        elif text:
+            term, self._term = self._term, ""
+            self._add_text(f"{term}{' ' if term[-1] in ':?!.' else ': '}{text}" if term else text)
+
+    def _flush_term(self) -> None:
+        """Add a term that no text defines as a paragraph of its own."""
+        term, self._term = self._term, ""
+        if term:
+            self._add_text(term)
+
+    def _add_text(self, text: str) -> None:
+        if self._counters:
+            self._items.append(self._marker + text)
+            self._marker = "  " * len(self._counters)
+        else:
+            self._outline.add(text)
+
+
+def _rows(table: Tag) -> list[list[str]]:
+    return [[inline_text(cell) for cell in row.find_all(("th", "td"))] for row in table.find_all("tr")]

@@ -13,8 +13,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.html import add_fragment
-from app.ingest.loaders.html_blocks import INLINE
+from app.ingest.loaders.html import INLINE, add_fragment
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
