@@ -12,9 +12,6 @@ from app.ingest.loaders.outline import one_line
 from app.ingest.loaders.table import LOADERS, ROWS
 from graph.errors import InvalidInput
 
-MAX_SHOWN_CHARS = 100
-"""Characters shown of a path that the system refuses: it may be far too long."""
-
 NO_FILE = "a broken link, a pipe or a device"
 
 
@@ -53,7 +50,7 @@ def check_path(root: Path) -> None:
     try:
         exists = root.exists()
     except OSError as error:  # a name too long, a folder one may not enter
-        shown = one_line(_name(root), MAX_SHOWN_CHARS)
+        shown = one_line(_name(root), 100)
         raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
     if not exists:
         raise InvalidInput(f"There is no file or folder {root}.", field="paths")

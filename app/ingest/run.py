@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.manifest import IngestManifest
@@ -16,8 +17,6 @@ BATCH_CHUNKS = 64
 """Chunks embedded and stored together; with their sentences a few hundred texts."""
 
 KEPT = "what was stored of it before is kept and still found"
-REMOVE_TOGETHER = 200
-"""Documents deleted in one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,40 +32,32 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
+@dataclass(slots=True)
 class IngestRun:
     """Stores what is new or changed. Good for one ``run``; the reader of the files counts ``files_read``."""
 
-    def __init__(
-        self,
-        sink: Sink,
-        *,
-        files: int = 0,
-        manifest: IngestManifest | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> None:
-        self.files_read = 0
-        self._files = files
-        self._sink = sink
-        self._store = sink.store
-        self._manifest = manifest
-        self._on_progress = on_progress
-        self._counts = {"added": 0, "changed": 0, "unchanged": 0, "chunks": 0}
-        self._skipped: list[SkippedFile] = []
-        self._stored: dict[str, str] = {}
-        self._met: dict[str, str] = {}
-        self._chunk_ids: set[str] = set()
+    sink: Sink
+    files: int = 0
+    manifest: IngestManifest | None = None
+    on_progress: OnProgress | None = None
+    files_read: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _skipped: list[SkippedFile] = field(default_factory=list)
+    _stored: dict[str, str] = field(default_factory=dict)
+    _met: dict[str, str] = field(default_factory=dict)
+    _chunk_ids: set[str] = field(default_factory=set)
 
     async def run(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> IngestReport:
         """Store every document of *items*, prune if the manifest says so, and report."""
         started = time.monotonic()
-        self._stored = await self._store.adocuments()
+        self._stored = await self.sink.store.adocuments()
         await self._write_all(items)
-        removed, note = await self._prune(self._manifest) if self._manifest and self._manifest.prune else ([], "")
+        removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
         if self._counts["chunks"] or removed:
-            await self._store.aflush()
-            await self._store.aoptimize()
-        if self._manifest:
-            await asyncio.to_thread(self._manifest.note, self._met, removed)
+            await self.sink.store.aflush()
+            await self.sink.store.aoptimize()
+        if self.manifest:
+            await asyncio.to_thread(self.manifest.note, self._met, removed)
         self._report_progress()
         return IngestReport(
             **self._counts,
@@ -84,7 +75,7 @@ class IngestRun:
             elif refused := self._refused(item):
                 self._skipped.append(SkippedFile(path=item.source, reason=refused))
             else:
-                current = self._met[item.document_id] = content_hash(item, self._sink.model_name)
+                current = self._met[item.document_id] = content_hash(item, self.sink.model_name)
                 if self._stored.get(item.document_id) == current:
                     self._counts["unchanged"] += 1
                 else:
@@ -98,7 +89,7 @@ class IngestRun:
     async def _write(self, documents: Sequence[SplitDocument]) -> None:
         """Store *documents*, except those of which a chunk id belongs to another stored document."""
         ids = [chunk.chunk_id for document in documents for chunk in document.chunks]
-        owners = await self._store.aowners(ids) if ids and self._stored else {}
+        owners = await self.sink.store.aowners(ids) if ids and self._stored else {}
         pending: list[PendingChunk] = []
         for document in documents:
             own = document.document_id
@@ -114,7 +105,7 @@ class IngestRun:
                 self._skipped.append(SkippedFile(path=document.source, reason=reason))
         for at in range(0, len(pending), BATCH_CHUNKS):
             batch = pending[at : at + BATCH_CHUNKS]
-            await self._sink.write(batch)
+            await self.sink.write(batch)
             self._counts["chunks"] += len(batch)
             self._report_progress()
 
@@ -149,12 +140,12 @@ class IngestRun:
         kept = self._met.keys() | {skipped.path for skipped in self._skipped}
         earlier = await asyncio.to_thread(manifest.earlier)
         gone = sorted(one for one, hash_ in earlier.items() if one not in kept and self._stored.get(one) == hash_)
-        for at in range(0, len(gone), REMOVE_TOGETHER):
-            await self._store.adelete_documents(gone[at : at + REMOVE_TOGETHER])
+        if gone:
+            await self.sink.store.adelete_documents(gone)
         others = len(self._stored.keys() - kept - set(gone))
         return gone, f"Kept, since they are not known to come from these paths: {others}." if others else ""
 
     def _report_progress(self) -> None:
-        if self._on_progress:
+        if self.on_progress:
             documents = self._counts["added"] + self._counts["changed"] + self._counts["unchanged"]
-            self._on_progress(Progress(self.files_read, self._files, documents, self._counts["chunks"]))
+            self.on_progress(Progress(self.files_read, self.files, documents, self._counts["chunks"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import dataclass, field
 from functools import partial
 
 from bs4 import BeautifulSoup, Tag
@@ -97,17 +98,17 @@ def _text(node: PageElement) -> str:
     return str(node) if type(node) is NavigableString else ""
 
 
+@dataclass(slots=True)
 class HtmlBlocks:
     """Adds a tree to an outline in one pass, with a stack of its own, so that no depth of nesting is too deep."""
 
-    def __init__(self, outline: Outline) -> None:
-        self._outline = outline
-        self._words: list[str] = []
-        self._items: list[str] = []  # lines of the open list
-        self._counters: list[int | None] = []  # per open list: the next number, None for bullets
-        self._marker = ""
-        self._term = ""  # of a definition list: it opens the definition's first paragraph
-        self._in_term = False
+    outline: Outline
+    words: list[str] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)  # lines of the open list
+    counters: list[int | None] = field(default_factory=list)  # per open list: the next number, None for bullets
+    marker: str = ""
+    term: str = ""  # of a definition list: it opens the definition's first paragraph
+    in_term: bool = False
 
     def add(self, root: Tag) -> None:
         """Add everything below ``root``."""
@@ -121,13 +122,13 @@ class HtmlBlocks:
         while stack:
             node, leaving = stack.pop()
             if not isinstance(node, Tag):
-                self._words.append(_text(node))
+                self.words.append(_text(node))
             elif leaving:
                 self._leave(node.name)
-            elif node.name in HEADINGS and not self._counters:
+            elif node.name in HEADINGS and not self.counters:
                 self._flush()
                 self._flush_term()
-                self._outline.heading(int(node.name[1]), inline_text(node))
+                self.outline.heading(int(node.name[1]), inline_text(node))
             elif node.name == "pre" or (node.name == "table" and id(node) not in layout and node.find("tr")):
                 self._add_whole(node)
             else:
@@ -140,73 +141,73 @@ class HtmlBlocks:
     def _enter(self, tag: Tag) -> None:
         name = tag.name
         if name == "br":
-            self._words.append(_BREAK)
+            self.words.append(_BREAK)
         elif name not in INLINE:
             self._flush()
         if name in ("ul", "ol"):
             start = str(tag.get("start", ""))
             first = int(start) if start.isdecimal() and len(start) < 10 else 1
-            self._counters.append(first if name == "ol" else None)
+            self.counters.append(first if name == "ol" else None)
         elif name == "li":
             self._flush_term()
-            number = self._counters[-1] if self._counters else None
-            self._marker = "  " * (len(self._counters) - 1) + ("- " if number is None else f"{number}. ")
+            number = self.counters[-1] if self.counters else None
+            self.marker = "  " * (len(self.counters) - 1) + ("- " if number is None else f"{number}. ")
             if number is not None:
-                self._counters[-1] = number + 1
+                self.counters[-1] = number + 1
         elif name in ("dt", "dd"):
-            self._in_term = name == "dt"
+            self.in_term = name == "dt"
 
     def _leave(self, name: str) -> None:
         if name in INLINE or name == "br":
             return
         self._flush()
         if name in ("dt", "dl"):
-            self._in_term = False
+            self.in_term = False
         if name in ("ul", "ol", "dl"):
             self._flush_term()
         if name in ("ul", "ol"):
-            self._counters.pop()
-            if not self._counters:
-                self._outline.add("\n".join(self._items), "list")
-                self._items.clear()
+            self.counters.pop()
+            if not self.counters:
+                self.outline.add("\n".join(self.items), "list")
+                self.items.clear()
 
     def _add_whole(self, tag: Tag) -> None:
         """Add an element that is one block; code and tables in a list are lines of it."""
         self._flush()
         self._flush_term()
         if caption := tag.find("caption"):
-            self._words.append(inline_text(caption))
+            self.words.append(inline_text(caption))
             self._flush()
         is_code = tag.name == "pre"
         text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(_rows(tag))
-        if self._counters:
-            self._items.extend(text.split("\n"))
+        if self.counters:
+            self.items.extend(text.split("\n"))
         else:
-            self._outline.add(text, "code" if is_code else "table")
+            self.outline.add(text, "code" if is_code else "table")
 
     def _flush(self) -> None:
         """End the open paragraph or item."""
-        lines = (" ".join(line.split()) for line in "".join(self._words).split(_BREAK))
+        lines = (" ".join(line.split()) for line in "".join(self.words).split(_BREAK))
         text = "\n".join(line for line in lines if line)
-        self._words.clear()
-        if text and self._in_term:
-            self._term = f"{self._term}, {text}" if self._term else text
+        self.words.clear()
+        if text and self.in_term:
+            self.term = f"{self.term}, {text}" if self.term else text
         elif text:
-            term, self._term = self._term, ""
+            term, self.term = self.term, ""
             self._add_text(f"{term}{' ' if term[-1] in ':?!.' else ': '}{text}" if term else text)
 
     def _flush_term(self) -> None:
         """Add a term that no text defines as a paragraph of its own."""
-        term, self._term = self._term, ""
+        term, self.term = self.term, ""
         if term:
             self._add_text(term)
 
     def _add_text(self, text: str) -> None:
-        if self._counters:
-            self._items.append(self._marker + text)
-            self._marker = "  " * len(self._counters)
+        if self.counters:
+            self.items.append(self.marker + text)
+            self.marker = "  " * len(self.counters)
         else:
-            self._outline.add(text)
+            self.outline.add(text)
 
 
 def _rows(table: Tag) -> list[list[str]]:

@@ -49,7 +49,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
             raise Unreadable(ENCRYPTED)
         found = [_fragments(page) for page in reader.pages]
         named = reader.metadata.title if reader.metadata else None
-    pages = _without_running_lines([_lines(fragments) for fragments in found])
+    whole = [_lines(fragments) for fragments in found]
+    pages = _without_running_lines(whole) if any(whole) else []
     if not any(pages):
         raise Unreadable("a PDF without text (a scan needs text recognition first)")
     outline = Outline()
@@ -96,8 +97,6 @@ def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Lin
 
     Lines larger than the text are headings, and stay.
     """
-    if not any(pages):
-        return []
     body = body_size(pages)
     running = running_lines([[line.text for line in page] for page in pages]) | {"#"}
 

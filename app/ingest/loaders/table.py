@@ -13,22 +13,11 @@ MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
 """Largest file that is one document, and largest file of rows."""
 
 FORMATS = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "text",
-    ".text": "text",
-    ".rst": "rst",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".pptx": "pptx",
-    ".xlsx": "xlsx",
+    **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml", "jsonl")},
+    **dict.fromkeys((".md", ".markdown"), "markdown"),
+    **dict.fromkeys((".txt", ".text"), "text"),
+    **dict.fromkeys((".htm", ".xhtml"), "html"),
     ".csv": "csv_file",
-    ".epub": "epub",
-    ".eml": "eml",
-    ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
 """Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import."""

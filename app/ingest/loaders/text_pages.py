@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import TypeVar
 
 EDGE = 2
@@ -95,17 +95,10 @@ def _without_running(page: list[str], running: set[str]) -> list[str]:
     return page[kept[0] : kept[-1] + 1] if kept else []
 
 
-def _runs(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Yield runs of lines that are not blank."""
-    held: list[str] = []
-    for line in lines:
-        if line.strip():
-            held.append(line.rstrip())
-        elif held:
-            yield held
-            held = []
-    if held:
-        yield held
+def _runs(lines: Iterable[str]) -> list[list[str]]:
+    """Return the runs of lines that are not blank."""
+    runs = groupby(lines, key=lambda line: bool(line.strip()))
+    return [[line.rstrip() for line in run] for filled, run in runs if filled]
 
 
 def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
