@@ -60,7 +60,7 @@ class Reader:
         try:
             limit = self.seconds_per_file + SECONDS_PER_MEGABYTE * file.path.stat().st_size / 1e6
             answers = await self._ask(file)
-            while "done" not in (answer := await asyncio.wait_for(_next(answers), limit)):
+            while "done" not in (answer := await _next(answers, limit)):
                 if "document" in answer:
                     yield SplitDocument.model_validate(answer["document"])
                 elif "skipped" in answer:
@@ -104,8 +104,10 @@ class Reader:
             await process.communicate()
 
 
-async def _next(answers: asyncio.StreamReader) -> Any:
-    return orjson.loads(await answers.readuntil())
+async def _next(answers: asyncio.StreamReader, limit: float) -> Any:
+    """Return the next answer. Raises ``TimeoutError`` after *limit* seconds, ``IncompleteReadError`` at its death."""
+    async with asyncio.timeout(limit):
+        return orjson.loads(await answers.readuntil())
 
 
 def serve() -> None:

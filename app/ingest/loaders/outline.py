@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
 
+MAX_LANGUAGE_CHARS = 40
+
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
@@ -118,9 +120,10 @@ def title_from_name(source: str) -> str:
 
 
 def fenced(code: str, info: str = "") -> str:
-    """Put ``code`` in a Markdown fence, unchanged; the first word of ``info`` is its language."""
+    """Put ``code`` in a Markdown fence, unchanged; the first word of ``info`` is its language, if it is short."""
+    language = "".join(info.split()[:1])
     fence = "~~~" if "```" in code else "```"
-    return f"{fence}{''.join(info.split()[:1])}\n{code.rstrip()}\n{fence}"
+    return f"{fence}{language if len(language) <= MAX_LANGUAGE_CHARS else ''}\n{code.rstrip()}\n{fence}"
 
 
 def table_text(rows: Iterable[Sequence[str]]) -> str:

@@ -13,19 +13,18 @@ MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
 """Largest file that is one document, and largest file of rows."""
 
 FORMATS = {
-    **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml", "jsonl")},
+    **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml")},
     **dict.fromkeys((".md", ".markdown"), "markdown"),
     **dict.fromkeys((".txt", ".text"), "text"),
     **dict.fromkeys((".htm", ".xhtml"), "html"),
     ".csv": "csv_file",
-    ".ndjson": "jsonl",
 }
 """Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import."""
 
 ROWS = frozenset({".jsonl", ".ndjson"})
 """Suffixes of files that hold any number of documents."""
 
-LOADERS = frozenset(FORMATS)
+LOADERS = frozenset(FORMATS) | ROWS
 """Every suffix that is read, in lower case."""
 
 
@@ -53,7 +52,7 @@ def _documents(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile
         raise Unreadable("empty")
     if size > limit:
         raise Unreadable(f"larger than {limit // 1024**2} MiB ({size // 1024**2} MiB)")
-    loader = import_module(f"app.ingest.loaders.{FORMATS[suffix]}")
+    loader = import_module(f"app.ingest.loaders.{FORMATS.get(suffix, 'jsonl')}")
     loaded: LoadedDocument | Iterator[LoadedDocument | SkippedFile] = loader.load(path.read_bytes(), source)
     if not isinstance(loaded, LoadedDocument):
         yield from loaded
