@@ -179,7 +179,8 @@ class HtmlBlocks:
             self.words.append(inline_text(caption))
             self._flush()
         is_code = tag.name == "pre"
-        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(_rows(tag))
+        cells = ([inline_text(cell) for cell in row.find_all(("th", "td"))] for row in tag.find_all("tr"))
+        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(cells)
         if self.counters:
             self.items.extend(text.split("\n"))
         else:
@@ -208,7 +209,3 @@ class HtmlBlocks:
             self.marker = "  " * len(self.counters)
         else:
             self.outline.add(text)
-
-
-def _rows(table: Tag) -> list[list[str]]:
-    return [[inline_text(cell) for cell in row.find_all(("th", "td"))] for row in table.find_all("tr")]
