@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.bootstrap.compose import AppContainer, build_container
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.pipeline.retriever import POOL
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.layout import Point
@@ -41,8 +41,7 @@ async def measure_scale(sizes: Sequence[int]) -> list[dict[str, float]]:
         for size in sorted(sizes):
             container = build_container(settings)
             if not points:
-                model = container.embedding
-                await ingest([file], store=container.store, embeddings=model.embeddings, model_name=model.name)
+                await ingest_into(container.sink, [file])
                 points = [point async for page in container.store.apoints() for point in page]
             row = {"chunks": size, **await grow(container.store, points, size)}
             await container.aclose()

@@ -31,7 +31,7 @@ from app.cli.evaluation.fit import (
     rates,
 )
 from app.cli.evaluation.samples import Floats, Labelled, Samples, collect, joined
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import find_embeddings
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.layout import Point
@@ -91,8 +91,7 @@ async def gather(corpus: Path, rows: Sequence[Mapping[str, Any]], number: int = 
     with tempfile.TemporaryDirectory(prefix="garden-fit-") as folder:
         container = build_container(load_settings(data_dir=Path(folder), vector_store="embedded"))
         try:
-            model = container.embedding
-            await ingest([corpus], store=container.store, embeddings=model.embeddings, model_name=model.name)
+            await ingest_into(container.sink, [corpus])
             points = [point async for page in container.store.apoints() for point in page]
             asked = [labelled(row, points, f"{number}, {at // 10}") for at, row in enumerate(rows)]
             return await collect(container.retriever, asked, OnnxReader())

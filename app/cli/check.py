@@ -16,7 +16,6 @@ from app.cli.ingest import file_progress
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json
 from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_documents, ingest_into
-from app.ingest.salvage import salvage
 from app.ingest.tasks import read_tasks, task_documents
 from app.providers.stores.database import FILE, Database
 from app.providers.stores.rows import COLUMNS, checksum, stored_size
@@ -37,9 +36,7 @@ class CheckReport(BaseModel):
     damaged_documents: list[str] = []
     damaged_segments: list[str] = []
     set_aside: str | None = None
-    """Where the old files are kept."""
-    recovered: list[str] = []
-    """Documents without a recorded path, read from the old files."""
+    """Where the old files are kept; what had no recorded path is only there."""
     not_recovered: list[str] = []
     """Documents of which no complete copy is left."""
     missing_paths: list[str] = []
@@ -48,9 +45,9 @@ class CheckReport(BaseModel):
 
     @property
     def undamaged(self) -> bool:
-        """Whether nothing is damaged, or everything was recovered."""
+        """Whether nothing is damaged, or everything was recovered; of what is set aside that is not known."""
         if self.repaired:
-            return not (self.not_recovered or self.missing_paths or self.skipped)
+            return not (self.set_aside or self.not_recovered or self.missing_paths or self.skipped)
         return not (self.database or self.damaged_documents or self.damaged_segments)
 
 
@@ -114,7 +111,7 @@ def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
 
 
 async def _repair(settings: Settings, database: Database, report: CheckReport) -> None:
-    """Ingest damaged documents again from their recorded paths, then from the old files what has no path."""
+    """Ingest damaged documents again from their recorded paths."""
     report.repaired = True
     if report.database:
         report.set_aside = str(_set_aside(database.folder))
@@ -139,11 +136,6 @@ async def _repair(settings: Settings, database: Database, report: CheckReport) -
             report.skipped = [f"{one.path}: {one.reason}" for one in done.skipped]
         known = await store.adocuments()
         report.not_recovered = [document for document in report.damaged_documents if document not in known]
-        if report.set_aside:
-            old = Path(report.set_aside) / database.path.name
-            complete, report.not_recovered = await asyncio.to_thread(salvage, old, container.embedding.name, known)
-            await ingest_documents(sink, complete)
-            report.recovered = [document.document_id for document in complete]
         await store.aoptimize()
         report.documents, report.chunks = len(await store.adocuments()), await store.acount()
 

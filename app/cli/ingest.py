@@ -15,8 +15,9 @@ from rich.markup import escape
 
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json, progress
 from app.ingest.documents import IngestReport
+from app.ingest.find import check_path
 from app.ingest.manifest import IngestManifest, note_sources
-from app.ingest.pipeline import check_paths, ingest_documents, ingest_into
+from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.run import Progress
 from app.ingest.samples import sample_folder, sample_paths
 from app.ingest.tasks import read_tasks, task_documents
@@ -71,7 +72,8 @@ async def _ingest(
 ) -> IngestReport:
     """Ingest *addresses*, or else *paths*."""
     if not addresses:
-        await asyncio.to_thread(check_paths, paths)  # before they are recorded
+        for path in paths:
+            check_path(path)  # before it is recorded
     with file_progress() as on_progress:
         async with open_container(settings) as container:
             sink = container.sink

@@ -5,20 +5,9 @@ A loader reads ``Block`` → ``LoadedDocument``; the splitter makes ``TextChunk`
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-import orjson
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    NonNegativeInt,
-    PositiveInt,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, PositiveInt
 
 MAX_ID_CHARS = 1_000
 MAX_TITLE_CHARS = 300
@@ -68,17 +57,6 @@ class DocumentInfo(_Data):
     url: Url | None = None
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
 
-    @field_validator("metadata")
-    @classmethod
-    def _can_be_stored(cls, metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        try:
-            same = orjson.loads(orjson.dumps(metadata)) == metadata  # NaN comes back as null
-        except (TypeError, ValueError):
-            same = False
-        if not same:
-            raise ValueError("must be plain JSON: Unicode text, finite numbers of at most 64 bits, limited nesting")
-        return metadata
-
 
 class LoadedDocument(DocumentInfo):
     """A document as read: its blocks in reading order."""
@@ -100,13 +78,6 @@ class TextChunk(_Data):
     chapter: Label | None = None
     section: Label | None = None
     page: PositiveInt | None = None
-
-    @model_validator(mode="after")
-    def _spans_fit(self) -> Self:
-        inside = all(start < end <= len(self.text) for start, end in self.spans)
-        if not inside or any(left[1] > right[0] for left, right in pairwise(self.spans)):
-            raise ValueError("spans must be inside the text, ordered and disjoint")
-        return self
 
 
 class SplitDocument(DocumentInfo):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +11,6 @@ from app.ingest.documents import SkippedFile
 from app.ingest.loaders.outline import one_line
 from app.ingest.loaders.table import FORMATS, LOADERS, MAX_FILE_BYTES, ROWS
 from graph.errors import InvalidInput
-
-MAX_SHOWN_CHARS = 100
-"""Characters shown of a path that the system refuses: it may be far too long."""
 
 NO_FILE = "a broken link, a pipe or a device"
 
@@ -30,32 +27,33 @@ class FoundFile:
     url: str | None = None
 
 
-def find_files(paths: Iterable[Path]) -> Iterator[FoundFile | SkippedFile]:
-    """Yield the files below ``paths`` in a stable order, and what had to be left out.
+def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
+    """Yield the files below ``root`` in a stable order, and what had to be left out.
 
     A folder is searched in depth. Ignored: hidden files and folders, files whose suffix no loader reads. Named and
-    left out: symbolic links that lead out of the root, folders that cannot be listed, files named one by one that no
-    loader reads.
+    left out: symbolic links that lead out of the root, folders that cannot be listed, a root that no loader reads.
 
-    Raises ``InvalidInput`` for a path that does not exist or cannot be looked at, before anything is yielded.
+    Raises ``InvalidInput`` as ``check_path`` does, before anything is yielded.
     """
-    roots = [Path(path) for path in paths]
-    for root in roots:
-        try:
-            exists = root.exists()
-        except OSError as error:  # a name too long, a folder one may not enter
-            shown = one_line(_name(root), MAX_SHOWN_CHARS)
-            raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
-        if not exists:
-            raise InvalidInput(f"There is no file or folder {root}.", field="paths")
-    for root in roots:
-        name = _name(Path(root.name))
-        if root.is_dir():
-            yield from _below(root)
-        elif root.suffix.lower() not in LOADERS:
-            yield SkippedFile(path=name, reason=f"no loader reads {root.suffix or 'such a file'}")
-        else:
-            yield FoundFile(root, name) if root.is_file() else SkippedFile(path=name, reason=NO_FILE)
+    check_path(root)
+    name = _name(Path(root.name))
+    if root.is_dir():
+        yield from _below(root)
+    elif root.suffix.lower() not in LOADERS:
+        yield SkippedFile(path=name, reason=f"no loader reads {root.suffix or 'such a file'}")
+    else:
+        yield FoundFile(root, name) if root.is_file() else SkippedFile(path=name, reason=NO_FILE)
+
+
+def check_path(root: Path) -> None:
+    """Raise ``InvalidInput`` for a path that does not exist or cannot be looked at."""
+    try:
+        exists = root.exists()
+    except OSError as error:  # a name too long, a folder one may not enter
+        shown = one_line(_name(root), 100)
+        raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
+    if not exists:
+        raise InvalidInput(f"There is no file or folder {root}.", field="paths")
 
 
 def find_file(root: Path, source: str) -> FoundFile | None:

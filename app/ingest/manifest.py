@@ -1,8 +1,4 @@
-"""Keep which paths a collection was filled from: ``ingested.json`` in the collection's folder.
-
-::
-
-    {"version": 1, "paths": {"/srv/docs": {"travel.md": "<content hash>", …}, …}}
+"""Keep which paths a collection was filled from: ``ingested.sqlite3`` in the collection's folder.
 
 ``garden ingest --prune`` removes only what a path brought, and ``garden check --repair`` reads the paths again. A
 document belongs to the path that brought it last. One that came since under the same id from elsewhere has another
@@ -12,23 +8,24 @@ the address they came from.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from app.ingest.find import FoundFile, find_file
 
-MANIFEST_FILE, LOCK_FILE = "ingested.json", "ingested.lock"
+MANIFEST_FILE = "ingested.sqlite3"
 LOCK_SECONDS = 30.0
-VERSION = 1
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS paths (path TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS documents (document_id TEXT PRIMARY KEY, path TEXT, content_hash TEXT);
+"""
 
 log = logging.getLogger("garden.ingest")
-Manifest = dict[str, dict[str, str]]
-"""Path → document id → content hash."""
 
 
 class IngestManifest:
@@ -50,29 +47,19 @@ class IngestManifest:
 
     def earlier(self) -> dict[str, str]:
         """Return document id → content hash of what earlier runs brought from these paths."""
-        manifest = _read(self._collection)
-        return {one: hash_ for root in self._roots for one, hash_ in manifest.get(root, {}).items()}
+        rows = _rows(self._collection, "SELECT document_id, content_hash, path FROM documents")
+        return {document_id: content_hash for document_id, content_hash, path in rows if path in self._roots}
 
     def note(self, met: Mapping[str, str], removed: Collection[str]) -> None:
-        """Keep what this run met (document id → content hash), and forget what it removed.
-
-        A file that cannot be written is logged: a later run then removes less, never more.
-        """
-        try:
-            with _changed(self._collection) as manifest:
-                for documents in manifest.values():
-                    for document_id in (*met, *removed):
-                        documents.pop(document_id, None)
-                for document_id, content_hash in met.items():
-                    if root := self._brought.get(document_id):
-                        manifest.setdefault(root, {})[document_id] = content_hash
-        except (OSError, sqlite3.Error) as error:
-            log.warning("manifest_not_written", extra={"reason": str(error)})
+        """Keep what this run met (document id → content hash), and forget what it removed."""
+        brought = [(one, self._brought[one], hash_) for one, hash_ in met.items() if one in self._brought]
+        _change(self._collection, "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", brought)
+        _change(self._collection, "DELETE FROM documents WHERE document_id = ?", [(one,) for one in removed])
 
 
 def read_sources(collection: Path) -> list[Path]:
     """Return the files and folders that a collection was filled from."""
-    return [Path(path) for path in _read(collection) if "://" not in path]
+    return [Path(path) for (path,) in _rows(collection, "SELECT path FROM paths ORDER BY rowid")]
 
 
 def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> dict[str, tuple[Path, FoundFile]]:
@@ -82,44 +69,40 @@ def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> d
     """
     return {
         document_id: (Path(root), file)
-        for root, held in _read(collection).items()
-        for document_id in held.keys() & stored.keys()
-        if held[document_id] in stored[document_id] and (file := find_file(Path(root), document_id))
+        for document_id, root, hash_ in _rows(collection, "SELECT document_id, path, content_hash FROM documents")
+        if hash_ in stored.get(document_id, ()) and (file := find_file(Path(root), document_id))
     }
 
 
 def note_sources(collection: Path, paths: Iterable[Path]) -> None:
-    """Add *paths* to the manifest before they are read. Raises ``OSError``."""
-    with _changed(collection) as manifest:
-        for path in paths:
-            manifest.setdefault(_key(path), {})
+    """Add *paths* to the manifest before they are read."""
+    _change(collection, "INSERT OR IGNORE INTO paths VALUES (?)", [(_key(path),) for path in paths])
 
 
-def _read(collection: Path) -> Manifest:
-    """Return the manifest; an empty one where there is none that can be read."""
+def _rows(collection: Path, select: str) -> list[Any]:
+    """Return rows of the manifest; none where there is no manifest that can be read."""
     try:
-        paths = json.loads((collection / MANIFEST_FILE).read_text(encoding="utf-8"))["paths"]
-        return {str(root): {str(one): str(hash_) for one, hash_ in held.items()} for root, held in paths.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
+        with _opened(collection) as connection:
+            return connection.execute(select).fetchall()
+    except (OSError, sqlite3.Error):
+        return []
+
+
+def _change(collection: Path, statement: str, rows: Sequence[tuple[str, ...]]) -> None:
+    """Change the manifest. One that cannot be written is logged: a later run then removes less, never more."""
+    try:
+        with _opened(collection) as connection:
+            connection.executemany(statement, rows)
+    except (OSError, sqlite3.Error) as error:
+        log.warning("manifest_not_written", extra={"reason": str(error)})
 
 
 @contextmanager
-def _changed(collection: Path) -> Iterator[Manifest]:
-    """Yield the manifest to be changed while no other process does, then replace the file in one step.
-
-    SQLite's lock ends with the process that holds it.
-    """
+def _opened(collection: Path) -> Iterator[sqlite3.Connection]:
     collection.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(collection / LOCK_FILE, timeout=LOCK_SECONDS, isolation_level=None)) as lock:
-        lock.execute("BEGIN EXCLUSIVE")
-        yield (manifest := _read(collection))
-        draft = collection / f"{MANIFEST_FILE}.new"
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump({"version": VERSION, "paths": manifest}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(collection / MANIFEST_FILE)
+    with closing(sqlite3.connect(collection / MANIFEST_FILE, timeout=LOCK_SECONDS)) as connection, connection:
+        connection.executescript(SCHEMA)
+        yield connection
 
 
 def _key(path: Path | str) -> str:

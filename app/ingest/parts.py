@@ -1,22 +1,28 @@
-"""Cut documents into parts, and gather parts into batches that are embedded and stored together."""
+"""Hash documents, and list their chunks in the order in which they are stored."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from app.ingest.documents import DocumentInfo, SplitDocument, TextChunk
-
-BATCH_CHUNKS = 64
-"""Chunks embedded together; with their sentences a few hundred texts."""
-
-BATCH_CHARS = 100_000
-"""Characters at which a batch is full even with fewer chunks."""
-
+from app.ingest.documents import SplitDocument, TextChunk
 
 LAYOUT = "2"
 """Part of every hash: raise it when chunks or points are made differently, and the next ingest stores all again."""
+
+
+class PendingChunk(NamedTuple):
+    """A chunk to be stored, with its document and the document's hash."""
+
+    document: SplitDocument
+    chunk: TextChunk
+    content_hash: str
+
+    @property
+    def completes(self) -> bool:
+        """Whether it is the chunk that carries the hash of its document."""
+        return self.chunk.chunk_index == 0
 
 
 def content_hash(document: SplitDocument, model_name: str) -> str:
@@ -33,49 +39,7 @@ def part_hash(document_hash: str) -> str:
     return f"part of {document_hash}"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some chunks of a document, which is stored in one part or in several; its first chunk is in the last one.
-
-    ``content_hash`` is the document's; ``total`` is the number of chunks of the whole document.
-    """
-
-    document: DocumentInfo
-    chunks: tuple[TextChunk, ...]
-    content_hash: str
-    last: bool
-    total: int
-
-
-def parts_of(document: SplitDocument, content_hash: str) -> Iterator[Part]:
-    """Cut a document into parts of at most a batch."""
-    info = DocumentInfo(**document.model_dump(exclude={"chunks"}))
-    groups = list(_groups([*document.chunks[1:], document.chunks[0]]))
-    for number, group in enumerate(groups, 1):
-        yield Part(info, group, content_hash, last=number == len(groups), total=len(document.chunks))
-
-
-def _groups(chunks: Sequence[TextChunk]) -> Iterator[tuple[TextChunk, ...]]:
-    """Yield runs of chunks that fill a batch."""
-    start = size = 0
-    for at, chunk in enumerate(chunks):
-        if at > start and (at - start == BATCH_CHUNKS or size + len(chunk.text) > BATCH_CHARS):
-            yield tuple(chunks[start:at])
-            start, size = at, 0
-        size += len(chunk.text)
-    yield tuple(chunks[start:])
-
-
-def batches(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Gather parts, of one document or of many, until a batch is full."""
-    held: list[Part] = []
-    chunks = size = 0
-    for part in parts:
-        held.append(part)
-        chunks += len(part.chunks)
-        size += sum(len(chunk.text) for chunk in part.chunks)
-        if chunks >= BATCH_CHUNKS or size >= BATCH_CHARS:
-            yield held
-            held, chunks, size = [], 0, 0
-    if held:
-        yield held
+def pending_chunks(document: SplitDocument, document_hash: str) -> Iterator[PendingChunk]:
+    """Yield the chunks of a document; the first one, which completes it, comes last."""
+    for chunk in (*document.chunks[1:], document.chunks[0]):
+        yield PendingChunk(document, chunk, document_hash)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
@@ -14,24 +14,14 @@ from app.ingest.reading import Reader
 from app.ingest.run import IngestRun, OnProgress
 from app.ingest.sink import Sink
 
-if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
-
-    from app.providers.stores.hybrid import ChunkStore
-
-
 Found = tuple[Path | str, FoundFile | SkippedFile]
 """A root (a path, or a web address) and a file found below it."""
 
+T = TypeVar("T")
 
-async def ingest(
-    paths: Iterable[Path],
-    *,
-    store: ChunkStore,
-    embeddings: Embeddings,
-    model_name: str,
-    manifest: IngestManifest | None = None,
-    on_progress: OnProgress | None = None,
+
+async def ingest_into(
+    sink: Sink, paths: Iterable[Path], *, manifest: IngestManifest | None = None, on_progress: OnProgress | None = None
 ) -> IngestReport:
     """Store the documents of ``paths``; files and folders may be mixed.
 
@@ -42,20 +32,8 @@ async def ingest(
     Raises ``InvalidInput`` for a path that does not exist, ``EmbeddingUnavailable``, ``StoreUnavailable`` and
     ``ConfigurationError`` (vectors of another size). What was stored before an error stays.
     """
-    return await ingest_into(Sink(store, embeddings, model_name), paths, manifest=manifest, on_progress=on_progress)
-
-
-async def ingest_into(
-    sink: Sink, paths: Iterable[Path], *, manifest: IngestManifest | None = None, on_progress: OnProgress | None = None
-) -> IngestReport:
-    """Do what ``ingest`` does, into a sink."""
-    files = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files([root])])
-
-    async def found() -> AsyncIterator[Found]:
-        for one in files:
-            yield one
-
-    return await ingest_found(sink, found(), len(files), manifest=manifest, on_progress=on_progress)
+    files: list[Found] = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files(root)])
+    return await ingest_found(sink, _each(files), len(files), manifest=manifest, on_progress=on_progress)
 
 
 async def ingest_found(
@@ -66,7 +44,7 @@ async def ingest_found(
     manifest: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
-    """Do what ``ingest`` does for *total* files that are found one by one."""
+    """Do what ``ingest_into`` does for *total* files that are found one by one."""
     run = IngestRun(sink, files=total, manifest=manifest, on_progress=on_progress)
 
     async def items(reader: Reader) -> AsyncIterator[SplitDocument | SkippedFile]:
@@ -86,11 +64,6 @@ async def ingest_found(
         return await run.run(items(reader))
 
 
-def check_paths(paths: Iterable[Path]) -> None:
-    """Raise ``InvalidInput`` for a path that does not exist."""
-    next(find_files(paths), None)
-
-
 async def ingest_documents(
     sink: Sink,
     documents: Iterable[SplitDocument],
@@ -98,10 +71,10 @@ async def ingest_documents(
     manifest: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
-    """Do what ``ingest`` does for documents that are split; the caller has filled ``manifest``."""
+    """Do what ``ingest_into`` does for documents that are split; the caller has filled ``manifest``."""
+    return await IngestRun(sink, manifest=manifest, on_progress=on_progress).run(_each(documents))
 
-    async def items() -> AsyncIterator[SplitDocument]:
-        for document in documents:
-            yield document
 
-    return await IngestRun(sink, manifest=manifest, on_progress=on_progress).run(items())
+async def _each(items: Iterable[T]) -> AsyncIterator[T]:
+    for item in items:
+        yield item

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import resource
 import sys
 import traceback
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -32,7 +33,7 @@ SECONDS_PER_MEGABYTE = 10.0
 """Time limit of a file's next document: the sum, by the file's size."""
 
 MEMORY_BYTES = 4 * 1024**3
-"""Address space of the process, where the operating system can limit it."""
+"""Address space of the process."""
 
 MAX_ANSWER_BYTES = 1 << 31
 
@@ -58,16 +59,16 @@ class Reader:
         suffix = file.path.suffix.lower()
         try:
             limit = self.seconds_per_file + SECONDS_PER_MEGABYTE * file.path.stat().st_size / 1e6
-            process = await self._ask(file)
-            while "done" not in (answer := await _answer(process, limit)):
-                if "failed" in answer:
-                    log.error("loader_failed", extra={"file": file.source, "traceback": answer["traceback"]})
-                    reason = f"internal error of the {suffix} loader ({answer['failed']}), see the log"
-                    yield SkippedFile(path=file.source, reason=reason, rows_lost=suffix in ROWS)
+            answers = await self._ask(file)
+            while "done" not in (answer := await _next(answers, limit)):
+                if "document" in answer:
+                    yield SplitDocument.model_validate(answer["document"])
                 elif "skipped" in answer:
                     yield SkippedFile.model_validate(answer["skipped"])
                 else:
-                    yield SplitDocument.model_validate(answer["document"])
+                    log.error("loader_failed", extra={"file": file.source, "traceback": answer["traceback"]})
+                    reason = f"internal error of the {suffix} loader ({answer['failed']}), see the log"
+                    yield SkippedFile(path=file.source, reason=reason, rows_lost=suffix in ROWS)
             return
         except TimeoutError:
             reason = f"timed out after {limit:.0f} s"
@@ -78,8 +79,8 @@ class Reader:
         await self._end()
         yield SkippedFile(path=file.source, reason=reason, rows_lost=suffix in ROWS)
 
-    async def _ask(self, file: FoundFile) -> Process:
-        """Send the request, to a new process where there is none."""
+    async def _ask(self, file: FoundFile) -> asyncio.StreamReader:
+        """Send the request, to a new process where there is none; return where the answers come from."""
         if self.process is None or self.process.returncode is not None:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -91,8 +92,9 @@ class Reader:
                 limit=MAX_ANSWER_BYTES,
             )
         assert self.process.stdin
+        assert self.process.stdout
         self.process.stdin.write(orjson.dumps({"path": str(file.path.absolute()), "source": file.source}) + b"\n")
-        return self.process
+        return self.process.stdout
 
     async def _end(self) -> None:
         process, self.process = self.process, None
@@ -102,17 +104,17 @@ class Reader:
             await process.communicate()
 
 
-async def _answer(process: Process, limit: float) -> dict[str, Any]:
+async def _next(answers: asyncio.StreamReader, limit: float) -> Any:
     """Return the next answer. Raises ``TimeoutError`` after *limit* seconds, ``IncompleteReadError`` at its death."""
-    assert process.stdout
     async with asyncio.timeout(limit):
-        answer: dict[str, Any] = orjson.loads(await process.stdout.readuntil())
-        return answer
+        return orjson.loads(await answers.readuntil())
 
 
 def serve() -> None:
     """Answer the requests on standard input until it ends; this is the program of the process."""
-    _limit_memory()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     answers, sys.stdout = sys.stdout.buffer, sys.stderr
 
     def answer(line: bytes) -> None:
@@ -129,13 +131,3 @@ def serve() -> None:
         except Exception as error:  # noqa: BLE001 - one file must not end the ingest of the others
             answer(orjson.dumps({"failed": type(error).__name__, "traceback": traceback.format_exc()}))
         answer(b'{"done": true}')
-
-
-def _limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # not on this operating system
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

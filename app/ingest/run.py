@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
-from itertools import chain
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.manifest import IngestManifest
-from app.ingest.parts import BATCH_CHUNKS, batches, content_hash, parts_of
+from app.ingest.parts import PendingChunk, content_hash, pending_chunks
 from app.ingest.sink import Sink
 
+BATCH_CHUNKS = 64
+"""Chunks embedded and stored together; with their sentences a few hundred texts."""
+
 KEPT = "what was stored of it before is kept and still found"
-REMOVE_TOGETHER = 200
-"""Documents deleted in one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,43 +33,33 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
+@dataclass(slots=True)
 class IngestRun:
     """Stores what is new or changed. Good for one ``run``; the reader of the files counts ``files_read``."""
 
-    def __init__(
-        self,
-        sink: Sink,
-        *,
-        files: int = 0,
-        manifest: IngestManifest | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> None:
-        self.files_read = 0
-        self._files = files
-        self._sink = sink
-        self._manifest = manifest
-        self._on_progress = on_progress
-        self._chunks_found = 0
-        self._counts = {"added": 0, "changed": 0, "unchanged": 0, "chunks": 0}
-        self._skipped: list[SkippedFile] = []
-        self._model_name = ""
-        self._stored: dict[str, str] = {}
-        self._met: dict[str, str] = {}
-        self._chunk_ids: set[str] = set()
+    sink: Sink
+    files: int = 0
+    manifest: IngestManifest | None = None
+    on_progress: OnProgress | None = None
+    files_read: int = 0
+    _chunks_found: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _skipped: list[SkippedFile] = field(default_factory=list)
+    _stored: dict[str, str] = field(default_factory=dict)
+    _met: dict[str, str] = field(default_factory=dict)
+    _chunk_ids: set[str] = field(default_factory=set)
 
     async def run(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> IngestReport:
         """Store every document of *items*, prune if the manifest says so, and report."""
         started = time.monotonic()
-        self._model_name, self._stored = await self._sink.describe()
-        try:
-            await self._store_all(items)
-        finally:
-            await self._sink.settle()  # also when cancelled: whoever closes the store finds no write under way
-        removed, note = await self._prune(self._manifest) if self._manifest and self._manifest.prune else ([], "")
+        self._stored = await self.sink.store.adocuments()
+        await self._write_all(items)
+        removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
         if self._counts["chunks"] or removed:
-            await self._sink.finish()
-        if self._manifest:
-            await asyncio.to_thread(self._manifest.note, self._met, removed)
+            await self.sink.store.aflush()
+            await self.sink.store.aoptimize()
+        if self.manifest:
+            await asyncio.to_thread(self.manifest.note, self._met, removed)
         self._report_progress()
         return IngestReport(
             **self._counts,
@@ -78,48 +69,47 @@ class IngestRun:
             note=note,
         )
 
-    async def _store_all(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> None:
-        waiting: dict[str, SplitDocument] = {}
-        chunks = 0
+    async def _write_all(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> None:
+        waiting: list[SplitDocument] = []
         async for item in items:
             if isinstance(item, SkippedFile):
                 self._skipped.append(item)
             elif refused := self._refused(item):
                 self._skipped.append(SkippedFile(path=item.source, reason=refused))
             else:
-                current = content_hash(item, self._model_name)
-                self._met[item.document_id] = current
+                current = self._met[item.document_id] = content_hash(item, self.sink.model_name)
                 if self._stored.get(item.document_id) == current:
                     self._counts["unchanged"] += 1
                 else:
-                    waiting[item.document_id] = item
-                    chunks += len(item.chunks)
+                    waiting.append(item)
                     self._chunks_found += len(item.chunks)
-            if chunks >= BATCH_CHUNKS:
-                await self._store(waiting)
-                waiting, chunks = {}, 0
+            if sum(len(document.chunks) for document in waiting) >= BATCH_CHUNKS:
+                await self._write(waiting)
+                waiting = []
             self._report_progress()
-        await self._store(waiting)
+        await self._write(waiting)
 
-    async def _store(self, waiting: dict[str, SplitDocument]) -> None:
-        """Store documents, except those of which a chunk id belongs to another stored document."""
-        ids = [chunk.chunk_id for document in waiting.values() for chunk in document.chunks]
-        owners = await self._sink.owners(ids) if ids and self._stored else {}
-        free = []
-        for document_id, document in waiting.items():
-            others = (owners.get(chunk.chunk_id, document_id) for chunk in document.chunks)
-            other = next((owner for owner in others if owner != document_id), None)
+    async def _write(self, documents: Sequence[SplitDocument]) -> None:
+        """Store *documents*, except those of which a chunk id belongs to another stored document."""
+        ids = [chunk.chunk_id for document in documents for chunk in document.chunks]
+        owners = await self.sink.store.aowners(ids) if ids and self._stored else {}
+        pending: list[PendingChunk] = []
+        for document in documents:
+            own = document.document_id
+            others = (owners.get(chunk.chunk_id, own) for chunk in document.chunks)
+            other = next((owner for owner in others if owner != own), None)
             if other is None:
-                self._counts["changed" if document_id in self._stored else "added"] += 1
-                free.append(parts_of(document, self._met[document_id]))
+                self._counts["changed" if own in self._stored else "added"] += 1
+                pending += pending_chunks(document, self._met[own])
             else:
-                del self._met[document_id]
+                del self._met[own]
                 owner = f"document {other}" if other else "a stored chunk of no document"
-                reason = f"a chunk id of document {document_id} is taken by {owner}, which is kept"
+                reason = f"a chunk id of document {own} is taken by {owner}, which is kept"
                 self._skipped.append(SkippedFile(path=document.source, reason=reason))
-        for batch in batches(chain.from_iterable(free)):
-            await self._sink.write(batch)
-            self._counts["chunks"] += sum(len(part.chunks) for part in batch)
+        for at in range(0, len(pending), BATCH_CHUNKS):
+            batch = pending[at : at + BATCH_CHUNKS]
+            await self.sink.write(batch)
+            self._counts["chunks"] += len(batch)
             self._report_progress()
 
     def _refused(self, document: SplitDocument) -> str | None:
@@ -129,11 +119,10 @@ class IngestRun:
             return "no text in it"
         if own in self._met:
             return f"its document id {own} is taken by another document; the first one is kept"
-        named = {chunk.chunk_id for chunk in document.chunks if _numbered(chunk.chunk_id) != own}
-        taken = any(chunk.chunk_id in self._chunk_ids for chunk in document.chunks)
-        if taken or any(_numbered(chunk_id) in self._met for chunk_id in named):
+        ids = {chunk.chunk_id for chunk in document.chunks}
+        if ids & self._chunk_ids:
             return f"a chunk id of document {own} is taken by another document; the first one is kept"
-        self._chunk_ids |= named
+        self._chunk_ids |= ids
         return None
 
     def _explained(self, skipped: SkippedFile) -> SkippedFile:
@@ -154,19 +143,13 @@ class IngestRun:
         kept = self._met.keys() | {skipped.path for skipped in self._skipped}
         earlier = await asyncio.to_thread(manifest.earlier)
         gone = sorted(one for one, hash_ in earlier.items() if one not in kept and self._stored.get(one) == hash_)
-        for at in range(0, len(gone), REMOVE_TOGETHER):
-            await self._sink.remove(gone[at : at + REMOVE_TOGETHER])
+        if gone:
+            await self.sink.store.adelete_documents(gone)
         others = len(self._stored.keys() - kept - set(gone))
         return gone, f"Kept, since they are not known to come from these paths: {others}." if others else ""
 
     def _report_progress(self) -> None:
-        if self._on_progress:
+        if self.on_progress:
             documents = self._counts["added"] + self._counts["changed"] + self._counts["unchanged"]
             chunks = self._counts["chunks"], self._chunks_found
-            self._on_progress(Progress(self.files_read, self._files, documents, *chunks))
-
-
-def _numbered(chunk_id: str) -> str | None:
-    """Return the document of a chunk id that was made here (``document_id#n``)."""
-    document_id, mark, number = chunk_id.rpartition("#")
-    return document_id if mark and number.isdecimal() else None
+            self.on_progress(Progress(self.files_read, self.files, documents, *chunks))

@@ -1,16 +1,15 @@
-"""Embed parts of documents and write them into a collection, so that a kill at any moment does no harm."""
+"""Embed chunks and write them into a collection, so that a kill at any moment does no harm."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app.ingest.documents import TextChunk
-from app.ingest.parts import Part, part_hash
+from app.ingest.parts import PendingChunk, part_hash
 from app.providers.embeddings.vectors import adocument_vectors
 from app.providers.stores.layout import Point, indexed_text, sentence_texts
 from graph.errors import EmbeddingUnavailable, RAGError
@@ -23,89 +22,59 @@ if TYPE_CHECKING:
 log = logging.getLogger("garden.ingest")
 
 
+@dataclass(frozen=True, slots=True)
 class Sink:
-    """A collection to be written. While one batch is stored, the next is embedded.
+    """A collection to be written, and the model that embeds what is written.
 
     The order of writes makes a kill harmless: new chunks first, marked as parts; then the chunks of any other version
     are deleted; then the first chunk gets the document's hash. Without it the next run stores the document again. It
     does not get it while chunks are missing because another process stored another version in between.
     """
 
-    def __init__(self, store: ChunkStore, embeddings: Embeddings, model_name: str) -> None:
-        self._store = store
-        self._embeddings = embeddings
-        self._model_name = model_name
-        self._storing: asyncio.Task[None] | None = None
+    store: ChunkStore
+    embeddings: Embeddings
+    model_name: str
 
-    async def describe(self) -> tuple[str, dict[str, str]]:
-        """Return the embedding model's name and the stored documents' hashes."""
-        return self._model_name, await self._store.adocuments()
+    async def write(self, chunks: Sequence[PendingChunk]) -> None:
+        """Embed and store *chunks* of one document or of many.
 
-    async def owners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """Return the documents that hold these chunk ids."""
-        return await self._store.aowners(chunk_ids)
-
-    async def write(self, parts: Sequence[Part]) -> None:
-        """Embed ``parts`` and begin to store them; an error of the batch before is raised here."""
-        points = await make_points(parts, self._embeddings)
-        await self.settle()
-        self._storing = asyncio.create_task(self._save(parts, points))
-
-    async def settle(self) -> None:
-        """Return when everything written is stored."""
-        storing, self._storing = self._storing, None
-        if storing is not None:
-            await storing
-
-    async def remove(self, document_ids: Sequence[str]) -> None:
-        """Delete every chunk of these documents."""
-        await self.settle()
-        await self._store.adelete_documents(document_ids)
-
-    async def finish(self) -> None:
-        """Return when all is on disk and the indexes are built."""
-        await self.settle()
-        await self._store.aflush()
-        await self._store.aoptimize()
-
-    async def _save(self, parts: Sequence[Part], points: Sequence[Point]) -> None:
-        last = {part.document.document_id: part for part in parts if part.last}
-        known = await self._store.achunk_hashes(*last) if last else {}
-        hashes = {its for part in last.values() for its in (part.content_hash, part_hash(part.content_hash))}
-        new = {point.chunk_id for point in points}
-        stale = [chunk_id for chunk_id, its in known.items() if its not in hashes and chunk_id not in new]
+        Raises ``EmbeddingUnavailable`` when the model does not answer, and the store's errors.
+        """
+        points = await make_points(chunks, self.embeddings)
+        last = {one.document.document_id: one for one in chunks if one.completes}
+        known = await self.store.achunk_hashes(*last) if last else {}
+        hashes = {its for one in last.values() for its in (one.content_hash, part_hash(one.content_hash))}
+        older = {chunk_id for chunk_id, its in known.items() if its not in hashes}
         firsts = [
-            replace(point, metadata={**point.metadata, "content_hash": part.content_hash})
-            for point in points
-            if point.metadata["chunk_index"] == 0 and (part := last.get(point.metadata["document_id"]))
-            if _is_complete(part, points, known)
+            replace(point, metadata={**point.metadata, "content_hash": one.content_hash})
+            for one, point in zip(chunks, points, strict=True)
+            if one.completes and _is_complete(one, points, known)
         ]
-        if all(its in hashes for its in known.values()):  # nothing older is stored, so one write is enough
-            marked = {point.chunk_id for point in firsts}
-            await self._store.aupsert([*(point for point in points if point.chunk_id not in marked), *firsts])
-            return
-        await self._store.aupsert(points)
-        if stale:
-            await self._store.adelete_chunks(stale)
+        later = set() if older else {point.chunk_id for point in firsts}  # these need not be written twice
+        if rest := [point for point in points if point.chunk_id not in later]:
+            await self.store.aupsert(rest)
+        if stale := older - {point.chunk_id for point in points}:
+            await self.store.adelete_chunks(sorted(stale))
         if firsts:
-            await self._store.aupsert(firsts)
+            await self.store.aupsert(firsts)
 
 
-def _is_complete(part: Part, points: Sequence[Point], known: Mapping[str, str]) -> bool:
+def _is_complete(first: PendingChunk, points: Sequence[Point], known: Mapping[str, str]) -> bool:
     """Tell whether with *points* all chunks of a document are stored; another writer may have replaced some."""
-    own = {point.chunk_id for point in points if point.metadata["document_id"] == part.document.document_id}
-    own |= {chunk_id for chunk_id, its in known.items() if its in (part.content_hash, part_hash(part.content_hash))}
-    if len(own) < part.total:
-        log.warning("document_incomplete", extra={"chunks": len(own), "of": part.total})
-    return len(own) >= part.total
+    own = {point.chunk_id for point in points if point.metadata["document_id"] == first.document.document_id}
+    own |= {chunk_id for chunk_id, its in known.items() if its in (first.content_hash, part_hash(first.content_hash))}
+    total = len(first.document.chunks)
+    if len(own) < total:
+        log.warning("document_incomplete", extra={"chunks": len(own), "of": total})
+    return len(own) >= total
 
 
-async def make_points(parts: Sequence[Part], embeddings: Embeddings) -> list[Point]:
-    """Embed the chunks of ``parts`` together and return their points in order, each marked as a part.
+async def make_points(chunks: Sequence[PendingChunk], embeddings: Embeddings) -> list[Point]:
+    """Embed *chunks* together and return their points in order, each marked as a part.
 
     Raises ``EmbeddingUnavailable`` when the model does not answer.
     """
-    texts = [text for part in parts for text in texts_of(part.document.title, part.chunks)]
+    texts = [text for one in chunks for text in texts_of(one.document.title, one.chunk)]
     try:
         vectors = await adocument_vectors(embeddings, texts)
     except RAGError:
@@ -116,38 +85,26 @@ async def make_points(parts: Sequence[Part], embeddings: Embeddings) -> list[Poi
         raise EmbeddingUnavailable("The embedding model did not return one vector for each text.")
     points: list[Point] = []
     at = 0
-    for part in parts:
-        for chunk in part.chunks:
-            after = at + 1 + len(chunk.spans)
-            metadata = _metadata(part, chunk)
-            points.append(Point(chunk.chunk_id, chunk.text, metadata, vectors[at], vectors[at + 1 : after]))
-            at = after
+    for one in chunks:
+        after = at + 1 + len(one.chunk.spans)
+        points.append(Point(one.chunk.chunk_id, one.chunk.text, _metadata(one), vectors[at], vectors[at + 1 : after]))
+        at = after
     return points
 
 
-def texts_of(title: str, chunks: Sequence[TextChunk]) -> list[str]:
-    """Return all that is embedded of some chunks of a document: each chunk, followed by its sentences."""
-    texts: list[str] = []
-    for chunk in chunks:
-        texts.append(indexed_text(title, chunk.text, chapter=chunk.chapter, section=chunk.section))
-        texts += sentence_texts(chunk.text, chunk.spans)
-    return texts
+def texts_of(title: str, chunk: TextChunk) -> list[str]:
+    """Return all that is embedded of a chunk: its text below its headings, then its sentences."""
+    text = indexed_text(title, chunk.text, chapter=chunk.chapter, section=chunk.section)
+    return [text, *sentence_texts(chunk.text, chunk.spans)]
 
 
-def _metadata(part: Part, chunk: TextChunk) -> dict[str, Any]:
-    document = part.document
+def _metadata(one: PendingChunk) -> dict[str, Any]:
+    document, chunk = one.document, one.chunk
     return {
         **document.metadata,
-        "chunk_id": chunk.chunk_id,
-        "document_id": document.document_id,
-        "title": document.title,
-        "url": document.url,
-        "chapter": chunk.chapter,
-        "section": chunk.section,
-        "page": chunk.page,
-        "chunk_index": chunk.chunk_index,
-        "source": document.source,
-        "content_hash": part_hash(part.content_hash),
+        **document.model_dump(include={"document_id", "title", "url", "source"}),
+        **chunk.model_dump(include={"chunk_id", "chapter", "section", "page", "chunk_index"}),
+        "content_hash": part_hash(one.content_hash),
         "ingested_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "spans": [list(span) for span in chunk.spans],
     }

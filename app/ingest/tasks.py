@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.ingest.documents import MAX_CHUNK_CHARS, MAX_ID_CHARS, MAX_TITLE_CHARS, SplitDocument, TextChunk
+from app.ingest.loaders.jsonl import parse_row
 from graph.errors import InvalidInput
 from graph.sentences import sentence_spans
 
@@ -48,13 +48,14 @@ def read_tasks(path: Path) -> Iterator[Task]:
         raise InvalidInput(f"The tasks in {path.name} cannot be read.", field="tasks") from error
     first_at: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            task = _task(path.name, number, line)
-            if task.id in first_at:
-                what = f"the id {task.id} is that of line {first_at[task.id]}"
-                raise InvalidInput(f"{path.name}, line {number}: {what}.", field="id", line=number)
-            first_at[task.id] = number
-            yield task
+        if not line.strip():
+            continue
+        task = parse_row(Task, line)
+        if isinstance(task, str) or task.id in first_at:
+            what = task if isinstance(task, str) else f"the id {task.id} is that of line {first_at[task.id]}"
+            raise InvalidInput(f"{path.name}, line {number}: {what}.", field="tasks", line=number)
+        first_at[task.id] = number
+        yield task
 
 
 def task_documents(tasks: Iterable[Task]) -> Iterator[SplitDocument]:
@@ -69,15 +70,3 @@ def task_documents(tasks: Iterable[Task]) -> Iterator[SplitDocument]:
             metadata=task.model_dump(include={"status", "priority", "has_attachments"}),
             chunks=(chunk,),
         )
-
-
-def _task(name: str, number: int, line: str) -> Task:
-    try:
-        return Task.model_validate(json.loads(line))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        what = f"{field}: {first['msg']}" if field else "not a JSON object"
-        raise InvalidInput(f"{name}, line {number}: {what}.", field=field or "tasks", line=number) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{name}, line {number}: not JSON.", field="tasks", line=number) from error

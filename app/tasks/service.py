@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from app.ingest.parts import content_hash, parts_of
+from app.ingest.parts import content_hash, pending_chunks
 from app.ingest.sink import Sink
 from app.ingest.tasks import Priority, Status, Task, task_documents
 from app.providers.stores.hybrid import ChunkStore
@@ -67,9 +67,7 @@ class TaskService:
         Raises ``InvalidInput`` naming the field, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
         """
         (document,) = task_documents([task_of(task)])
-        sink = self.sink
-        await sink.write(list(parts_of(document, content_hash(document, self.embedding.name))))
-        await sink.settle()
+        await self.sink.write(list(pending_chunks(document, content_hash(document, self.embedding.name))))
 
     async def search(
         self,

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from app.bootstrap.compose import AppContainer, build_container
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import RerankFailed, StoreUnavailable
@@ -100,9 +100,7 @@ def larkfield(tmp_path: Path, embedding: EmbeddingModel) -> AppContainer:
     source.write_text(json.dumps(row), "utf-8")
     settings = load_settings(data_dir=tmp_path / "data", max_query_chars=40)
     container = build_container(settings, embedding=embedding)
-    asyncio.run(
-        ingest([source], store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name)
-    )
+    asyncio.run(ingest_into(container.sink, [source]))
     return container
 
 

@@ -16,7 +16,7 @@ import pytest
 from app.api.server import create_app
 from app.api.uvicorn_config import server_config
 from app.bootstrap.compose import AppContainer, build_container
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from tests.support.process import Service
@@ -38,9 +38,7 @@ def two_facts(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingMode
 
     async def fill() -> None:
         container = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
-        await ingest(
-            [source], store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name
-        )
+        await ingest_into(container.sink, [source])
         await container.aclose()
 
     asyncio.run(fill())

@@ -7,17 +7,14 @@ import io
 from collections.abc import Iterable, Sequence
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.outline import Outline, table_row
+from app.ingest.loaders.outline import Outline, table_text
 from app.ingest.loaders.text_encoding import Unreadable, decode
-
-MAX_TABLE_CHARS = 20_000_000
-"""Longest table, rows without text included: a small file can repeat a long text in every cell."""
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a CSV file; its delimiter is the one found most often in the first line.
 
-    Raises ``Unreadable`` for binary data, an endless quoted cell, and a table that is too large.
+    Raises ``Unreadable`` for binary data and an endless quoted cell.
     """
     text = decode(data).lstrip("\n")
     delimiter = max(",;\t|", key=text.split("\n", 1)[0].count)
@@ -34,17 +31,8 @@ def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") ->
 
     The first row of two or more cells is the header. Single cells above the header are paragraphs. Rows and columns
     without text are left out.
-
-    Raises ``Unreadable`` for a table longer than ``MAX_TABLE_CHARS``.
     """
-    kept: list[Sequence[str]] = []
-    chars = 0
-    for row in rows:
-        chars += 1 + sum(len(cell) + 3 for cell in row if cell)
-        if chars > MAX_TABLE_CHARS:
-            raise Unreadable(f"a table of more than {MAX_TABLE_CHARS:,} characters")
-        if any(map(str.strip, row)):
-            kept.append(row)
+    kept = [row for row in rows if any(map(str.strip, row))]
     if kept:
         outline.heading(1, name)
     header = next((at for at, row in enumerate(kept) if sum(map(bool, map(str.strip, row))) > 1), 0)
@@ -52,4 +40,4 @@ def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") ->
         outline.add(" ".join("".join(row).split()))
     filled = {at for row in kept[header:] for at, cell in enumerate(row) if cell.strip()}
     cells = ([cell for at, cell in enumerate(row) if at in filled] for row in kept[header:])
-    outline.add("\n".join(map(table_row, cells)), "table")
+    outline.add(table_text(cells), "table")

@@ -15,15 +15,11 @@ from app.ingest.loaders.archive import property_title, reading, unpack
 WHAT = "Word document"
 
 _STYLES = "\n".join(
-    [
-        "p[style-name='Title'] => h1:fresh",
-        *(
-            f"p[style-name='{name} {n}'] => h{min(n + 1, 6)}:fresh"
-            for n in range(1, 10)
-            for name in ("heading", "Heading")
-        ),
-        *(f"p.Heading{n} => h{min(n + 1, 6)}:fresh" for n in range(1, 10)),
-        *(f"p[style-name^='{name}'] => !" for name in ("toc ", "TOC ")),
+    ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !", "p[style-name^='TOC '] => !"]
+    + [
+        f"{paragraph} => h{min(n + 1, 6)}:fresh"
+        for n in range(1, 10)
+        for paragraph in (f"p[style-name='heading {n}']", f"p[style-name='Heading {n}']", f"p.Heading{n}")
     ]
 )
 """The title is the only ``h1``, so that no first chapter is taken for it; the table of contents is left out."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
-from zipfile import ZipFile
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.archive import ENCRYPTED, parse_xml, reading, unpack
+from app.ingest.loaders.archive import parse_xml, reading, unpack
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.text_encoding import Unreadable, decode
+from app.ingest.loaders.text_encoding import decode
 
 WHAT = "EPUB book"
 PAGES = ("application/xhtml+xml", "text/html")
@@ -34,16 +33,6 @@ def load(data: bytes, source: str) -> LoadedDocument:
             for item in spine
             if item.get("media-type") in PAGES and "nav" not in (item.get("properties") or "").split()
         ]
-        if _encrypted(archive).intersection(names):
-            raise Unreadable(ENCRYPTED)
         for name in names:
             add_fragment(outline, decode(archive.read(name)))
     return outline.document(source, title or None)
-
-
-def _encrypted(archive: ZipFile) -> set[str]:
-    """Return the members that are encrypted; fonts often are in books that anybody may read."""
-    if "META-INF/encryption.xml" not in archive.namelist():
-        return set()
-    found = parse_xml(archive.read("META-INF/encryption.xml")).iterfind(".//{*}CipherReference")
-    return {unquote(one.get("URI") or "") for one in found}

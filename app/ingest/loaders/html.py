@@ -1,30 +1,35 @@
-"""Load HTML with Beautiful Soup; nothing a page links to is fetched."""
+"""Make blocks of HTML with Beautiful Soup, in reading order; nothing a page links to is fetched."""
 
 from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import dataclass, field
+from functools import partial
 
 from bs4 import BeautifulSoup, Tag
 from bs4.dammit import EncodingDetector
-from bs4.exceptions import ParserRejectedMarkup
+from bs4.element import NavigableString, PageElement
+from lxml import etree
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.html_blocks import HEADINGS, HtmlBlocks, inline_text
-from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.text_encoding import Unreadable, decode
+from app.ingest.loaders.outline import Outline, fenced, table_text
+from app.ingest.loaders.text_encoding import decode
+
+HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark meter output q ruby rt "
+    "rp s samp small span strike strong sub sup time tt u var wbr".split()
+)
+"""Elements that run with the text; all others stand apart from it."""
+
+_BREAK = "\0"
+"""A ``<br>`` among the words, which hold no NUL; their own line ends are spaces."""
 
 DROPPED = frozenset(
     "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
     "head title footer".split()
 )
-_ENDED_BY = {
-    **dict.fromkeys(("td", "th"), frozenset({"td", "th", "tr"})),
-    **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd"})),
-    **{name: frozenset({name}) for name in ("li", "tr")},
-    "p": frozenset("p div ul ol dl table pre blockquote section article".split()) | HEADINGS,
-}
-"""Elements whose end tag may be left out; the parser puts what ends them inside them."""
 
 _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
 
@@ -56,22 +61,17 @@ def add_fragment(outline: Outline, html: str) -> None:
 
 
 def parsed(html: str) -> BeautifulSoup:
-    """Return the tree of a piece of HTML. Raises ``Unreadable``."""
+    """Return the tree of a piece of HTML; elements whose end tag is left out end where they must."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its advice on odd markup is for authors of programs
-        try:
-            return BeautifulSoup(html, "html.parser")
-        except ParserRejectedMarkup as error:
-            raise Unreadable("not HTML") from error
+        return BeautifulSoup(html, "lxml", parser=partial(etree.HTMLParser, huge_tree=True))
 
 
 def _drop(root: Tag) -> None:
-    """Remove what is no content from the tree below ``root``."""
-    for tag in reversed(root.find_all(_is_dropped)):  # inner ones first: removing the outer ones is quick then
-        ends = _ENDED_BY.get(tag.name, frozenset())
-        end = next((at for at, node in enumerate(tag.contents) if isinstance(node, Tag) and node.name in ends), None)
-        for node in [tag] if end is None else tag.contents[:end]:
-            node.extract()
+    """Empty what is no content in the tree below ``root``."""
+    for tag in reversed(root.find_all(_is_dropped)):  # inner ones first, in place: linear however they are nested
+        tag.clear()
+        tag.name = "span"
 
 
 def _is_dropped(tag: Tag) -> bool:
@@ -83,3 +83,129 @@ def _is_dropped(tag: Tag) -> bool:
         return False
     unseen = tag.has_attr("hidden") or _UNSEEN.search(str(tag.get("style", "")))
     return tag.name in DROPPED or tag.get("role") == "navigation" or bool(unseen)
+
+
+def inline_text(tag: Tag) -> str:
+    """Return the words below ``tag``; a block or a line break among them is a space."""
+    words = (
+        _text(node) if not isinstance(node, Tag) else "" if node.name in INLINE else " " for node in tag.descendants
+    )
+    return "".join(words)
+
+
+def _text(node: PageElement) -> str:
+    """Return a text; a comment, a doctype and CDATA are none."""
+    return str(node) if type(node) is NavigableString else ""
+
+
+@dataclass(slots=True)
+class HtmlBlocks:
+    """Adds a tree to an outline in one pass, with a stack of its own, so that no depth of nesting is too deep."""
+
+    outline: Outline
+    words: list[str] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)  # lines of the open list
+    counters: list[int | None] = field(default_factory=list)  # per open list: the next number, None for bullets
+    marker: str = ""
+    term: str = ""  # of a definition list: it opens the definition's first paragraph
+    in_term: bool = False
+
+    def add(self, root: Tag) -> None:
+        """Add everything below ``root``."""
+        layout: set[int] = set()  # tables that arrange a page: with tables, code or headings in them
+        for inner in root.find_all(["table", "pre", *HEADINGS]):
+            table = inner.find_parent("table")
+            while table and id(table) not in layout:
+                layout.add(id(table))
+                table = table.find_parent("table")
+        stack: list[tuple[PageElement, bool]] = [(root, False)]
+        while stack:
+            node, leaving = stack.pop()
+            if not isinstance(node, Tag):
+                self.words.append(_text(node))
+            elif leaving:
+                self._leave(node.name)
+            elif node.name in HEADINGS and not self.counters:
+                self._flush()
+                self._flush_term()
+                self.outline.heading(int(node.name[1]), inline_text(node))
+            elif node.name == "pre" or (node.name == "table" and id(node) not in layout and node.find("tr")):
+                self._add_whole(node)
+            else:
+                self._enter(node)
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(node.contents))
+        self._flush()
+        self._flush_term()
+
+    def _enter(self, tag: Tag) -> None:
+        name = tag.name
+        if name == "br":
+            self.words.append(_BREAK)
+        elif name not in INLINE:
+            self._flush()
+        if name in ("ul", "ol"):
+            start = str(tag.get("start", ""))
+            first = int(start) if start.isdecimal() and len(start) < 10 else 1
+            self.counters.append(first if name == "ol" else None)
+        elif name == "li":
+            self._flush_term()
+            number = self.counters[-1] if self.counters else None
+            self.marker = "  " * (len(self.counters) - 1) + ("- " if number is None else f"{number}. ")
+            if number is not None:
+                self.counters[-1] = number + 1
+        elif name in ("dt", "dd"):
+            self.in_term = name == "dt"
+
+    def _leave(self, name: str) -> None:
+        if name in INLINE or name == "br":
+            return
+        self._flush()
+        if name in ("dt", "dl"):
+            self.in_term = False
+        if name in ("ul", "ol", "dl"):
+            self._flush_term()
+        if name in ("ul", "ol"):
+            self.counters.pop()
+            if not self.counters:
+                self.outline.add("\n".join(self.items), "list")
+                self.items.clear()
+
+    def _add_whole(self, tag: Tag) -> None:
+        """Add an element that is one block; code and tables in a list are lines of it."""
+        self._flush()
+        self._flush_term()
+        if caption := tag.find("caption"):
+            self.words.append(inline_text(caption))
+            self._flush()
+        is_code = tag.name == "pre"
+        cells = ([inline_text(cell) for cell in row.find_all(("th", "td"))] for row in tag.find_all("tr"))
+        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(cells)
+        if self.counters:
+            self.items.extend(text.split("\n"))
+        else:
+            self.outline.add(text, "code" if is_code else "table")
+
+    def _flush(self) -> None:
+        """End the open paragraph or item."""
+        lines = (" ".join(line.split()) for line in "".join(self.words).split(_BREAK))
+        text = "\n".join(line for line in lines if line)
+        self.words.clear()
+        if text and self.in_term:
+            self.term = f"{self.term}, {text}" if self.term else text
+        elif text:
+            term, self.term = self.term, ""
+            self._add_text(f"{term}{' ' if term[-1] in ':?!.' else ': '}{text}" if term else text)
+
+    def _flush_term(self) -> None:
+        """Add a term that no text defines as a paragraph of its own."""
+        term, self.term = self.term, ""
+        if term:
+            self._add_text(term)
+
+    def _add_text(self, text: str) -> None:
+        if self.counters:
+            self.items.append(self.marker + text)
+            self.marker = "  " * len(self.counters)
+        else:
+            self.outline.add(text)

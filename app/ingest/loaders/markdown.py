@@ -13,8 +13,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.html import add_fragment, parsed
-from app.ingest.loaders.html_blocks import INLINE
+from app.ingest.loaders.html import INLINE, add_fragment
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
@@ -25,7 +24,7 @@ _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 
 
 class _Renderer(RendererHTML):
-    """Writes what a reader sees, with every piece of raw HTML closed where it ends."""
+    """Writes what a reader sees."""
 
     def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return code with its language."""
@@ -34,10 +33,6 @@ class _Renderer(RendererHTML):
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return the description of an image."""
         return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
-
-    def html_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Return raw HTML with the elements closed that it leaves open."""
-        return parsed(tokens[idx].content).decode()
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return a line break for ``<br>``, nothing for a tag that runs with the text, a space for any other."""

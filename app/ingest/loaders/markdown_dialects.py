@@ -20,8 +20,8 @@ _COLONS = re.compile(
 _CLOSED = re.compile(r"[ ]*(?:/{3,}|:{3,})[ ]*$")
 _OPTION = re.compile(r"[ ]{4,}[\w-]+:[ ]")
 _ALERT = re.compile(r"(?P<quote>[ ]*(?:>[ ]?)+)\[!\w+\][+-]?[ ]*(?P<title>.*)$")
-_HIGHLIGHT = re.compile(r"[ ]*\{[{%][<%]?[ ]*highlight[ ]+(?P<language>[\w+#-]+)[^{}]*[%>]?[}]+[ ]*$")
-_END_HIGHLIGHT = re.compile(r"[ ]*\{[{%][<%]?[ ]*(?:end|/[ ]*)highlight[ ]*[%>]?[%}]+[ ]*$")
+_HIGHLIGHT = re.compile(r"^[ ]*\{[{%][<%]?[ ]*highlight[ ]+([\w+#-]+)[^{}\n]*[%>]?[}]+[ ]*$", re.MULTILINE)
+_END_HIGHLIGHT = re.compile(r"^[ ]*\{[{%][<%]?[ ]*(?:end|/[ ]*)highlight[ ]*[%>]?[%}]+[ ]*$", re.MULTILINE)
 _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):(?P<gap>[ ]{1,3})(?=\S)")
 
 _CODE_SPAN = r"(?P<ticks>(?<!`)`+(?!`))[^`].{0,400}?(?<!`)(?P=ticks)(?!`)"
@@ -55,23 +55,22 @@ def plain_markdown(text: str) -> str:
     dropped outside code.
     """
     rewriter = _Rewriter()
+    text = _END_HIGHLIGHT.sub("```", _HIGHLIGHT.sub(r"```\1", text))
     for line in text.split("\n"):
         if rewriter.fence:
             rewriter.in_code(line)
         else:
             rewriter.in_text(line.expandtabs(4) if rewriter.indents else line)
     lines = rewriter.out
-    if "{" not in text:
-        return "\n".join(lines)
     parts: list[str] = []
     at = 0
     for token in MarkdownIt("commonmark").parse("\n".join(lines)):
         if token.type in ("fence", "code_block") and token.map:
             start, end = token.map
-            parts += [without_tags("\n".join(lines[at:start]))] if start > at else []
+            parts += [_ANY.sub(_kept, "\n".join(lines[at:start]))] if start > at else []
             parts += lines[start:end]
             at = end
-    return "\n".join([*parts, without_tags("\n".join(lines[at:]))])
+    return "\n".join([*parts, _ANY.sub(_kept, "\n".join(lines[at:]))])
 
 
 @dataclass(slots=True)
@@ -90,10 +89,7 @@ class _Rewriter:
         """Add a line of a code block; a block that only includes other files is dropped."""
         line = self._dedented(line)
         bare = line.strip(" \t>")
-        if _END_HIGHLIGHT.match(line) and self.fence == "highlight":
-            self.out.append("```")
-            self.fence = ""
-        elif is_include(line):
+        if _INCLUDE.match(line):  # another file, of which this is all that is shown
             self.includes = True
         else:
             self.out.append(line)
@@ -110,9 +106,8 @@ class _Rewriter:
         options, self.options = self.options, False
         line = self._dedented(line)
         if opened := _FENCE.match(line):
-            self._open_code(line, opened["fence"])
-        elif highlight := _HIGHLIGHT.match(line):
-            self._open_code(f"```{highlight['language']}", "highlight")
+            self.fence, self.includes, self.fenced_at = opened["fence"], False, len(self.out)
+            self.out.append(line)
         elif options and _OPTION.match(line):
             self.options = True
         elif found := _INDENTED.match(line) or _TAB.match(line):
@@ -136,10 +131,6 @@ class _Rewriter:
             self._define(line[found.end() :])
         else:
             self.out.append(line)
-
-    def _open_code(self, line: str, fence: str) -> None:
-        self.fence, self.includes, self.fenced_at = fence, False, len(self.out)
-        self.out.append(line)
 
     def _open_indented(self, columns: int) -> None:
         self.indents.append((self.indents[-1] if self.indents else 0) + columns)
@@ -170,26 +161,16 @@ def _title(title: str | None) -> list[str]:
     return ["", _strong(title), ""] if title and title.strip() else [""]
 
 
-def without_tags(text: str) -> str:
-    """Drop template tags and attribute lists from Markdown without code blocks; code spans are not changed.
+def _kept(found: re.Match[str]) -> str:
+    """Return what a match leaves: a code span itself, an attribute list nothing, a tag what it shows.
 
-    A tag leaves its title or name, or within a line its last quoted words: they are what the tag shows.
+    That is its title or name, or within a line its last quoted words.
     """
-    return _ANY.sub(lambda found: _kept(found, text), text) if "{" in text else text
-
-
-def is_include(line: str) -> bool:
-    """Tell whether a line only includes another file."""
-    return bool(_INCLUDE.match(line))
-
-
-def _kept(found: re.Match[str], text: str) -> str:
-    """Return what a match leaves: a code span itself, a tag its words."""
     if found.group("tag") is None:
         return "" if found.group("attributes") is not None else found.group()
     inner = found.group("block") or found.group("output") or ""
-    before = text[: found.start()].rpartition("\n")[2].strip(" >\t")
-    after = text[found.end() :].partition("\n")[0].strip()
+    before = found.string[: found.start()].rpartition("\n")[2].strip(" >\t")
+    after = found.string[found.end() :].partition("\n")[0].strip()
     if named := _NAMED.search(inner):
         title = named.group(1) or named.group(2)
         return f"{title}: " if after else f"**{title}**\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
@@ -34,11 +34,6 @@ class Outline:
     _open: list[int] = field(default_factory=list)
     _headings: list[tuple[int, str]] = field(default_factory=list)
     _placed: list[_Placed] = field(default_factory=list)
-
-    @property
-    def started(self) -> bool:
-        """Tell whether it holds a heading or a block yet."""
-        return bool(self._placed)
 
     def heading(self, level: int, text: str, page: int | None = None) -> None:
         """Open a heading of ``level`` (1 is the highest); it closes those of its level and below.
@@ -126,11 +121,12 @@ def title_from_name(source: str) -> str:
 
 def fenced(code: str, info: str = "") -> str:
     """Put ``code`` in a Markdown fence, unchanged; the first word of ``info`` is its language, if it is short."""
-    language = (info.split() or [""])[0]
+    language = "".join(info.split()[:1])
     fence = "~~~" if "```" in code else "```"
     return f"{fence}{language if len(language) <= MAX_LANGUAGE_CHARS else ''}\n{code.rstrip()}\n{fence}"
 
 
-def table_row(cells: Sequence[str]) -> str:
-    """Return one row of a table as the line ``| a | b |``."""
-    return "| " + " | ".join(" ".join(cell.split()) for cell in cells) + " |"
+def table_text(rows: Iterable[Sequence[str]]) -> str:
+    """Return the rows of a table that hold anything, one line ``| a | b |`` each."""
+    filled = (row for row in rows if any(map(str.strip, row)))
+    return "\n".join("| " + " | ".join(" ".join(cell.split()) for cell in row) + " |" for row in filled)

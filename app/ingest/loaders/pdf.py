@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import takewhile
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from pypdf import PageObject, PdfReader
@@ -15,30 +16,41 @@ from pypdf import PageObject, PdfReader
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
 from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.pdf_paragraphs import Line, add_lines
 from app.ingest.loaders.text_encoding import Unreadable
-from app.ingest.loaders.text_pages import EDGE, running_key, running_lines
+from app.ingest.loaders.text_pages import running_key, running_lines, trimmed
+from graph.sentences import sentence_spans
 
-logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+LARGER = 1.1
+"""A line this many times the size of the text is a heading."""
 
-MAX_PAGES = 20_000
+MAX_HEADING_CHARS = 150
+_ITEM = re.compile(r"(?:[•‣◦▪●*–-]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
+_ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of type: its words, its size in points (0 where unknown) and its height on the page in points."""
+
+    text: str
+    size: float
+    height: float
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read the text of a PDF page by page (pages are 1-based); lines in larger type are its headings.
 
-    Raises ``Unreadable`` when it is encrypted, damaged, too long or holds no text.
+    Raises ``Unreadable`` when it is encrypted, damaged or holds no text.
     """
     with reading("PDF"):
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise Unreadable(ENCRYPTED)
-        if len(reader.pages) > MAX_PAGES:
-            raise Unreadable(f"more than {MAX_PAGES:,} pages")
         found = [_fragments(page) for page in reader.pages]
         named = reader.metadata.title if reader.metadata else None
-    pages = _without_running_lines([_lines(fragments) for fragments in found])
+    whole = [_lines(fragments) for fragments in found]
+    pages = _without_running_lines(whole) if any(whole) else []
     if not any(pages):
         raise Unreadable("a PDF without text (a scan needs text recognition first)")
     outline = Outline()
@@ -85,20 +97,13 @@ def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Lin
 
     Lines larger than the text are headings, and stay.
     """
-    if not any(pages):
-        return []
     body = body_size(pages)
     running = running_lines([[line.text for line in page] for page in pages]) | {"#"}
 
     def runs(line: Line) -> bool:
         return line.size <= body and running_key(line.text) in running
 
-    kept: list[Sequence[Line]] = []
-    for page in pages:
-        first = sum(1 for _ in takewhile(runs, page[:EDGE]))
-        last = sum(1 for _ in takewhile(runs, reversed(page[first:][-EDGE:])))
-        kept.append(page[first : len(page) - last])
-    return kept
+    return [trimmed(page, runs) for page in pages]
 
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:
@@ -108,3 +113,73 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
         for line in page:
             sizes[line.size] += len(line.text)
     return sizes.most_common(1)[0][0]
+
+
+def add_lines(outline: Outline, pages: Sequence[Sequence[Line]], body: float) -> None:
+    """Add headings and paragraphs to ``outline``, each with the 1-based page it begins on.
+
+    A sentence that crosses the end of a page is moved to the page where it begins.
+    """
+    sizes = sorted({line.size for page in pages for line in page if _is_heading(line, body)}, reverse=True)
+    entries: list[tuple[int, int, str]] = []  # page, level (0: a paragraph), text
+    for number, page in enumerate(pages, 1):
+        for group in _groups(page, body):
+            level = sizes.index(group[0].size) + 1 if _is_heading(group[0], body) else 0
+            entries.append((number, level, _joined(group)))
+    for page_number, level, text in _with_whole_sentences(entries):
+        if level:
+            outline.heading(level, text, page_number)
+        else:
+            outline.add(text, "list" if _ITEM.match(text) else "prose", page_number)
+
+
+def _is_heading(line: Line, body: float) -> bool:
+    letters = sum(map(str.isalpha, line.text))
+    return line.size >= LARGER * body > 0 and letters > 1 and len(line.text) <= MAX_HEADING_CHARS
+
+
+def _groups(page: Sequence[Line], body: float) -> list[list[Line]]:
+    """Group lines that belong together: a paragraph, an item, or a heading of several lines."""
+    gaps = [abs(upper.height - lower.height) for upper, lower in pairwise(page) if upper.size == lower.size == body]
+    usual = median(gaps) if gaps else 0.0
+    groups: list[list[Line]] = []
+    for line in page:
+        if groups and _continues(groups[-1][-1], line, usual, body):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return groups
+
+
+def _continues(above: Line, line: Line, usual: float, body: float) -> bool:
+    if _is_heading(above, body) or _is_heading(line, body):
+        return _is_heading(above, body) and above.size == line.size and abs(above.height - line.height) < 2 * line.size
+    if _ITEM.match(line.text):
+        return False
+    return usual == 0 or abs(above.height - line.height) <= 1.25 * usual
+
+
+def _joined(lines: Sequence[Line]) -> str:
+    """Join lines; a word divided at the end of a line is put together."""
+    text = lines[0].text
+    for line in lines[1:]:
+        if re.search(r"[a-zA-Zß-ÿ]-$", text) and line.text[0].islower():
+            text = text[:-1] + line.text
+        else:
+            text += " " + line.text
+    return text.replace("\u00ad ", "").replace("\u00ad", "")
+
+
+def _with_whole_sentences(entries: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Move the end of a sentence that a page break cut to the paragraph where it begins."""
+    whole: list[tuple[int, int, str]] = []
+    for page, level, text in entries:
+        if whole and level == 0 and text[0].islower():
+            above_page, above_level, above = whole[-1]
+            if above_level == 0 and above_page == page - 1 and not _ENDS.search(above):
+                _, end = (sentence_spans(text) or ((0, len(text)),))[0]
+                whole[-1] = (above_page, 0, f"{above} {text[:end]}")
+                text = text[end:].strip()
+        if text:
+            whole.append((page, level, text))
+    return whole

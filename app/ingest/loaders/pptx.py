@@ -14,7 +14,7 @@ from pptx.shapes.group import GroupShape
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.archive import property_title, reading, unpack
-from app.ingest.loaders.outline import Outline, table_row
+from app.ingest.loaders.outline import Outline, table_text
 
 WHAT = "PowerPoint presentation"
 
@@ -53,8 +53,7 @@ def _blocks(shapes: Iterable[BaseShape]) -> Iterator[tuple[str, Kind]]:
         if isinstance(shape, GroupShape):
             yield from _blocks(shape.shapes)
         elif isinstance(shape, GraphicFrame) and shape.has_table:
-            rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
-            yield "\n".join(table_row(row) for row in rows if any(map(str.strip, row))), "table"
+            yield table_text([cell.text for cell in row.cells] for row in shape.table.rows), "table"
         elif isinstance(shape, Shape):
             holder = shape.placeholder_format if shape.is_placeholder else None
             lines = [(one.level, " ".join(one.text.split())) for one in shape.text_frame.paragraphs if one.text.strip()]

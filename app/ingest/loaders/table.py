@@ -7,35 +7,23 @@ from importlib import import_module
 from pathlib import Path
 
 from app.ingest.documents import LoadedDocument, SkippedFile
-from app.ingest.loaders.jsonl import load_jsonl
 from app.ingest.loaders.text_encoding import Unreadable
 
-MAX_FILE_BYTES = 50 * 1024 * 1024
-"""Largest file that is one document. JSON Lines are read row by row, so the limit there is on the row."""
-
-MAX_ROW_CHARS = 10_000_000
-"""Longest row of a JSON Lines file."""
+MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
+"""Largest file that is one document, and largest file of rows."""
 
 FORMATS = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "text",
-    ".text": "text",
-    ".rst": "rst",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".pptx": "pptx",
-    ".xlsx": "xlsx",
+    **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml")},
+    **dict.fromkeys((".md", ".markdown"), "markdown"),
+    **dict.fromkeys((".txt", ".text"), "text"),
+    **dict.fromkeys((".htm", ".xhtml"), "html"),
     ".csv": "csv_file",
-    ".epub": "epub",
-    ".eml": "eml",
 }
 """Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import."""
 
 ROWS = frozenset({".jsonl", ".ndjson"})
+"""Suffixes of files that hold any number of documents."""
+
 LOADERS = frozenset(FORMATS) | ROWS
 """Every suffix that is read, in lower case."""
 
@@ -44,10 +32,7 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
     """Yield the documents of one file and, by name, what of it could not be read. Raises nothing for a bad file."""
     suffix = path.suffix.lower()
     try:
-        if suffix in ROWS:
-            yield from load_jsonl(path, source, MAX_ROW_CHARS)
-        else:
-            yield _one_document(path, source)
+        yield from _documents(path, source)
         return
     except Unreadable as error:
         reason = str(error)
@@ -60,14 +45,18 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
     yield SkippedFile(path=source, reason=reason, rows_lost=suffix in ROWS)
 
 
-def _one_document(path: Path, source: str) -> LoadedDocument:
-    size = path.stat().st_size
+def _documents(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]:
+    size, suffix = path.stat().st_size, path.suffix.lower()
+    limit = MAX_ROWS_BYTES if suffix in ROWS else MAX_FILE_BYTES
     if size == 0:
         raise Unreadable("empty")
-    if size > MAX_FILE_BYTES:
-        raise Unreadable(f"larger than {MAX_FILE_BYTES // 1024**2} MiB ({size // 1024**2} MiB)")
-    loader = import_module(f"app.ingest.loaders.{FORMATS[path.suffix.lower()]}")
-    document: LoadedDocument = loader.load(path.read_bytes(), source)
-    if not document.blocks:
+    if size > limit:
+        raise Unreadable(f"larger than {limit // 1024**2} MiB ({size // 1024**2} MiB)")
+    loader = import_module(f"app.ingest.loaders.{FORMATS.get(suffix, 'jsonl')}")
+    loaded: LoadedDocument | Iterator[LoadedDocument | SkippedFile] = loader.load(path.read_bytes(), source)
+    if not isinstance(loaded, LoadedDocument):
+        yield from loaded
+    elif loaded.blocks:
+        yield loaded
+    else:
         raise Unreadable("no text in it")
-    return document

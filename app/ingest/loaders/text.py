@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
-from app.ingest.loaders.text_headings import ALIGNED, UNDERLINE, heading_levels, text_margin
-from app.ingest.loaders.text_pages import indent_of, paragraphs
+from app.ingest.loaders.text_pages import Paragraph, indent_of, paragraphs
 
+UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
+ALIGNED = re.compile(r"\S(?: {3,}|\t)\S|^\s*\|.*\|\s*$")
+MAX_HEADING_CHARS = 70
+MAX_HEADING_WORDS = 10
+TITLE_AMONG = 12
+"""Paragraphs at the head of a text among which its centred title may stand."""
+
+CENTRED_FROM = 8
+"""Columns before a centred title, at the least."""
+
+_NUMBER = re.compile(r"(?:(?:appendix|annex|chapter|section|part)\s+)?(?P<number>\d+|[A-Z](?=\.))(?P<rest>(?:\.\d+)*)")
+_NUMBERED = re.compile(rf"{_NUMBER.pattern}(?:\.|:)?\s+(?P<words>\S.*)$", re.IGNORECASE)
 _LEVELS = {"=": 1, "-": 2, "#": 1}
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+\S")
 _MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+")
@@ -33,7 +46,7 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     """Add plain ``text`` to ``outline``, with or without looking for headings; form feeds count pages from 1."""
     found = paragraphs(text)
     margin = text_margin(found) if headings else 0
-    levels = heading_levels(found, margin, started=outline.started) if headings else {}
+    levels = heading_levels(found, margin) if headings else {}
     for at, one in enumerate(found):
         if level := levels.get(at):
             outline.heading(level, " ".join(one.lines), one.page)
@@ -80,3 +93,74 @@ def _is_set_apart(lines: list[str], margin: int) -> bool:
     """Tell whether lines are indented beyond the margin and most of them are short."""
     short = sum(len(line) < FULL_LINE for line in lines[:-1])
     return len(lines) > 1 and all(indent_of(line) >= margin + 2 for line in lines) and 2 * short >= len(lines) - 1
+
+
+def text_margin(found: Sequence[Paragraph]) -> int:
+    """Return the indent that most paragraphs share where headings stand left of them, else 0."""
+    indents = Counter(one.indent for one in found if len(one.lines) > 1)
+    margin, count = indents.most_common(1)[0] if indents else (0, 0)
+    outside = any(one.indent == 0 and len(one.lines) == 1 for one in found)
+    return margin if 2 <= margin < CENTRED_FROM and count >= 3 and outside else 0
+
+
+def heading_levels(found: Sequence[Paragraph], margin: int) -> dict[int, int]:
+    """Return which paragraphs are headings, and their levels: 1 for the title, 2 and below for sections."""
+    title = _centred_title(found, margin)
+    numbered = {at: depth + 1 for at, one in enumerate(found) if (depth := _depth(one, margin))}
+    alone = [
+        at in numbered or (len(one.lines) == 1 and reads_as_heading(one.lines[0]) and (not margin or one.indent == 0))
+        for at, one in enumerate(found)
+    ]
+    opening = {0} if title is None and len(alone) > 1 and alone[0] else set()
+    listed = [False, *(single and at not in opening | numbered.keys() for at, single in enumerate(alone)), False]
+    short = {at for at in range(len(alone) - 1) if listed[at : at + 3] == [False, True, False]}
+    levels = dict.fromkeys(sorted(short), 2) | numbered | dict.fromkeys(opening, 1)
+    return levels if title is None else {at: level for at, level in levels.items() if at != title} | {title: 1}
+
+
+def reads_as_heading(line: str) -> bool:
+    """Tell whether a line that stands alone is short, starts like a title and ends without punctuation."""
+    line = line.strip()
+    return (
+        len(line) <= MAX_HEADING_CHARS
+        and len(line.split()) <= MAX_HEADING_WORDS
+        and (line[0].isupper() or line[0].isdigit())
+        and line[-1] not in ".!?;:,"
+        and any(sign.isalpha() for sign in line)
+        and not ALIGNED.search(line)
+    )
+
+
+def _centred_title(found: Sequence[Paragraph], margin: int) -> int | None:
+    """Return the index of the centred title of a text with a margin, if one is among the first."""
+    if not margin:
+        return None
+    width = max((len(line) for one in found[:100] for line in one.lines), default=0)
+    for at, one in enumerate(found[:TITLE_AMONG]):
+        if len(one.lines) <= 3 and all(_is_centred(line, min(width, 80)) for line in one.lines):
+            return at
+    return None
+
+
+def _is_centred(line: str, width: int) -> bool:
+    middle = indent_of(line) + len(line.strip()) / 2
+    return (
+        indent_of(line) >= CENTRED_FROM
+        and abs(middle - width / 2) <= width / 12
+        and any(map(str.isalpha, line))
+        and not ALIGNED.search(line.strip())
+    )
+
+
+def _depth(one: Paragraph, margin: int) -> int:
+    """Count the numbers before a numbered heading (5.2 has two); 0 where the paragraph is none.
+
+    In a text without a margin one number may as well open an item, so there two are asked for.
+    """
+    match = _NUMBERED.match(one.lines[0])
+    if match is None or one.indent > 0 or any(indent_of(line) == 0 for line in one.lines[1:]):
+        return 0
+    words = " ".join([match.group("words"), *(line.strip() for line in one.lines[1:])])
+    depth = 1 + match.group("rest").count(".")
+    is_title = len(words) <= MAX_HEADING_CHARS and words[0].isalnum() and words[-1] not in ".!?;,:"
+    return depth if is_title and not ALIGNED.search(words) and (margin or depth > 1) else 0

@@ -29,12 +29,13 @@ class Unreadable(ValueError):
 def decode(data: bytes, declared: str | None = None) -> str:
     """Return the text of ``data``: line ends as ``\\n``, no byte-order mark, no NUL.
 
-    Tried in turn: the byte-order mark, UTF-16 by its many zero bytes, UTF-8 (a few broken bytes become U+FFFD), the
-    ``declared`` encoding, a guess from the first 64 KiB where they are no Western text, Windows-1252 and Latin-1.
+    Tried in turn: the byte-order mark, UTF-8 (a few broken bytes become U+FFFD), the ``declared`` encoding, a guess
+    from the first 64 KiB where they are no Western text, Windows-1252 and Latin-1.
 
     Raises ``Unreadable`` for binary data.
     """
-    text = data.decode(encoding_of(data, declared), errors="replace").replace("\0", "")
+    marked = (codec for mark, codec in _MARKS.items() if data.startswith(mark))
+    text = data.decode(next(marked, None) or _unmarked(data, declared), errors="replace").replace("\0", "")
     sample = text[:SAMPLE_BYTES]
     controls = sum(1 for sign in sample if sign not in "\n\r\t\f" and unicodedata.category(sign) in ("Cc", "Cn"))
     if controls > 0.02 * len(sample):
@@ -42,14 +43,8 @@ def decode(data: bytes, declared: str | None = None) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def encoding_of(data: bytes, declared: str | None = None) -> str:
-    """Return the codec for ``data``, in the order of ``decode``. Raises ``Unreadable`` for binary data."""
-    for mark, codec in _MARKS.items():
-        if data.startswith(mark):
-            return codec
-    sample = data[:SAMPLE_BYTES]
-    if sample.count(0) > 0.05 * len(sample):  # no accident: UTF-16, or no text
-        return _utf_16(sample)
+def _unmarked(data: bytes, declared: str | None) -> str:
+    """Return the codec for data without a byte-order mark, in the order of ``decode``."""
     text = data.decode("utf-8", errors="replace")
     broken = text.count("\ufffd")
     beyond_ascii = len(text) - len(text.encode("ascii", errors="ignore")) - broken
@@ -57,22 +52,12 @@ def encoding_of(data: bytes, declared: str | None = None) -> str:
         return "utf-8"
     if declared and _decodes(data, declared):
         return declared
+    sample = data[:SAMPLE_BYTES]
     if sum(byte > 0x7F for byte in sample) > max(15, 0.25 * len(sample)):  # an alphabet of its own
         best = from_bytes(sample, cp_isolation=LIKELY).best()
         if best:
             return best.encoding
     return "cp1252" if _decodes(sample, "cp1252") else "latin-1"
-
-
-def _utf_16(sample: bytes) -> str:
-    """Return the codec of UTF-16 without a mark: in Western text every second byte is zero."""
-    half = len(sample) // 2
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if odd > 0.4 * half and even < 0.05 * half:
-        return "utf-16-le"
-    if even > 0.4 * half and odd < 0.05 * half:
-        return "utf-16-be"
-    raise Unreadable("binary data, not text")
 
 
 def _decodes(data: bytes, codec: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import groupby, takewhile
+from typing import TypeVar
 
 EDGE = 2
 """Lines at the top and at the bottom of a page that may be its header and its foot."""
@@ -19,6 +20,9 @@ _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)
 _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
 _STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\|)")
+
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -47,7 +51,7 @@ def paragraphs(text: str) -> list[Paragraph]:
     """
     pages = [page.split("\n") for page in _pages(text)]
     running = running_lines([[line for line in page if line.strip()] for page in pages])
-    pages = [_trimmed(_trimmed(page, running)[::-1], running)[::-1] for page in pages]
+    pages = [_without_running(page, running) for page in pages]
     paged = len(pages) > 1
     found: list[Paragraph] = []
     for number, page in enumerate(pages, 1):
@@ -78,24 +82,23 @@ def _pages(text: str) -> list[str]:
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 
-def _trimmed(page: list[str], running: set[str]) -> list[str]:
-    """Drop the running lines a page begins with, at most ``EDGE`` of them."""
-    filled = [at for at, line in enumerate(page) if line.strip()][:EDGE]
-    drop = list(takewhile(lambda at: running_key(page[at]) in running, filled))
-    return page[drop[-1] + 1 :] if drop else page
+def trimmed(lines: Sequence[T], runs: Callable[[T], bool]) -> Sequence[T]:
+    """Drop the lines that a page begins and ends with and that run through all pages, at most ``EDGE`` each."""
+    first = sum(1 for _ in takewhile(runs, lines[:EDGE]))
+    last = sum(1 for _ in takewhile(runs, reversed(lines[first:][-EDGE:])))
+    return lines[first : len(lines) - last]
 
 
-def _runs(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Yield runs of lines that are not blank."""
-    held: list[str] = []
-    for line in lines:
-        if line.strip():
-            held.append(line.rstrip())
-        elif held:
-            yield held
-            held = []
-    if held:
-        yield held
+def _without_running(page: list[str], running: set[str]) -> list[str]:
+    filled = [at for at, line in enumerate(page) if line.strip()]
+    kept = trimmed(filled, lambda at: running_key(page[at]) in running)
+    return page[kept[0] : kept[-1] + 1] if kept else []
+
+
+def _runs(lines: Iterable[str]) -> list[list[str]]:
+    """Return the runs of lines that are not blank."""
+    runs = groupby(lines, key=lambda line: bool(line.strip()))
+    return [[line.rstrip() for line in run] for filled, run in runs if filled]
 
 
 def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from app.api.page_routes import FOLDER
 from app.api.server import create_app
 from app.bootstrap.compose import AppContainer, build_container
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
@@ -128,9 +128,7 @@ async def test_an_upload_is_an_ingest(container: AppContainer, tmp_path: Path, e
         first, second = (await upload(client)).json(), (await upload(client)).json()
         assert (first["added"], first["chunks"]) == (1, 1)
         assert (second["added"], second["unchanged"]) == (0, 1)
-        there = await ingest(
-            [tmp_path / "notes.md"], store=container.store, embeddings=embedding.embeddings, model_name=embedding.name
-        )
+        there = await ingest_into(container.sink, [tmp_path / "notes.md"])
         assert there.unchanged == 1
         answer = await client.post("/query", json={"query": "Where does the lighthouse of Larkfield stand?"})
         assert answer.json()["citedDocuments"][0]["id"] == "notes.md"

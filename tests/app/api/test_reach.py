@@ -18,7 +18,7 @@ from app.api.server import create_app
 from app.bootstrap.compose import build_container
 from app.ingest.documents import SkippedFile
 from app.ingest.find import find_files
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.settings import load_settings
 from tests.peers import OllamaPeer
 from tests.support.two_facts import serve_here
@@ -86,9 +86,7 @@ def test_addresses_in_documents_are_never_fetched(tmp_path: Path, embedding: Any
 
     async def plant() -> str:
         container = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-        await ingest(
-            [folder], store=container.store, embeddings=embedding.embeddings, model_name=container.embedding.name
-        )
+        await ingest_into(container.sink, [folder])
         stored = [await container.store.asimilarity_search(question, k=20) for question in ("zebras", "the passphrase")]
         await container.aclose()
         return str(stored)
@@ -130,14 +128,14 @@ def test_links_out_of_the_folder_and_devices_are_left_out(tmp_path: Path, target
     (folder := tmp_path / "docs").mkdir()
     link = folder / "a.txt"
     link.symlink_to(link if target == "loop" else target)
-    assert [type(found) for found in find_files([folder])] in ([SkippedFile], [])
+    assert [type(found) for found in find_files(folder)] in ([SkippedFile], [])
     if target in ("/dev/zero", "/dev/stdin"):
-        (found,) = find_files([link])
+        (found,) = find_files(link)
         assert isinstance(found, SkippedFile)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     """A pipe without a writer, named itself, is left out at once."""
     os.mkfifo(tmp_path / "a.md")
-    (found,) = find_files([tmp_path / "a.md"])
+    (found,) = find_files(tmp_path / "a.md")
     assert isinstance(found, SkippedFile)

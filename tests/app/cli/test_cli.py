@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from app.ingest.manifest import read_sources
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
 
 
@@ -162,8 +163,7 @@ def test_sources_are_noted_for_a_rebuild(tmp_path: Path) -> None:
     source = tmp_path / "notes.md"
     source.write_text("# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n")
     assert garden("ingest", str(source), data=tmp_path / "g").returncode == 0
-    noted = json.loads((tmp_path / "g" / "corporate_documents" / "ingested.json").read_text())
-    assert list(noted["paths"]) == [str(source)]
+    assert read_sources(tmp_path / "g" / "corporate_documents") == [source]
     broken = garden("import", str(source), data=tmp_path / "g")
     assert (broken.returncode, broken.stderr.count("\n")) == (2, 1)
     assert "Nothing was imported" in broken.stderr

@@ -12,7 +12,8 @@ import pytest_asyncio
 from app.ingest.documents import IngestReport, LoadedDocument, SkippedFile, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
+from app.ingest.sink import Sink
 from app.ingest.split import split_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
@@ -34,7 +35,7 @@ def run_ingest(store: EmbeddedStore, embeddings: MiniLMEmbeddings, tmp_path: Pat
 
     async def run(*paths: Path, prune: bool = False) -> IngestReport:
         manifest = IngestManifest(tmp_path / "data" / "documents", paths, prune=prune)
-        return await ingest(paths, store=store, embeddings=embeddings, model_name=MODEL, manifest=manifest)
+        return await ingest_into(Sink(store, embeddings, MODEL), paths, manifest=manifest)
 
     return run
 

@@ -13,7 +13,9 @@ from graph.errors import InvalidInput
 
 
 def names(*paths: Path) -> list[str]:
-    return [found.path if isinstance(found, SkippedFile) else found.source for found in find_files(paths)]
+    return [
+        found.path if isinstance(found, SkippedFile) else found.source for path in paths for found in find_files(path)
+    ]
 
 
 def test_names_are_relative_to_the_root(tmp_path: Path) -> None:
@@ -45,7 +47,7 @@ def test_links_do_not_lead_out(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "other.md").write_text("secret")
     (root / "folder").symlink_to(tmp_path / "elsewhere")
-    found = list(find_files([root]))
+    found = list(find_files(root))
     assert [one.source for one in found if not isinstance(one, SkippedFile)] == ["inside.md", "real.md"]
     assert [one.path for one in found if isinstance(one, SkippedFile)] == ["folder", "outside.md"]
 
@@ -72,7 +74,7 @@ def test_a_folder_one_may_not_enter(tmp_path: Path) -> None:
     try:
         with pytest.raises(InvalidInput, match="cannot be looked at: Permission denied"):
             names(folder / "a.md")
-        (found,) = find_files([folder])
+        (found,) = find_files(folder)
         assert isinstance(found, SkippedFile)
         assert found.reason == "cannot be read: Permission denied"
     finally:
@@ -82,7 +84,7 @@ def test_a_folder_one_may_not_enter(tmp_path: Path) -> None:
 def test_a_file_no_loader_reads(tmp_path: Path) -> None:
     """Named one by one, it is reported; in a folder, it is skipped."""
     (path := tmp_path / "a.png").write_text("x")
-    (found,) = find_files([path])
+    (found,) = find_files(path)
     assert isinstance(found, SkippedFile)
     assert found.reason == "no loader reads .png"
 

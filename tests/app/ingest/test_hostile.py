@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.ingest.documents import LoadedDocument, SkippedFile, SplitDocument
+from app.ingest.documents import SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
-from app.ingest.loaders.table import MAX_FILE_BYTES
 from app.ingest.reading import Reader
 from tests.app.ingest.conftest import load, load_one, pdf, skipped, texts
 
@@ -66,28 +65,12 @@ def test_a_pdf_whose_pages_loop(tmp_path: Path) -> None:
     assert skipped(path).reason
 
 
-def test_a_file_too_large_is_not_opened(tmp_path: Path) -> None:
-    """Past 50 MiB a file that is one document is named by its size alone."""
-    with (path := tmp_path / "a.txt").open("wb") as file:
-        file.truncate(MAX_FILE_BYTES + 1)
-    assert skipped(path).reason == "larger than 50 MiB (50 MiB)"
-
-
-def test_a_line_of_200_megabytes(tmp_path: Path) -> None:
-    """In JSON Lines such a row is named and the next one kept, in the memory of a row; elsewhere it is too large."""
-    import resource
-
-    with (path := tmp_path / "a.jsonl").open("wb") as file:
-        file.write(b'{"document_id": "x", "text": "')
-        for _ in range(200):
-            file.write(b"a" * 1_000_000)
-        file.write(b'"}\n{"document_id": "d", "text": "Good."}\n')
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    named, document = load(path)
-    assert isinstance(named, SkippedFile)
-    assert named.reason == "line 1: longer than 10,000,000 characters"
-    assert isinstance(document, LoadedDocument)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 120_000
+@pytest.mark.parametrize(("suffix", "limit"), [(".txt", 50), (".jsonl", 256)])
+def test_a_file_too_large_is_not_opened(suffix: str, limit: int, tmp_path: Path) -> None:
+    """Past 50 MiB a file that is one document, past 256 MiB one of rows, is named by its size alone."""
+    with (path := tmp_path / f"a{suffix}").open("wb") as file:
+        file.truncate((limit << 20) + 1)
+    assert skipped(path).reason == f"larger than {limit} MiB ({limit} MiB)"
 
 
 async def read(reader: Reader, path: Path) -> SplitDocument | SkippedFile:
@@ -175,7 +158,7 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     """A pipe that never speaks and a link to nothing are named."""
     os.mkfifo(tmp_path / "a.jsonl")
     (tmp_path / "b.md").symlink_to(tmp_path / "nothing.md")
-    assert [one.path for one in find_files([tmp_path]) if isinstance(one, SkippedFile)] == ["a.jsonl", "b.md"]
+    assert [one.path for one in find_files(tmp_path) if isinstance(one, SkippedFile)] == ["a.jsonl", "b.md"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -14,7 +14,8 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
+from app.ingest.sink import Sink
 from app.providers.stores.embedded import EmbeddedStore
 from tests.support.paths import ROOT
 
@@ -26,7 +27,8 @@ import asyncio, json, sys
 from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
+from app.ingest.sink import Sink
 from app.ingest.manifest import IngestManifest
 from app.providers.stores.embedded import EmbeddedStore
 
@@ -36,7 +38,7 @@ async def main(data, corpus):
     await store.acount()
     print("ready", flush=True)
     manifest = IngestManifest(Path(data) / "documents", [Path(corpus)], prune=True)
-    await ingest([Path(corpus)], store=store, embeddings=fake, model_name="fake", manifest=manifest)
+    await ingest_into(Sink(store, fake, "fake"), [Path(corpus)], manifest=manifest)
     await store.aclose()
 
 asyncio.run(main(*sys.argv[1:]))
@@ -82,7 +84,7 @@ async def finished(data: Path, corpus: Path) -> IngestReport:
     fake = DeterministicFakeEmbedding(size=SIZE)
     store = EmbeddedStore(fake, data, "documents", SIZE)
     manifest = IngestManifest(data / "documents", [corpus], prune=True)
-    report = await ingest([corpus], store=store, embeddings=fake, model_name="fake", manifest=manifest)
+    report = await ingest_into(Sink(store, fake, "fake"), [corpus], manifest=manifest)
     await store.aclose()
     return report
 

@@ -12,8 +12,9 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.ingest.run import Progress
+from app.ingest.sink import Sink
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import EmbeddingUnavailable, InvalidInput
@@ -95,7 +96,7 @@ async def test_another_model_makes_all_anew(
 ) -> None:
     """Chunks of another embedding model are never taken for current ones."""
     await run_ingest(container)
-    report = await ingest([container], store=store, embeddings=embeddings, model_name="another")
+    report = await ingest_into(Sink(store, embeddings, "another"), [container])
     assert report.changed == 3
 
 
@@ -124,7 +125,7 @@ async def test_prune_leaves_what_other_paths_brought(
     await run_ingest(second)
     (upload := tmp_path / "upload" / "uploaded.md").parent.mkdir()
     upload.write_text("Another text, from the browser.")
-    await ingest([upload], store=store, embeddings=embeddings, model_name=MODEL)
+    await ingest_into(Sink(store, embeddings, MODEL), [upload])
     await store.aadd_documents([Document("Nobody says which document this is.")])
     for path in first.iterdir():
         path.unlink()
@@ -254,7 +255,7 @@ async def test_any_langchain_embeddings_work(container: Path, tmp_path: Path) ->
     """An embedding model that only has LangChain's own methods fills a collection."""
     fake = DeterministicFakeEmbedding(size=16)
     store = EmbeddedStore(fake, tmp_path / "other", "documents", 16)
-    report = await ingest([container], store=store, embeddings=fake, model_name="fake")
+    report = await ingest_into(Sink(store, fake, "fake"), [container])
     assert (report.added, await store.acount()) == (3, 5)
     await store.aclose()
 
@@ -269,7 +270,7 @@ class Broken(DeterministicFakeEmbedding):
 async def test_a_model_that_fails_is_an_error_of_ours(container: Path, store: EmbeddedStore) -> None:
     """The failure has our name and our words; the vendor's stay inside."""
     with pytest.raises(EmbeddingUnavailable) as failure:
-        await ingest([container], store=store, embeddings=Broken(size=384), model_name="broken")
+        await ingest_into(Sink(store, Broken(size=384), "broken"), [container])
     assert "sk-123" not in str(failure.value)
     assert await store.acount() == 0
 
@@ -277,7 +278,7 @@ async def test_a_model_that_fails_is_an_error_of_ours(container: Path, store: Em
 async def test_progress_is_reported(container: Path, store: EmbeddedStore, embeddings: Embeddings) -> None:
     """The last word of the progress is the report's."""
     reported: list[Progress] = []
-    await ingest([container], store=store, embeddings=embeddings, model_name=MODEL, on_progress=reported.append)
+    await ingest_into(Sink(store, embeddings, MODEL), [container], on_progress=reported.append)
     assert reported[-1] == Progress(files_read=3, files=3, documents=3, chunks=5, chunks_found=5)
     assert [one.chunks for one in reported] == sorted(one.chunks for one in reported)
 
@@ -300,9 +301,7 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
         if progress.chunks:
             halfway.set()
 
-    running = asyncio.create_task(
-        ingest([path], store=store, embeddings=embeddings, model_name=MODEL, on_progress=watch)
-    )
+    running = asyncio.create_task(ingest_into(Sink(store, embeddings, MODEL), [path], on_progress=watch))
     await halfway.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -310,6 +309,6 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
     left = await store.acount()
     assert psutil.Process().children() == []
     assert await store.acount() == left
-    report = await ingest([path], store=store, embeddings=embeddings, model_name=MODEL)
+    report = await ingest_into(Sink(store, embeddings, MODEL), [path])
     assert (report.unchanged + report.added, await store.acount()) == (400, 400)
     assert report.unchanged > 0

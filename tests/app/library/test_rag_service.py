@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app.bootstrap.compose import AppContainer, build_container
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import ConfigurationError
@@ -188,14 +188,7 @@ def test_closing_ends_the_questions_of_other_threads(
 def ingest_text(container: AppContainer, text: str, folder: Path) -> None:
     """Ingest one document."""
     (path := folder / "document.md").write_text(text)
-    asyncio.run(
-        ingest(
-            [path],
-            store=container.store,
-            embeddings=container.embedding.embeddings,
-            model_name=container.embedding.name,
-        )
-    )
+    asyncio.run(ingest_into(container.sink, [path]))
 
 
 def test_a_part_that_cannot_be_closed_keeps_no_other_open(tmp_path: Path, embedding: EmbeddingModel) -> None:

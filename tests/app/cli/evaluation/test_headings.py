@@ -8,7 +8,7 @@ import numpy as np
 
 from app.bootstrap.compose import build_container
 from app.cli.evaluation.headings import MOST_HEADINGS, heading_questions, heading_samples
-from app.ingest.pipeline import ingest
+from app.ingest.pipeline import ingest_into
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.payloads import chunk_from_payload
 from app.settings import load_settings
@@ -56,7 +56,7 @@ async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_pat
         (documents / f"{bird}.md").write_text(text)
     container = build_container(load_settings(data_dir=tmp_path / "data"))
     embeddings = container.embedding.embeddings
-    await ingest([documents], store=container.store, embeddings=embeddings, model_name=container.embedding.name)
+    await ingest_into(container.sink, [documents])
     stored = [point async for page in container.store.apoints() for point in page]
     rows = heading_questions([chunk_from_payload(one.chunk_id, {"metadata": one.metadata}) for one in stored])
     heard: list[int] = []

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from app.ingest.loaders.csv_file import MAX_TABLE_CHARS
 from tests.app.ingest.conftest import load_one, places, skipped, split_one, texts
 
 
@@ -38,7 +37,7 @@ def test_a_long_table_repeats_its_header(tmp_path: Path) -> None:
 
 
 def test_broken_csv_is_named(tmp_path: Path) -> None:
-    """Binary data, a quote that is never closed, commas alone and a table too large are each named."""
+    """Binary data, a quote that is never closed and commas alone are each named."""
     path = tmp_path / "a.csv"
     path.write_bytes(bytes(range(256)) * 20)
     assert skipped(path).reason == "binary data, not text"
@@ -46,5 +45,3 @@ def test_broken_csv_is_named(tmp_path: Path) -> None:
     assert skipped(path).reason.startswith("a damaged CSV file (field larger than")
     path.write_text(",,,\n,,\n")
     assert skipped(path).reason == "no text in it"
-    path.write_text("a,b\n" * (MAX_TABLE_CHARS // 8))
-    assert skipped(path).reason == f"a table of more than {MAX_TABLE_CHARS:,} characters"

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from app.ingest.documents import LoadedDocument, SkippedFile
-from app.ingest.loaders.jsonl import load_jsonl
+from app.ingest.loaders.jsonl import MAX_ROW_CHARS
 from app.ingest.loaders.table import load_file
 from tests.app.ingest.conftest import load, load_one, skipped, split_one
 
@@ -34,8 +32,8 @@ def test_rows_of_a_document_are_one_document(tmp_path: Path) -> None:
     first, second = load(rows(tmp_path / "a.jsonl", *lines))
     assert isinstance(first, LoadedDocument)
     assert isinstance(second, LoadedDocument)
-    assert (first.document_id, second.document_id) == ("b", "a")
-    assert [chunk.text for chunk in split_one(second).chunks] == ["One.\n\nThree."]
+    assert (first.document_id, second.document_id) == ("a", "b")
+    assert [chunk.text for chunk in split_one(first).chunks] == ["One.\n\nThree."]
 
 
 def test_rows_without_chunk_id_are_split(tmp_path: Path) -> None:
@@ -75,13 +73,13 @@ def test_rows_that_are_no_documents(tmp_path: Path) -> None:
     assert not result.rows_lost
 
 
-def test_an_overlong_row_is_not_held(tmp_path: Path) -> None:
+def test_an_overlong_row_is_named(tmp_path: Path) -> None:
     """A row longer than the limit is named, and the rows around it are kept."""
     good = {"document_id": "d", "text": "Good."}
-    path = rows(tmp_path / "a.jsonl", good, '{"document_id": "x", "text": "' + "a" * 5000 + '"}', good)
-    named, document = load_jsonl(path, "a.jsonl", 1000)
+    path = rows(tmp_path / "a.jsonl", good, '{"document_id": "x", "text": "' + "a" * MAX_ROW_CHARS + '"}', good)
+    named, document = load(path)
     assert isinstance(named, SkippedFile)
-    assert named.reason == "line 2: longer than 1,000 characters"
+    assert named.reason == "line 2: longer than 10,000,000 characters"
     assert isinstance(document, LoadedDocument)
     assert len(document.blocks) == 2
 
@@ -101,19 +99,3 @@ def test_encodings_of_json_lines(tmp_path: Path) -> None:
         assert load_one(path).document_id == "ä"
     (path := tmp_path / "s.jsonl").write_text('{"document_id": "a", "text": "\\ud800"}\n')
     assert isinstance(next(load_file(path, "s.jsonl")), SkippedFile)
-
-
-@pytest.mark.parametrize(
-    "before", [{"document_id": "n", "text": "New."}, {"document_id": "d1", "text": "Old."}, "", "{"]
-)
-def test_a_file_rewritten_while_it_is_read_is_named(before: object, tmp_path: Path) -> None:
-    """Rows that have moved are reported as lost, so that nothing is pruned."""
-    lines = [{"document_id": f"d{n}", "text": f"Row {n}."} for n in range(3)]
-    path = rows(tmp_path / "a.jsonl", "{", *lines)
-    reading = load_jsonl(path, "a.jsonl", 1000)
-    first = next(reading)  # the broken line is reported between the two passes
-    assert isinstance(first, SkippedFile)
-    rows(path, "{", before, *lines)
-    *_, named = reading
-    assert isinstance(named, SkippedFile)
-    assert (named.reason.split(",")[0], named.rows_lost) == ("changed while it was read", True)

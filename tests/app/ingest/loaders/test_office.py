@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 from datetime import date, datetime
 from pathlib import Path
@@ -16,7 +15,6 @@ from docx.enum.style import WD_STYLE_TYPE
 from pptx.util import Cm
 
 from app.ingest.loaders.archive import MAX_UNPACKED_BYTES
-from app.ingest.loaders.csv_file import MAX_TABLE_CHARS
 from tests.app.ingest.conftest import load, load_one, places, skipped, split_one, texts
 
 OFFICE = [".docx", ".pptx", ".xlsx"]
@@ -274,15 +272,3 @@ def test_a_sheet_that_claims_a_million_columns_is_read_by_what_it_holds(tmp_path
     made.save(path := tmp_path / "a.xlsx")
     path = rewritten(path, "xl/worksheets/sheet1.xml", 'ref="A1:B1048576"', 'ref="A1:XFD1048576"')
     assert texts(load_one(path)) == ["| Key | Value |\n|  | last |"]
-
-
-def test_a_small_workbook_with_a_huge_table_is_refused(tmp_path: Path) -> None:
-    """One long text in thousands of cells is stored once, and would be read thousands of times."""
-    made = openpyxl.Workbook(write_only=True)
-    sheet = made.create_sheet("Big")
-    for _ in range(1_000):
-        sheet.append(["x" * 30_000])
-    made.save(content := io.BytesIO())
-    (path := tmp_path / "a.xlsx").write_bytes(content.getvalue())
-    assert path.stat().st_size < 2**20
-    assert skipped(path).reason == f"a table of more than {MAX_TABLE_CHARS:,} characters"

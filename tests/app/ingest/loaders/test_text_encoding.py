@@ -53,7 +53,7 @@ def test_line_ends_and_nul() -> None:
     assert decode("a\r\nb\rc\nd\0e".encode("utf-16")) == "a\nb\nc\nde"
 
 
-@pytest.mark.parametrize("data", [bytes(range(256)) * 20, b"\x7fELF\0\0\1\2" * 500, b"\0" * 5000])
+@pytest.mark.parametrize("data", [bytes(range(256)) * 20, b"\x7fELF\0\0\1\2" * 500])
 def test_binary_data_is_refused(data: bytes, tmp_path: Path) -> None:
     """A program with the suffix of a text is named, not stored."""
     with pytest.raises(Unreadable):
