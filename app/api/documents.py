@@ -22,7 +22,7 @@ from app.ingest.documents import MAX_ID_CHARS, IngestReport
 from app.ingest.loaders.table import LOADERS
 from app.ingest.pipeline import ingest_into
 from app.ingest.sink import Sink
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
 from graph.errors import InvalidInput
 from graph.state import Chunk
@@ -160,7 +160,6 @@ def document_routes(store: ChunkStore, sink: Sink, keys: Sized) -> APIRouter:
         deleted = await store.adelete_documents([document_id])
         if not deleted:
             return error_response(404, "No document has this id.")
-        await store.aflush()
         return DeletedDocument(id=document_id, chunks=deleted)
 
     @router.get("/api/v1/chunks/{chunkId:path}", response_model=StoredChunk, tags=["chunks"])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.ops.health import Health
     from app.ops.spans import Spans
     from app.providers.embeddings.models import EmbeddingModel
-    from app.providers.stores.hybrid import ChunkStore
+    from app.providers.stores.chunk_store import ChunkStore
     from app.query_service.service import QueryService
     from app.settings import Settings
     from app.tasks.service import TaskService

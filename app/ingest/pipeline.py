@@ -17,7 +17,7 @@ from app.ingest.sink import Sink
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from app.providers.stores.hybrid import ChunkStore
+    from app.providers.stores.chunk_store import ChunkStore
 
 
 Found = tuple[Path | str, FoundFile | SkippedFile]

@@ -17,7 +17,7 @@ from graph.errors import EmbeddingUnavailable, RAGError
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from app.providers.stores.hybrid import ChunkStore
+    from app.providers.stores.chunk_store import ChunkStore
 
 log = logging.getLogger("garden.ingest")
 
@@ -62,9 +62,8 @@ class Sink:
         await self._store.adelete_documents(document_ids)
 
     async def finish(self) -> None:
-        """Return when all is on disk and the indexes are built."""
+        """Return when everything written is stored and the indexes are built."""
         await self.settle()
-        await self._store.aflush()
         await self._store.aoptimize()
 
     async def _save(self, parts: Sequence[Part], points: Sequence[Point]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from app.ingest.parts import content_hash, parts_of
 from app.ingest.sink import Sink
 from app.ingest.tasks import Priority, Status, Task, task_documents
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.chunk_store import ChunkStore
 from app.tasks.chat import ChatPrompt, reply_pieces
 from app.tasks.context import (
     CONTEXT_BUDGET_ALLOCATION,

@@ -150,7 +150,6 @@ class VectorStoreKit:
         assert await store.aowners(["b/0", "b/1", "c/2"]) == {"b/0": "b", "c/2": "c"}
         await store.aupsert([point("b", 0, "new")])
         assert (await store.adocuments())["b"] == "new"
-        await store.aflush()
         await store.aoptimize()
         await store.aprobe()
 

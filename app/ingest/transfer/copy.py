@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from app.ingest.parts import part_hash
-from app.providers.embeddings.vectors import adocument_vectors, unit
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.embeddings.vectors import adocument_vectors, agrouped_vectors, unit
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, indexed_text, indexed_text_of, sentence_texts
-from app.providers.stores.payloads import chunk_from_payload
+from app.providers.stores.payloads import spans_of
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -86,7 +86,6 @@ async def copy(
     if written:
         async for points in source.apoints():
             await write([point for point in points if _document(point) not in same and _completes(point)])
-        await target.aflush()
         await target.aoptimize()
     return Copied(len(documents) - len(same), len(same), written)
 
@@ -115,19 +114,11 @@ def _titled(point: Point) -> str:
 
 async def _with_sentences(points: Sequence[Point], embedding: EmbeddingModel) -> list[Point]:
     """Return the points, with vectors for the sentences of those that have none."""
-    texts: list[list[str]] = []
-    for point in points:
-        payload = {"text": point.text, "spans": point.metadata.get("spans")}
-        spans = () if len(point.sentences) else chunk_from_payload(point.chunk_id, payload).spans
-        texts.append(sentence_texts(point.text, spans))
-    if not any(texts):
-        return list(points)
-    rows = await adocument_vectors(embedding.embeddings, [text for own in texts for text in own])
-    made, at = [], 0
-    for point, own in zip(points, texts, strict=True):
-        made.append(replace(point, sentences=rows[at : at + len(own)]) if own else point)
-        at += len(own)
-    return made
+    lacking = {at: point for at, point in enumerate(points) if not len(point.sentences)}
+    spans = {at: spans_of(point.metadata.get("spans"), len(point.text)) for at, point in lacking.items()}
+    texts = [sentence_texts(point.text, spans[at]) for at, point in lacking.items()]
+    made = dict(zip(lacking, await agrouped_vectors(embedding.embeddings, texts), strict=True))
+    return [replace(point, sentences=made[at]) if spans.get(at) else point for at, point in enumerate(points)]
 
 
 def _document(point: Point) -> str:

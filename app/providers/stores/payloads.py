@@ -43,7 +43,7 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
         page=_integer(metadata, _PAGE),
         chunk_index=_integer(metadata, ("chunk_index",)),
         source=_string(metadata, _SOURCE),
-        spans=_spans(metadata.get("spans"), len(text)),
+        spans=spans_of(metadata.get("spans"), len(text)),
     )
 
 
@@ -100,7 +100,7 @@ def _integer(values: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     return None
 
 
-def _spans(value: object, length: int) -> tuple[tuple[int, int], ...]:
+def spans_of(value: object, length: int) -> tuple[tuple[int, int], ...]:
     """Stored spans as pairs, or () unless they are ordered, disjoint and inside the text."""
     try:
         spans = tuple((int(start), int(end)) for start, end in value)  # type: ignore[attr-defined]

@@ -17,8 +17,8 @@ from langchain_core.embeddings import Embeddings
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import GuardedCalls, Retry
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import DocumentSummary, Where
-from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.payloads import chunk_index_of, document_hashes, metadata_of
 from graph.errors import CollectionMissing, StoreUnavailable
 
@@ -27,7 +27,7 @@ TRIES = 3
 log = logging.getLogger("garden.store")
 
 
-class RemoteStore(LangChainStore):
+class RemoteStore(ChunkStore):
     """One collection of a server. ``size`` is the dimension of the embedding model, None while that is unknown."""
 
     def __init__(
@@ -98,9 +98,6 @@ class RemoteStore(LangChainStore):
 
     async def aclose(self) -> None:
         await self._close_here()
-
-    async def _remove_all(self) -> None:
-        await self._remove([own for own, _ in await self._metadata([])])
 
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks, and keep it in ``notes``."""

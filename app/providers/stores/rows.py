@@ -11,7 +11,6 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.bm25 import document_weights
 from app.providers.stores.hybrid import SOURCES, Candidate, Condition
 from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of
@@ -29,18 +28,13 @@ def row_of(point: Point) -> tuple[Any, ...]:
     stored = (
         orjson.dumps(point.metadata).decode(),
         np.array(list(weights.items()), WORD).tobytes(),
-        _unit(point.dense, 1e-4).astype("<f4").tobytes(),
+        point.dense.astype("<f4").tobytes(),
         point.text,
-        _unit(point.sentences, 1e-3).astype("<f2").tobytes(),
+        point.sentences.astype("<f2").tobytes(),
     )
     document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
     source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
     return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
-
-
-def _unit(vectors: Vectors, tolerance: float) -> Vectors:
-    """Rows scaled to length 1; rows that are that already, except for rounding, keep their exact values."""
-    return vectors if (np.abs(np.linalg.norm(vectors, axis=-1) - 1.0) < tolerance).all() else unit(vectors)
 
 
 def checksum(values: Sequence[str | bytes]) -> int:

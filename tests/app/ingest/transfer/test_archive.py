@@ -212,7 +212,7 @@ async def test_vectors_of_another_size_make_no_collection(tmp_path: Path) -> Non
     store = opened(tmp_path / "data")
     with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL=fake"):
         await copy(archive, archive.documents, store, FAKE)
-    with pytest.raises(ConfigurationError, match=f"model makes {SIZE}"):
+    with pytest.raises(ConfigurationError, match=f"{SIZE} dimensions"):
         await store.aupsert([blank])
     await store.aclose()
     again = opened(tmp_path / "data")

@@ -14,8 +14,8 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import VectorStore
 
 from app.providers.embeddings.models import make_embeddings
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.stores.hybrid import ChunkStore
 from app.providers.stores.layout import Point, indexed_text
 from app.providers.stores.make import make_store
 from app.settings import load_settings
@@ -237,7 +237,6 @@ async def test_ingest_can_tell_what_is_stored_and_delete_by_document_or_chunk(st
     assert await chunks.adocuments() == {"b": "hb0", "c": "hc0"}
     await chunks.aupsert([chunk("b", 0, "new")])
     assert (await chunks.adocuments())["b"] == "new"
-    await chunks.aflush()
     await chunks.aoptimize()
     await chunks.aprobe()
 
