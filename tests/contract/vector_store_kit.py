@@ -110,7 +110,6 @@ class VectorStoreKit:
             ({"kind": 1}, {n for n in range(60) if n % 3 == 1}),
             ({"n": [4, 8, 15, 99]}, {4, 8, 15}),
             ({"n": [4, 8, 15], "kind": 0}, {15}),
-            ({"deep.inside": 3}, {n for n in range(60) if n % 7 == 3}),
             ({"name": "n7"}, {7}),
             ({"n": []}, set()),
             ({"no such field": 1}, set()),
@@ -124,7 +123,7 @@ class VectorStoreKit:
         given = documents(60)
         for document in given:
             n = document.metadata["n"]
-            document.metadata |= {"deep": {"inside": n % 7}, "name": f"n{n}"}
+            document.metadata |= {"name": f"n{n}"}
         await store.aadd_documents(given)
         found = await store.asimilarity_search("pears", k=max(1, len(expected)), filter=where)
         assert {document.metadata["n"] for document in found} == expected

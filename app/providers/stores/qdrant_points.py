@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
+from qdrant_client import models
 
 from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.bm25 import document_weights
 from app.providers.stores.hybrid import Candidate, Condition
 from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of, point_id
 from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
-
-if TYPE_CHECKING:
-    from qdrant_client import models
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
@@ -32,14 +30,13 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 class Layout(NamedTuple):
     """The names of a collection's vectors, "" for one it lacks; a ``dense`` of "" is the unnamed vector.
 
-    ``cosine``: the server's order is that of the cosines. ``ours``: our layout, with nested metadata alone.
+    ``ours``: our layout, with nested metadata alone.
     """
 
     size: int
     dense: str
     sparse: str
     sentences: str
-    cosine: bool
     ours: bool
 
 
@@ -58,15 +55,12 @@ def layout_of(info: models.CollectionInfo) -> Layout:
     weighed = [name for name, one in (params.sparse_vectors or {}).items() if one.modifier == "idf"]
     sparse = SPARSE if SPARSE in weighed else weighed[0] if weighed else ""
     sentences = SENTENCES if SENTENCES in vectors and SENTENCES not in single else ""
-    cosine = vectors[dense].distance == "Cosine"
     ours = (dense, sparse) == (DENSE, SPARSE) and set(INDEXED_PATHS) <= set(info.payload_schema)
-    return Layout(int(vectors[dense].size), dense, sparse, sentences, cosine, ours)
+    return Layout(int(vectors[dense].size), dense, sparse, sentences, ours)
 
 
 def collection_config(size: int) -> dict[str, Any]:
     """The arguments that create a collection in our layout."""
-    from qdrant_client import models
-
     cosine = models.VectorParams(size=size, distance=models.Distance.COSINE)
     several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
     sentences = {
@@ -84,8 +78,6 @@ def collection_config(size: int) -> dict[str, Any]:
 
 def point_struct(point: Point, layout: Layout) -> models.PointStruct:
     """A chunk as a point, with the vectors that the collection holds."""
-    from qdrant_client import models
-
     dense, sparse, sentences = layout.dense, layout.sparse, layout.sentences
     vector: dict[str, Any] = {dense: point.dense.tolist()}
     if sparse:
@@ -121,10 +113,9 @@ def sentences_of(record: Any, layout: Layout) -> Vectors:
 
 def candidate_of(record: Any, layout: Layout) -> Candidate:
     """A stored point as a candidate."""
-    own = str(record.id)
+    chunk = chunk_from_payload(str(record.id), record.payload)
     dense = unit(vectors_of(record)[layout.dense])
-    chunk = chunk_from_payload(own, record.payload)
-    return Candidate(own, chunk, dense, sparse_of(record, layout), payload=record.payload)
+    return Candidate(record.id, chunk, dense, sparse_of(record, layout), payload=record.payload)
 
 
 def point_of(record: Any, layout: Layout) -> Point:
@@ -134,7 +125,7 @@ def point_of(record: Any, layout: Layout) -> Point:
         chunk_id=str(metadata.get("chunk_id") or own),
         text=text_of(record.payload),
         metadata=metadata,
-        dense=np.asarray(dense, np.float32),
+        dense=unit(dense),
         sentences=sentences_of(record, layout),
         sparse=sparse_of(record, layout),
     )
@@ -142,14 +133,10 @@ def point_of(record: Any, layout: Layout) -> Point:
 
 def qdrant_filter(conditions: Sequence[Condition], *, nested: bool) -> models.Filter | None:
     """The server's filter. Where metadata is not known to be *nested*, both places are asked."""
-    from qdrant_client import models
-
     return models.Filter(must=[_any(condition, nested) for condition in conditions]) if conditions else None
 
 
 def _any(condition: Condition, nested: bool) -> Any:
-    from qdrant_client import models
-
     if not condition.values:
         return models.HasIdCondition(has_id=[])
     fields = condition.fields[:1] if nested else condition.fields

@@ -96,9 +96,6 @@ class RemoteStore(ChunkStore):
             return {}
         return {chunk_id: str(metadata_of(one).get("document_id") or "") for chunk_id, one in found.items()}
 
-    async def aclose(self) -> None:
-        await self._close_here()
-
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks, and keep it in ``notes``."""
         if event not in self.notes:
