@@ -148,6 +148,8 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
     found: list[tuple[float, int]] = []
     most = highest(query.terms, idf) or 1.0
     for segment, mask in parts:
+        if not mask.any():
+            continue
         words = np.zeros(len(segment.ids), np.float32)
         for term in query.terms:
             rows, weights = segment.postings(term)
