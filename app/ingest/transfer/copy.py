@@ -7,11 +7,12 @@ written again, with their hashes. Documents that the target holds complete and w
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from app.ingest.parts import part_hash
+from app.ingest.transfer.archive import Archive
 from app.providers.embeddings.vectors import adocument_vectors, agrouped_vectors, unit
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, indexed_text, indexed_text_of, sentence_texts
@@ -29,14 +30,6 @@ SAMPLE = 4
 """Chunks embedded again to see whether the model is the right one."""
 
 
-class Source(Protocol):
-    """Where points come from. ``apoints`` may be called more than once."""
-
-    def apoints(self) -> AsyncIterator[list[Point]]:
-        """Yield every point, page by page."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Copied:
     """What a copy did: documents stored, those that were stored before, and chunks written."""
@@ -47,7 +40,7 @@ class Copied:
 
 
 async def copy(
-    source: Source,
+    source: ChunkStore | Archive,
     documents: dict[str, str],
     target: ChunkStore,
     embedding: EmbeddingModel,
@@ -96,7 +89,14 @@ async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> Non
     Other pipelines embed the text alone, some the title and the text. Raises ``ConfigurationError``.
     """
     some = [point for point in points if point.text.strip()][:SAMPLE]
-    ways = [[indexed_text_of(one.metadata, one.text), _titled(one), one.text] for one in some]
+    ways = [
+        [
+            indexed_text_of(one.metadata, one.text),
+            indexed_text(str(one.metadata.get("title") or ""), one.text),
+            one.text,
+        ]
+        for one in some
+    ]
     texts = [text for way in ways for text in way] or ["Which size?"]
     made = await adocument_vectors(embedding.embeddings, texts)
     if any(len(point.dense) != made.shape[1] for point in points) or any(
@@ -106,10 +106,6 @@ async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> Non
             f"The vectors are not those that EMBEDDING_MODEL={embedding.name} makes: name the model the collection was "
             "filled with"
         )
-
-
-def _titled(point: Point) -> str:
-    return indexed_text(str(point.metadata.get("title") or ""), point.text)
 
 
 async def _with_sentences(points: Sequence[Point], embedding: EmbeddingModel) -> list[Point]:

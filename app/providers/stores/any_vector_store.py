@@ -88,8 +88,7 @@ class AnyVectorStore(ChunkStore):
 
 
 def _matches(document: Document, condition: Condition) -> bool:
-    found = [document.metadata.get(name) for name in condition.fields]
-    return any(found == [None] * len(found) if one is None else one in found for one in condition.values)
+    return any(document.metadata.get(name) in condition.values for name in condition.fields)
 
 
 def _candidate(document: Document, vector: Vectors) -> Candidate:

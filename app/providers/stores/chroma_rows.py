@@ -10,9 +10,8 @@ from typing import Any
 
 import orjson
 
-from app.providers.stores.hybrid import Condition, Value
+from app.providers.stores.hybrid import Condition
 from app.providers.stores.layout import CONTENT, METADATA, point_id
-from graph.errors import InvalidInput
 
 JSON_FIELDS = "json_fields"
 LONGEST_ID = 128
@@ -45,23 +44,13 @@ def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, An
 
 
 def chroma_where(conditions: list[Condition]) -> dict[str, Any] | None:
-    """Chroma's ``where``. Raises ``InvalidInput`` for null, which Chroma cannot ask for."""
+    """Chroma's ``where``."""
     rows = [_any(condition) for condition in conditions]
     return None if not rows else rows[0] if len(rows) == 1 else {"$and": rows}
 
 
 def _any(condition: Condition) -> dict[str, Any]:
-    if None in condition.values:
-        raise InvalidInput("This store cannot filter by null.", field=condition.fields[0])
-    by_type: list[list[Value]] = [
-        [value for value in condition.values if isinstance(value, kind)] for kind in (str, int)
-    ]
-    rows = [
-        {name: values[0] if len(values) == 1 else {"$in": values}}
-        for name in condition.fields
-        for values in by_type
-        if values
-    ]
+    rows = [{name: {"$in": list(condition.values)}} for name in condition.fields if condition.values]
     return _NO_CHUNK if not rows else rows[0] if len(rows) == 1 else {"$or": rows}
 
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,12 +20,11 @@ from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
 
 from app.providers.blocking import run_blocking
-from app.providers.embeddings.vectors import agrouped_vectors, aquestion_vectors
+from app.providers.embeddings.vectors import aquestion_vectors
 from app.providers.stores.hybrid import Candidate, DocumentSummary, HybridQuery, HybridStore
-from app.providers.stores.layout import Point, indexed_text_of, sentence_texts
-from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
-from graph.errors import ConfigurationError, RetrievalFailed
-from graph.sentences import sentence_spans
+from app.providers.stores.layout import Point, document_points
+from app.providers.stores.payloads import document_of
+from graph.errors import ConfigurationError, RetrievalFailed, StoreUnavailable
 
 if TYPE_CHECKING:
     from app.providers.http.circuit import Circuit
@@ -92,10 +91,6 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         """Yield every stored chunk with its vectors, page by page, each once; in no defined order."""
 
     @abstractmethod
-    async def aprobe(self) -> None:
-        """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
-
-    @abstractmethod
     async def aclose(self) -> None:
         """Close the collection; a second call does nothing."""
 
@@ -106,6 +101,10 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     @abstractmethod
     async def _size(self) -> int | None:
         """The size of the stored vectors; None while there are none."""
+
+    async def aprobe(self) -> None:
+        """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
+        self._fits(await self._size(), self._known_size(), StoreUnavailable)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """The sentence vectors that came with the candidates; see ``HybridStore``."""
@@ -149,17 +148,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         if len(ids) != len(documents):
             raise ValueError(f"{len(documents)} documents, but {len(ids)} ids")
         ids = [one or str(uuid.uuid4()) for one in ids]
-        spans = [sentence_spans(document.page_content) for document in documents]
-        texts = [
-            [indexed_text_of(one.metadata, one.page_content), *sentence_texts(one.page_content, its)]
-            for one, its in zip(documents, spans, strict=True)
-        ]
-        points = []
-        vectors = await agrouped_vectors(self._embedding, texts)
-        for own, document, its, rows in zip(ids, documents, spans, vectors, strict=True):
-            metadata = {**document.metadata, "chunk_id": own, "spans": [list(span) for span in its]}
-            points.append(Point(own, document.page_content, metadata, rows[0], rows[1:]))
-        await self.aupsert(points)
+        await self.aupsert(await document_points(documents, ids, self._embedding))
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
@@ -177,7 +166,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the chunks with these ids, in that order; those that are not stored are left out."""
         found = await self._fetch(ids)
-        return [_document(one, found[one]) for one in ids if one in found]
+        return [document_of(one, found[one]) for one in ids if one in found]
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
@@ -194,7 +183,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         """The ``k`` nearest documents that pass ``filter=`` with their cosine, as measured, highest first."""
         (vector,) = await aquestion_vectors(self._embedding, [query])
         (found,) = (await self.ahybrid([HybridQuery(vector, (), k)], k, kwargs.get("filter"))).candidates
-        scored = [(_document(one.chunk.chunk_id, one.payload), float(one.dense @ vector)) for one in found]
+        scored = [(document_of(one.chunk.chunk_id, one.payload), float(one.dense @ vector)) for one in found]
         return sorted(scored, key=lambda one: -one[1])[:k]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
@@ -232,9 +221,3 @@ class ChunkStore(VectorStore, HybridStore, ABC):
                     self._fits(stored, made, ConfigurationError)
         except (RetrievalFailed, TimeoutError) as error:
             log.warning("store_not_checked", extra={"collection": self.collection, "reason": type(error).__name__})
-
-
-def _document(own_id: str, payload: Mapping[str, Any] | None) -> Document:
-    """The document of a stored payload; its id is the chunk's, or else *own_id*."""
-    metadata = {name: value for name, value in metadata_of(payload).items() if name not in ("chunk_id", "spans")}
-    return Document(id=chunk_from_payload(own_id, payload).chunk_id, page_content=text_of(payload), metadata=metadata)

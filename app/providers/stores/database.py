@@ -16,6 +16,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -23,7 +24,6 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
 
-from app.providers.stores.layout import COLLECTION_NAME
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
 FILE, VERSION = "garden.sqlite3", 3
@@ -68,7 +68,7 @@ class Database:
     """
 
     def __init__(self, data_dir: Path, collection: str, wait: float) -> None:
-        if not COLLECTION_NAME.fullmatch(collection):
+        if not re.fullmatch(r"[\w-][\w.-]*", collection):  # the name is that of a folder
             raise ConfigurationError(f"The collection {collection!r} is not allowed: letters, digits, '_', '-', '.'")
         self.collection, self.folder, self.path = collection, data_dir / collection, data_dir / collection / FILE
         self._wait = wait

@@ -68,9 +68,6 @@ class EmbeddedStore(ChunkStore):
             self._fits(rows.stored_size(connection) if connection else None, self._known_size(), ConfigurationError)
         super().open()
 
-    async def aprobe(self) -> None:
-        await self._read(lambda connection: self._current(connection, self._known_size()), None)
-
     async def aupsert(self, points: Sequence[Point]) -> None:
         for at in range(0, len(points), BATCH):
             await self._run(self._writer, lambda at=at: self._upsert(points[at : at + BATCH]))  # type: ignore[misc]
@@ -106,7 +103,9 @@ class EmbeddedStore(ChunkStore):
         wanted, nothing = conditions(where), HybridHits([[] for _ in queries])
 
         def job(connection: sqlite3.Connection) -> HybridHits:
-            view = self._current(connection, len(queries[0].dense))
+            self._fits(rows.stored_size(connection), len(queries[0].dense), StoreUnavailable)
+            with self._view_lock:
+                self._view = view = current(connection, self.database.folder, self._view)
             found, idf = view.hybrid(queries, limit, rows.allowed(connection, wanted))
             ids = rows.as_json({own for row in found for own in row})
             stored = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks WHERE {rows.among('id')}", (ids,))
@@ -167,13 +166,6 @@ class EmbeddedStore(ChunkStore):
             if rows.checksum(row[3:]) != row[2]:
                 raise self.database.damaged(f"the checksum of chunk {row[1]!r} is wrong")
             yield row
-
-    def _current(self, connection: sqlite3.Connection, size: int | None) -> View:
-        """The view to search. Raises ``StoreUnavailable`` when its vectors are not of *size*."""
-        self._fits(rows.stored_size(connection), size, StoreUnavailable)
-        with self._view_lock:
-            self._view = view = current(connection, self.database.folder, self._view)
-        return view
 
     def _upsert(self, points: Sequence[Point]) -> None:
         new = [rows.row_of(point) for point in points]

@@ -17,7 +17,6 @@ Where = Mapping[str, Any] | None
 
 ``source`` also matches the names that other pipelines give it.
 """
-Value = str | int | None
 SOURCES = ("source", "source_doc", "source_url")
 SIMILARITY_SHARE = 0.7
 """Weight of the cosine in the order of the candidates; the rest is BM25's."""
@@ -69,23 +68,23 @@ class HybridHits:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One of ``fields`` has one of ``values``; None is "absent or null"; without values nothing matches."""
+    """One of ``fields`` has one of ``values``, all of one type; without values nothing matches."""
 
     fields: tuple[str, ...]
-    values: tuple[Value, ...]
+    values: tuple[str, ...] | tuple[int, ...]
 
 
 def conditions(where: Where) -> list[Condition]:
     """Read a filter.
 
-    Raises ``InvalidInput``, naming the field, for a value other than a string, an integer or null, and for a name with
+    Raises ``InvalidInput``, naming the field, for values that are not all strings or all integers, and for a name with
     a quotation mark.
     """
     found = []
     for name, value in (where or {}).items():
         values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
-        if any(isinstance(one, bool) or not isinstance(one, str | int | None) for one in values):
-            raise InvalidInput("A filter compares with text, whole numbers or null.", field=name)
+        if {type(one) for one in values} not in (set(), {str}, {int}):
+            raise InvalidInput("A filter compares with text, or with whole numbers.", field=name)
         if '"' in name:
             raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=name)
         found.append(Condition(SOURCES if name == SOURCES[0] else (name,), values))

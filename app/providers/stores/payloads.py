@@ -7,12 +7,15 @@ fields beside it, and Chroma's ``document`` with flat metadata. Nothing here wri
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Annotated, Any
+
+from langchain_core.documents import Document
+from pydantic import Field, TypeAdapter, ValidationError
 
 from graph.state import Chunk
 
-LONGEST_NUMBER = 18
-"""Characters of the longest text that is read as a number."""
+_INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
 _TEXT = ("page_content", "text", "document")
 _DOCUMENT_ID = ("document_id", "doc_id", "source", "source_doc", "source_url", "url", "title")
 _TITLE = ("title", "document_title", "source", "source_doc", "document_id", "source_url")
@@ -76,6 +79,12 @@ def text_of(payload: Mapping[str, Any] | None) -> str:
     return _string(payload or {}, _TEXT) or ""
 
 
+def document_of(own_id: str, payload: Mapping[str, Any] | None) -> Document:
+    """Read a point as a LangChain document; its id is the chunk's, or else *own_id*."""
+    metadata = {name: value for name, value in metadata_of(payload).items() if name not in ("chunk_id", "spans")}
+    return Document(id=chunk_from_payload(own_id, payload).chunk_id, page_content=text_of(payload), metadata=metadata)
+
+
 def _string(values: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     for name in names:
         value = values.get(name)
@@ -88,15 +97,9 @@ def _string(values: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
 
 def _integer(values: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     for name in names:
-        value = values.get(name)
-        if isinstance(value, bool):
-            continue
-        if isinstance(value, int):
-            return value
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        if isinstance(value, str) and value.strip().isdecimal() and len(value) <= LONGEST_NUMBER:
-            return int(value)
+        with suppress(ValidationError):
+            if not isinstance(values.get(name), bool):
+                return _INTEGER.validate_python(values.get(name))
     return None
 
 

@@ -142,17 +142,9 @@ def _any(condition: Condition, nested: bool) -> Any:
     fields = condition.fields[:1] if nested else condition.fields
     paths = [f"{METADATA}.{name}" if _PLAIN.fullmatch(name) else f'{METADATA}."{name}"' for name in fields]
     paths += [] if nested else fields
-    by_type: list[Any] = [[value for value in condition.values if isinstance(value, kind)] for kind in (str, int)]
-    each: list[Any] = [
-        models.FieldCondition(key=path, match=models.MatchAny(any=values))
-        for values in by_type
-        if values
-        for path in paths
-    ]
-    if None in condition.values:
-        empty: list[Any] = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
-        each.append(models.Filter(must=empty))
-    return models.Filter(should=each)
+    values: Any = list(condition.values)
+    match = models.MatchAny(any=values)
+    return models.Filter(should=[models.FieldCondition(key=path, match=match) for path in paths])
 
 
 def wire_id(own: str) -> str | int | None:

@@ -57,9 +57,6 @@ class RemoteStore(ChunkStore):
     def _own_id(self, chunk_id: str) -> str:
         """The store's id of one of our chunks."""
 
-    async def aprobe(self) -> None:
-        self._fits(await self._size(), self._known_size(), StoreUnavailable)
-
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
         try:
             ids = [own for own, _ in await self._metadata([], {"document_id": list(document_ids)})]

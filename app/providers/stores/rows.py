@@ -87,10 +87,8 @@ def allowed(connection: sqlite3.Connection, wanted: Sequence[Condition]) -> NDAr
     clauses, parameters = [], []
     for condition in wanted:
         path = ".".join(f'"{part}"' for part in condition.fields[0].replace("'", "''").split("."))
-        column, values = f"json_extract(metadata, '$.{path}')", [one for one in condition.values if one is not None]
-        if condition.fields == SOURCES:
-            column, values = "source", [*map(str, values)]
-        clauses.append(f"({among(column)}{f' OR {column} IS NULL' if None in condition.values else ''})")
-        parameters.append(as_json(values))
+        by_source = condition.fields == SOURCES
+        clauses.append(among("source" if by_source else f"json_extract(metadata, '$.{path}')"))
+        parameters.append(as_json(map(str, condition.values) if by_source else condition.values))
     found = connection.execute(f"SELECT id FROM chunks WHERE {' AND '.join(clauses)}", parameters)
     return np.fromiter((own for (own,) in found), np.int64)
