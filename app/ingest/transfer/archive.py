@@ -24,7 +24,6 @@ import numpy as np
 import orjson
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
 
-from app.ingest.parts import LAYOUT
 from app.providers.stores.layout import Point
 from app.providers.stores.payloads import document_hashes
 from graph.errors import InvalidInput
@@ -45,7 +44,6 @@ class Head(BaseModel):
 
     format: str = FORMAT
     version: int = VERSION
-    layout: str = LAYOUT
     collection: str
     embedding_model: str
     dimension: int = Field(ge=1)

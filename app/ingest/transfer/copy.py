@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from app.ingest.parts import part_hash
 from app.ingest.transfer.archive import Archive
-from app.providers.embeddings.vectors import adocument_vectors, agrouped_vectors, unit
+from app.providers.embeddings.vectors import agrouped_vectors, unit
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, indexed_text, indexed_text_of, sentence_texts
 from app.providers.stores.payloads import spans_of
@@ -97,10 +97,10 @@ async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> Non
         ]
         for one in some
     ]
-    texts = [text for way in ways for text in way] or ["Which size?"]
-    made = await adocument_vectors(embedding.embeddings, texts)
-    if any(len(point.dense) != made.shape[1] for point in points) or any(
-        (made[3 * at : 3 * at + 3] @ unit(point.dense)).max() < SAME_COSINE for at, point in enumerate(some)
+    made = await agrouped_vectors(embedding.embeddings, ways or [["Which size?"]])
+    same_size = all(len(point.dense) == made[0].shape[1] for point in points)
+    if not same_size or any(
+        (rows @ unit(point.dense)).max() < SAME_COSINE for point, rows in zip(some, made, strict=False)
     ):
         raise ConfigurationError(
             f"The vectors are not those that EMBEDDING_MODEL={embedding.name} makes: name the model the collection was "

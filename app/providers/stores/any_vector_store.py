@@ -71,7 +71,7 @@ class AnyVectorStore(ChunkStore):
         yield await self._refuse()
 
     _refused: Any = _refuse
-    aupsert = adelete_chunks = adelete_documents = adocuments = asummaries = achunk_hashes = aowners = _refused
+    aupsert = adelete_chunks = adelete_documents = adocuments = asummaries = achunk_hashes = _refused
     _fetch = _refused
 
     async def aclose(self) -> None:

@@ -23,7 +23,7 @@ from langchain_core.embeddings import Embeddings
 from app.providers.embeddings.vectors import unit
 from app.providers.http.retry import Retry
 from app.providers.http.transport import AiohttpTransport
-from app.providers.stores.chroma_rows import chroma_where, flat, own_id, payload
+from app.providers.stores.chroma_rows import chroma_where, flat, payload
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import Point
 from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
@@ -93,7 +93,7 @@ class ChromaStore(RemoteStore):
             self._fits(known.size, len(point.dense), ConfigurationError)
         for at in range(0, len(points), BATCH):
             batch = points[at : at + BATCH]
-            ids = [own_id(point.chunk_id) for point in batch]
+            ids = [point.chunk_id for point in batch]
             found = await self._ask("get", {"ids": ids, "include": ["metadatas"]})
             stored = dict(zip(found["ids"], found["metadatas"], strict=True))
             body = {
@@ -138,17 +138,15 @@ class ChromaStore(RemoteStore):
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not chunk_ids:
             return {}
-        by_id = {own_id(chunk_id): chunk_id for chunk_id in chunk_ids}
-        found = await self._ask("get", {"ids": list(by_id), "include": ["documents", "metadatas"]})
-        reads = map(payload, found["documents"], found["metadatas"])
-        return {by_id[own]: read for own, read in zip(found["ids"], reads, strict=True)}
+        found = await self._ask("get", {"ids": list(set(chunk_ids)), "include": ["documents", "metadatas"]})
+        return dict(zip(found["ids"], map(payload, found["documents"], found["metadatas"]), strict=True))
 
     async def _remove(self, ids: Sequence[str]) -> None:
         for at in range(0, len(ids), PAGE):
             await self._ask("delete", {"ids": list(ids[at : at + PAGE])})
 
     def _own_id(self, chunk_id: str) -> str:
-        return own_id(chunk_id)
+        return chunk_id
 
     async def _close_here(self) -> None:
         await self._transport.aclose()

@@ -11,18 +11,11 @@ from typing import Any
 import orjson
 
 from app.providers.stores.hybrid import Condition
-from app.providers.stores.layout import CONTENT, METADATA, point_id
+from app.providers.stores.layout import CONTENT, METADATA
 
 JSON_FIELDS = "json_fields"
-LONGEST_ID = 128
-"""Bytes of the longest id that hosted Chroma takes; longer ones are replaced by their UUID."""
 _NO_CHUNK = {"garden_nowhere": "nothing"}
 """A condition that matches no chunk."""
-
-
-def own_id(chunk_id: str) -> str:
-    """The id in Chroma of one of our chunks: its own, where that is short enough."""
-    return chunk_id if len(chunk_id.encode()) <= LONGEST_ID else point_id(chunk_id)
 
 
 def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import logging
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import suppress
+from typing import Any, Self
 
 import numpy as np
 from langchain_core.documents import Document
@@ -21,13 +22,11 @@ from numpy.typing import NDArray
 
 from app.providers.blocking import run_blocking
 from app.providers.embeddings.vectors import aquestion_vectors
+from app.providers.http.circuit import Circuit
 from app.providers.stores.hybrid import Candidate, DocumentSummary, HybridQuery, HybridStore
 from app.providers.stores.layout import Point, document_points
-from app.providers.stores.payloads import document_of
-from graph.errors import ConfigurationError, RetrievalFailed, StoreUnavailable
-
-if TYPE_CHECKING:
-    from app.providers.http.circuit import Circuit
+from app.providers.stores.payloads import document_of, metadata_of
+from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
 
 START_SECONDS = 3.0
 """Longest that a store, and its embedding model's first answer, may delay the start."""
@@ -79,10 +78,6 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         """Return chunk id -> ``content_hash`` ("" where it has none) for the stored chunks of these documents."""
 
     @abstractmethod
-    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """Return chunk id -> document id ("" where it has none) for those of these chunks that are stored."""
-
-    @abstractmethod
     async def acount(self) -> int:
         """Return the number of stored chunks; 0 for a collection not created yet."""
 
@@ -101,6 +96,13 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     @abstractmethod
     async def _size(self) -> int | None:
         """The size of the stored vectors; None while there are none."""
+
+    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Return chunk id -> document id ("" where it has none) for those of these chunks that are stored."""
+        with suppress(CollectionMissing):
+            found = await self._fetch(chunk_ids)
+            return {own: str(metadata_of(payload).get("document_id") or "") for own, payload in found.items()}
+        return {}
 
     async def aprobe(self) -> None:
         """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""

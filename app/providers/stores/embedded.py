@@ -93,9 +93,6 @@ class EmbeddedStore(ChunkStore):
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         return dict(await self._select("chunk_id, content_hash", f"WHERE {rows.among('document_id')}", document_ids))
 
-    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        return dict(await self._select("chunk_id, document_id", f"WHERE {rows.among('chunk_id')}", chunk_ids))
-
     async def acount(self) -> int:
         return sum(count for (count,) in await self._select("count(*)"))
 

@@ -70,7 +70,6 @@ class QdrantStore(RemoteStore):
             log.warning("qdrant_key_unencrypted")
         self._client = QdrantClient(
             url=url,
-            port=None if url.rpartition(":")[2].partition("/")[0].isdecimal() else 6333,
             timeout=math.ceil(seconds),
             check_compatibility=False,  # it would contact the server here
             headers={"api-key": key} if key else None,  # as ``api_key`` does, without a warning

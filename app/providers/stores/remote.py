@@ -19,7 +19,7 @@ from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import GuardedCalls, Retry
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import DocumentSummary, Where
-from app.providers.stores.payloads import chunk_index_of, document_hashes, metadata_of
+from app.providers.stores.payloads import chunk_index_of, document_hashes
 from graph.errors import CollectionMissing, StoreUnavailable
 
 TRIES = 3
@@ -85,13 +85,6 @@ class RemoteStore(ChunkStore):
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         found = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found}
-
-    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        try:
-            found = await self._fetch(chunk_ids)
-        except CollectionMissing:
-            return {}
-        return {chunk_id: str(metadata_of(one).get("document_id") or "") for chunk_id, one in found.items()}
 
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks, and keep it in ``notes``."""
