@@ -121,7 +121,7 @@ class ChromaStore(RemoteStore):
             ]
 
     async def aclose(self) -> None:
-        await self._close_here()
+        await self._transport.aclose()
 
     async def _size(self) -> int | None:
         self._known = None
@@ -147,9 +147,6 @@ class ChromaStore(RemoteStore):
 
     def _own_id(self, chunk_id: str) -> str:
         return chunk_id
-
-    async def _close_here(self) -> None:
-        await self._transport.aclose()
 
     async def _pages(self, size: int, include: list[str], where: Where = None) -> AsyncIterator[dict[str, Any]]:
         """The columns of the matching chunks, page by page."""

@@ -28,8 +28,7 @@ from app.providers.stores.layout import Point, document_points
 from app.providers.stores.payloads import document_of, metadata_of
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
 
-START_SECONDS = 3.0
-"""Longest that a store, and its embedding model's first answer, may delay the start."""
+START_SECONDS = 3.0  # the longest that a store, and its embedding model's first answer, may delay the start
 log = logging.getLogger("garden.store")
 
 
@@ -40,8 +39,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     raise ``CollectionMissing`` where there is no collection.
     """
 
-    circuit: Circuit | None = None
-    """The circuit breaker of a remote store."""
+    circuit: Circuit | None = None  # the breaker of a remote store
     notes: tuple[str, ...] = ()
     """What the collection was found to lack so far, as logged: ``no_sparse_vectors``, ``no_sentence_vectors``."""
 
@@ -115,11 +113,8 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     async def aoptimize(self) -> None:
         """Return when the indexes are built, which a server does itself; searches before are exact, only slower."""
 
-    def close(self) -> None:  # not abstract: a remote store has nothing to close outside of a loop
-        """``aclose`` for callers without an event loop; a remote store's connections belong to one."""
-
-    async def _close_here(self) -> None:  # not abstract: as ``close``
-        """Close what belongs to the running loop."""
+    def close(self) -> None:  # not abstract: a remote store's connections belong to a loop
+        """``aclose`` for callers without an event loop."""
 
     @classmethod
     def from_texts(
@@ -142,7 +137,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return self._embedding
 
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
-        return run_blocking(self.aadd_documents(documents, **kwargs), self._close_here)
+        return run_blocking(self.aadd_documents(documents, **kwargs))
 
     async def aadd_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
         """Embed and store documents and their sentences; return their ids (``ids=``, their own, or new UUIDs)."""
@@ -154,7 +149,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
-        return run_blocking(self.adelete(ids), self._close_here)
+        return run_blocking(self.adelete(ids))
 
     async def adelete(self, ids: list[str] | None = None, **_: Any) -> bool:
         if ids is None:
@@ -163,10 +158,10 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        return run_blocking(self.aget_by_ids(ids), self._close_here)
+        return run_blocking(self.aget_by_ids(ids))
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """Return the chunks with these ids, in that order; those that are not stored are left out."""
+        """Return the stored ones of the chunks with these ids, in that order."""
         found = await self._fetch(ids)
         return [document_of(one, found[one]) for one in ids if one in found]
 
@@ -177,7 +172,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return [document for document, _ in await self.asimilarity_search_with_score(query, k, **kwargs)]
 
     def similarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> list[tuple[Document, float]]:
-        return run_blocking(self.asimilarity_search_with_score(query, k, **kwargs), self._close_here)
+        return run_blocking(self.asimilarity_search_with_score(query, k, **kwargs))
 
     async def asimilarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
@@ -213,7 +208,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            run_blocking(self._acheck_size(), self._close_here)
+            run_blocking(self._acheck_size())
 
     async def _acheck_size(self) -> None:
         try:

@@ -47,18 +47,10 @@ PRAGMA user_version = {VERSION};
 COMMIT;
 """
 _NO_LOCKS = "its file system lacks the locks that SQLite needs"
-_DAMAGED_CODES = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
-_UNUSABLE_CODES = {
-    ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM"): _NO_LOCKS,
-    ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"): "its files cannot be written",
-}
-_UNAVAILABLE_CODES = {
-    ("SQLITE_BUSY",): "is being written by another process and was not free within {wait:g} s: try again.",
-    ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"): (
-        "cannot grow: no space left on its disk. What is stored is safe."
-    ),
-    (): "answered with an error: {error}.",
-}
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_NOT_WRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+_LOCKING = ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM")
+_FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE")
 
 
 class Database:
@@ -170,12 +162,13 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorname", "")
-            if code.startswith(_DAMAGED_CODES):
+            code, reason = getattr(error, "sqlite_errorname", ""), f"answered with an error: {error}."
+            if code.startswith(_DAMAGED):
                 raise self.damaged(f"{FILE}: {error}") from error
-            for codes, reason in _UNUSABLE_CODES.items():
-                if code.startswith(codes):
-                    raise self._unusable(reason) from error
-            reason = next(text for codes, text in _UNAVAILABLE_CODES.items() if not codes or code.startswith(codes))
-            reason = reason.format(wait=self._wait, error=error)
+            if code.startswith((*_NOT_WRITABLE, *_LOCKING)):
+                raise self._unusable(_NO_LOCKS if code.startswith(_LOCKING) else str(error)) from error
+            if code.startswith("SQLITE_BUSY"):
+                reason = f"is being written by another process and was not free within {self._wait:g} s: try again."
+            if code.startswith(_FULL):
+                reason = "cannot grow: no space left on its disk. What is stored is safe."
             raise StoreUnavailable(f'The collection "{self.collection}" {reason}') from error

@@ -30,14 +30,15 @@ from app.providers.stores.qdrant_points import (
     Layout,
     candidate_of,
     collection_config,
+    inverse_document_frequencies,
     layout_of,
     point_of,
     point_struct,
     qdrant_filter,
+    search,
     sentences_of,
     wire_id,
 )
-from app.providers.stores.qdrant_search import inverse_document_frequencies, search
 from app.providers.stores.remote import RemoteStore
 from app.settings import Settings
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
