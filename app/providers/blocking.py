@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -14,10 +14,18 @@ from langchain_core.embeddings import Embeddings
 T = TypeVar("T")
 
 
-def run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Run *work* on an event loop of its own, inside a running loop too."""
+def run_blocking(work: Coroutine[Any, Any, T], close: Callable[[], Awaitable[None]] | None = None) -> T:
+    """Run *work* on an event loop of its own, inside a running loop too; *close* what belongs to that loop."""
+
+    async def run() -> T:
+        try:
+            return await work
+        finally:
+            if close is not None:
+                await close()
+
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
+        return thread.submit(asyncio.run, run()).result()
 
 
 class AsyncEmbeddings(Embeddings):

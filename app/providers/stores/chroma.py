@@ -60,6 +60,7 @@ class ChromaStore(RemoteStore):
         super().__init__(embedding, collection, size, seconds=seconds, retry=retry)
         self._known: Collection | None = None
         self._transport = AiohttpTransport()
+        self._close_here = self._transport.aclose
         self._http = httpx.AsyncClient(base_url=url, timeout=seconds, follow_redirects=True, transport=self._transport)
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:

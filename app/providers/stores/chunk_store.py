@@ -10,7 +10,7 @@ import asyncio
 import logging
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
@@ -40,8 +40,8 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     """
 
     circuit: Circuit | None = None  # the breaker of a remote store
-    notes: tuple[str, ...] = ()
-    """What the collection was found to lack so far, as logged: ``no_sparse_vectors``, ``no_sentence_vectors``."""
+    notes: tuple[str, ...] = ()  # what the collection lacks, as logged: no_sparse_vectors, no_sentence_vectors
+    _close_here: Callable[[], Awaitable[None]] | None = None  # closes what belongs to the running event loop
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None) -> None:
         self.collection = collection
@@ -137,7 +137,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return self._embedding
 
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
-        return run_blocking(self.aadd_documents(documents, **kwargs))
+        return run_blocking(self.aadd_documents(documents, **kwargs), self._close_here)
 
     async def aadd_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
         """Embed and store documents and their sentences; return their ids (``ids=``, their own, or new UUIDs)."""
@@ -149,7 +149,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
-        return run_blocking(self.adelete(ids))
+        return run_blocking(self.adelete(ids), self._close_here)
 
     async def adelete(self, ids: list[str] | None = None, **_: Any) -> bool:
         if ids is None:
@@ -158,7 +158,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        return run_blocking(self.aget_by_ids(ids))
+        return run_blocking(self.aget_by_ids(ids), self._close_here)
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the stored ones of the chunks with these ids, in that order."""
@@ -172,7 +172,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return [document for document, _ in await self.asimilarity_search_with_score(query, k, **kwargs)]
 
     def similarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> list[tuple[Document, float]]:
-        return run_blocking(self.asimilarity_search_with_score(query, k, **kwargs))
+        return run_blocking(self.asimilarity_search_with_score(query, k, **kwargs), self._close_here)
 
     async def asimilarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
@@ -208,7 +208,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            run_blocking(self._acheck_size())
+            run_blocking(self._acheck_size(), self._close_here)
 
     async def _acheck_size(self) -> None:
         try:
