@@ -25,7 +25,7 @@ from app.ingest.manifest import IngestManifest, find_originals
 from app.ingest.pipeline import Found, ingest_found
 from app.ingest.run import OnProgress, Progress
 from app.ingest.sink import Sink
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
 from graph.errors import InvalidInput, RAGError
 from graph.state import Chunk
@@ -166,7 +166,6 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
         deleted = await store.adelete_documents([document_id])
         if not deleted:
             return error_response(404, "No document has this id.")
-        await store.aflush()
         return DeletedDocument(id=document_id, chunks=deleted)
 
     @router.get("/api/v1/chunks/{chunkId:path}", response_model=StoredChunk, tags=["chunks"])

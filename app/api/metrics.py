@@ -31,7 +31,7 @@ from app.bootstrap.compose import AppContainer
 from app.ops.traffic import FinishedRequest
 from app.providers.http.circuit import Circuit
 from app.providers.rerank.models import reranker_label
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.chunk_store import ChunkStore
 from graph.errors import RAGError
 from graph.outputs import Result
 

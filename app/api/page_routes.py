@@ -18,7 +18,7 @@ from app.api.middleware import may_write
 from app.api.schemas import WireModel
 from app.ingest.loaders.table import LOADERS
 from app.ingest.samples import sample_folder, sample_paths
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.chunk_store import ChunkStore
 
 PDF = "application/pdf"
 FOLDER = Path(__file__).with_name("page")

@@ -21,7 +21,7 @@ from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_sy
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, find_embeddings
 from app.providers.http.circuit import Circuit
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.make import as_store, make_store
 from app.query_service.conversations import Conversations
 from app.query_service.service import QueryService

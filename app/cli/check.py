@@ -18,7 +18,7 @@ from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_documents, ingest_into
 from app.ingest.tasks import read_tasks, task_documents
 from app.providers.stores.database import FILE, Database
-from app.providers.stores.rows import COLUMNS, checksum, stored_size
+from app.providers.stores.rows import COLUMNS, checksum
 from app.providers.stores.segments import Segment
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, StoreDamaged
@@ -92,9 +92,8 @@ def _inspect(database: Database, report: CheckReport) -> None:
                     damaged.add(document)
             report.damaged_documents = sorted(damaged)
             (report.documents,) = connection.execute("SELECT count(DISTINCT document_id) FROM chunks").fetchone()
-            size = stored_size(connection) or 0
             for name, low, high, saved in connection.execute("SELECT name, low, high, checksum FROM segments"):
-                if not _matches(database.folder / name, saved, Segment.read(connection, size, low, high)):
+                if not _matches(database.folder / name, saved, Segment.read(connection, low, high)):
                     report.damaged_segments.append(name)
     except StoreDamaged as error:
         report.database = error.message

@@ -56,7 +56,6 @@ class IngestRun:
         await self._write_all(items)
         removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
         if self._counts["chunks"] or removed:
-            await self.sink.store.aflush()
             await self.sink.store.aoptimize()
         if self.manifest:
             await asyncio.to_thread(self.manifest.note, self._met, removed)

@@ -17,7 +17,7 @@ from graph.errors import EmbeddingUnavailable, RAGError
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-    from app.providers.stores.hybrid import ChunkStore
+    from app.providers.stores.chunk_store import ChunkStore
 
 log = logging.getLogger("garden.ingest")
 

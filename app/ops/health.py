@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from app.ops.advice import ADVICE
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.chunk_store import ChunkStore
 from graph.errors import RAGError
 
 LIMIT = 2.0

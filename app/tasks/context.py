@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from app.tasks.models import SearchResult
@@ -27,19 +26,7 @@ WITHOUT_TASKS = (
     "No chat model is set up here, so I can only speak of your tasks, and this message asks me not to look at them. "
     "Send it with use_rag, or set CHAT_MODEL."
 )
-NOTHING_FITS = "None of your tasks fits this message. Try other words, or ask for a status or a priority."
-
-_STATUSES = {
-    "pending": r"\b(pending|not started)\b",
-    "in_progress": r"\b(in[ _-]progress|(?<!not )started)\b",
-    "completed": r"\b(completed|finished)\b",
-}
-_PRIORITIES = {
-    "critical": r"\bcritical\b",
-    "high": r"\bhigh[- ]priority\b",
-    "medium": r"\bmedium[- ]priority\b",
-    "low": r"\blow[- ]priority\b",
-}
+NOTHING_FITS = "None of your tasks fits this message. Try other words."
 
 
 def estimate_tokens(text: str) -> int:
@@ -83,19 +70,9 @@ def _line(number: int, result: SearchResult, metadata: bool) -> str:
     return f"{number}. [{result.task_id}] {state} - {snippet} (similarity: {result.similarity:.2%})"
 
 
-def requested_filters(message: str) -> tuple[str | None, str | None]:
-    """Return the status and the priority that *message* names; None for none, or for more than one."""
-    return _only(_STATUSES, message), _only(_PRIORITIES, message)
-
-
-def _only(patterns: dict[str, str], message: str) -> str | None:
-    found = [name for name, pattern in patterns.items() if re.search(pattern, message, re.IGNORECASE)]
-    return found[0] if len(found) == 1 else None
-
-
-def reply_without_model(results: Sequence[SearchResult], *, filtered: bool) -> list[str]:
-    """Return the reply in pieces; *filtered* tasks, which were asked for by status or priority, are all listed."""
-    fitting = [result for result in results if filtered or result.similarity >= MIN_SIMILARITY]
+def reply_without_model(results: Sequence[SearchResult]) -> list[str]:
+    """Return the reply, which lists the tasks that fit, in pieces."""
+    fitting = [result for result in results if result.similarity >= MIN_SIMILARITY]
     if not fitting:
         return [NOTHING_FITS]
     pieces = ["This task fits best:" if len(fitting) == 1 else "These tasks fit best:"]

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from app.ingest.parts import content_hash, pending_chunks
 from app.ingest.sink import Sink
 from app.ingest.tasks import Priority, Status, Task, task_documents
-from app.providers.stores.hybrid import ChunkStore
+from app.providers.stores.chunk_store import ChunkStore
 from app.tasks.chat import ChatPrompt, reply_pieces
 from app.tasks.context import (
     CONTEXT_BUDGET_ALLOCATION,
     WITHOUT_TASKS,
     format_context,
     reply_without_model,
-    requested_filters,
 )
 from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of
 from graph.errors import CollectionMissing, StoreUnavailable
@@ -114,11 +113,9 @@ class TaskService:
         self, message: str, n_results: int = CONTEXT_RESULTS, max_context_tokens: int = CONTEXT_TOKENS
     ) -> ChatPrompt:
         """Build the prompt of *message* and the tasks that fit it; with 0 results, of the message alone."""
-        text = text_of(message, "message")
-        results = await self.search(text, n_results=n_results) if n_results else []
-        _log_context(results)
+        results = await self._tasks_for(message, n_results)
         limit = bounded_int(max_context_tokens, "max_context_tokens", MOST_TOKENS)
-        return ChatPrompt(format_context(results, max_tokens=limit), text)
+        return ChatPrompt(format_context(results, max_tokens=limit), message.strip())
 
     async def chat(
         self,
@@ -133,11 +130,13 @@ class TaskService:
         Raises ``ModelUnavailable``, ``SynthesisTimeout``, ``SynthesisFailed``, and what ``search`` raises.
         """
         deadline = time.monotonic() + self._seconds
+        most = n_results if use_rag else 0
         if self._completion is None:
-            for piece in await self._reply_without_model(message, use_rag, n_results):
+            results = await self._tasks_for(message, most)
+            for piece in reply_without_model(results) if use_rag else [WITHOUT_TASKS]:
                 yield piece
             return
-        prompt = await self.chat_prompt(message, n_results if use_rag else 0, max_context_tokens)
+        prompt = await self.chat_prompt(message, most, max_context_tokens)
         async with aclosing(reply_pieces(self._completion, prompt, deadline=deadline)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -148,17 +147,9 @@ class TaskService:
         async with aclosing(chat) as pieces:
             return "".join([piece async for piece in pieces])
 
-    async def _reply_without_model(self, message: str, use_rag: bool, n_results: int) -> list[str]:
+    async def _tasks_for(self, message: str, most: int) -> list[SearchResult]:
+        """The tasks that fit a message; logs how many there are, never their text (contract, Interface S)."""
         text = text_of(message, "message")
-        if not use_rag:
-            _log_context([])
-            return [WITHOUT_TASKS]
-        status, priority = requested_filters(text)
-        results = await self.search(text, n_results, status, priority)
-        _log_context(results)
-        return reply_without_model(results, filtered=bool(status or priority))
-
-
-def _log_context(results: list[SearchResult]) -> None:
-    """Log that a context was injected, and of how many tasks; never its text (contract, Interface S)."""
-    log.info("chat_context", extra={"context_injected": bool(results), "tasks": len(results)})
+        results = await self.search(text, n_results=most) if most else []
+        log.info("chat_context", extra={"context_injected": bool(results), "tasks": len(results)})
+        return results

@@ -110,7 +110,6 @@ class VectorStoreKit:
             ({"kind": 1}, {n for n in range(60) if n % 3 == 1}),
             ({"n": [4, 8, 15, 99]}, {4, 8, 15}),
             ({"n": [4, 8, 15], "kind": 0}, {15}),
-            ({"deep.inside": 3}, {n for n in range(60) if n % 7 == 3}),
             ({"name": "n7"}, {7}),
             ({"n": []}, set()),
             ({"no such field": 1}, set()),
@@ -124,12 +123,12 @@ class VectorStoreKit:
         given = documents(60)
         for document in given:
             n = document.metadata["n"]
-            document.metadata |= {"deep": {"inside": n % 7}, "name": f"n{n}"}
+            document.metadata |= {"name": f"n{n}"}
         await store.aadd_documents(given)
         found = await store.asimilarity_search("pears", k=max(1, len(expected)), filter=where)
         assert {document.metadata["n"] for document in found} == expected
 
-    @pytest.mark.parametrize("value", [1.5, True, {"gt": 1}, ["a", 2.5]])
+    @pytest.mark.parametrize("value", [1.5, True, None, {"gt": 1}, ["a", 2.5], ["a", 2]])
     async def test_a_filter_that_cannot_be_compared_is_refused_by_name(self, store: Any, value: Any) -> None:
         """Rather than understood in each store's own way."""
         await store.aadd_documents(documents())
@@ -150,7 +149,6 @@ class VectorStoreKit:
         assert await store.aowners(["b/0", "b/1", "c/2"]) == {"b/0": "b", "c/2": "c"}
         await store.aupsert([point("b", 0, "new")])
         assert (await store.adocuments())["b"] == "new"
-        await store.aflush()
         await store.aoptimize()
         await store.aprobe()
 

@@ -7,15 +7,16 @@ written again, with their hashes. Documents that the target holds complete and w
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from app.ingest.parts import part_hash
-from app.providers.embeddings.vectors import adocument_vectors, unit
-from app.providers.stores.hybrid import ChunkStore
+from app.ingest.transfer.archive import Archive
+from app.providers.embeddings.vectors import agrouped_vectors, unit
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, indexed_text, indexed_text_of, sentence_texts
-from app.providers.stores.payloads import chunk_from_payload
+from app.providers.stores.payloads import spans_of
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,14 +30,6 @@ SAMPLE = 4
 """Chunks embedded again to see whether the model is the right one."""
 
 
-class Source(Protocol):
-    """Where points come from. ``apoints`` may be called more than once."""
-
-    def apoints(self) -> AsyncIterator[list[Point]]:
-        """Yield every point, page by page."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Copied:
     """What a copy did: documents stored, those that were stored before, and chunks written."""
@@ -47,7 +40,7 @@ class Copied:
 
 
 async def copy(
-    source: Source,
+    source: ChunkStore | Archive,
     documents: dict[str, str],
     target: ChunkStore,
     embedding: EmbeddingModel,
@@ -86,7 +79,6 @@ async def copy(
     if written:
         async for points in source.apoints():
             await write([point for point in points if _document(point) not in same and _completes(point)])
-        await target.aflush()
         await target.aoptimize()
     return Copied(len(documents) - len(same), len(same), written)
 
@@ -97,11 +89,18 @@ async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> Non
     Other pipelines embed the text alone, some the title and the text. Raises ``ConfigurationError``.
     """
     some = [point for point in points if point.text.strip()][:SAMPLE]
-    ways = [[indexed_text_of(one.metadata, one.text), _titled(one), one.text] for one in some]
-    texts = [text for way in ways for text in way] or ["Which size?"]
-    made = await adocument_vectors(embedding.embeddings, texts)
-    if any(len(point.dense) != made.shape[1] for point in points) or any(
-        (made[3 * at : 3 * at + 3] @ unit(point.dense)).max() < SAME_COSINE for at, point in enumerate(some)
+    ways = [
+        [
+            indexed_text_of(one.metadata, one.text),
+            indexed_text(str(one.metadata.get("title") or ""), one.text),
+            one.text,
+        ]
+        for one in some
+    ]
+    made = await agrouped_vectors(embedding.embeddings, ways or [["Which size?"]])
+    same_size = all(len(point.dense) == made[0].shape[1] for point in points)
+    if not same_size or any(
+        (rows @ unit(point.dense)).max() < SAME_COSINE for point, rows in zip(some, made, strict=False)
     ):
         raise ConfigurationError(
             f"The vectors are not those that EMBEDDING_MODEL={embedding.name} makes: name the model the collection was "
@@ -109,25 +108,13 @@ async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> Non
         )
 
 
-def _titled(point: Point) -> str:
-    return indexed_text(str(point.metadata.get("title") or ""), point.text)
-
-
 async def _with_sentences(points: Sequence[Point], embedding: EmbeddingModel) -> list[Point]:
     """Return the points, with vectors for the sentences of those that have none."""
-    texts: list[list[str]] = []
-    for point in points:
-        payload = {"text": point.text, "spans": point.metadata.get("spans")}
-        spans = () if len(point.sentences) else chunk_from_payload(point.chunk_id, payload).spans
-        texts.append(sentence_texts(point.text, spans))
-    if not any(texts):
-        return list(points)
-    rows = await adocument_vectors(embedding.embeddings, [text for own in texts for text in own])
-    made, at = [], 0
-    for point, own in zip(points, texts, strict=True):
-        made.append(replace(point, sentences=rows[at : at + len(own)]) if own else point)
-        at += len(own)
-    return made
+    lacking = {at: point for at, point in enumerate(points) if not len(point.sentences)}
+    spans = {at: spans_of(point.metadata.get("spans"), len(point.text)) for at, point in lacking.items()}
+    texts = [sentence_texts(point.text, spans[at]) for at, point in lacking.items()]
+    made = dict(zip(lacking, await agrouped_vectors(embedding.embeddings, texts), strict=True))
+    return [replace(point, sentences=made[at]) if spans.get(at) else point for at, point in enumerate(points)]
 
 
 def _document(point: Point) -> str:

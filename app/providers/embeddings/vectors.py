@@ -25,6 +25,12 @@ async def adocument_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vec
     return unit(await embeddings.aembed_documents(list(texts))) if texts else np.zeros((0, 0), np.float32)
 
 
+async def agrouped_vectors(embeddings: Embeddings, groups: Sequence[Sequence[str]]) -> list[Vectors]:
+    """Embed groups of texts together; return float32 [texts, d] for each group."""
+    rows = await adocument_vectors(embeddings, [text for group in groups for text in group])
+    return np.split(rows, np.cumsum([len(group) for group in groups], dtype=int))[:-1]
+
+
 async def aquestion_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
     """Embed questions, float32 [texts, d], without holding the event loop."""
     return unit(await asyncio.gather(*map(embeddings.aembed_query, texts)))

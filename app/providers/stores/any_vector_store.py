@@ -13,13 +13,13 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
-from app.providers.embeddings.vectors import Vectors, adocument_vectors
+from app.providers.embeddings.vectors import Vectors
 from app.providers.http.error_mapping import store_error
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import Candidate, Condition, HybridHits, HybridQuery, Where, conditions
-from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.layout import CONTENT, METADATA, Point, point_id
 from app.providers.stores.payloads import chunk_from_payload
-from app.providers.stores.sentence_vectors import CACHE_BYTES, VectorCache
+from app.providers.stores.sentence_vectors import VectorCache
 from graph.errors import ConfigurationError, StoreUnavailable
 
 WIDER = 20
@@ -27,7 +27,7 @@ WIDER = 20
 log = logging.getLogger("garden.store")
 
 
-class AnyVectorStore(LangChainStore):
+class AnyVectorStore(ChunkStore):
     """Searches *store* by vector. Chunks are embedded again to measure them, as LangChain returns no vectors."""
 
     notes = ("no_sparse_vectors",)
@@ -35,7 +35,7 @@ class AnyVectorStore(LangChainStore):
     def __init__(self, store: VectorStore, embedding: Embeddings) -> None:
         super().__init__(embedding, type(store).__name__, None)
         self._store = store
-        self._vectors = VectorCache(CACHE_BYTES)
+        self._vectors = VectorCache(embedding)
         log.warning("vector_store_generic", extra={"store": self.collection, "effect": "no keywords, no store filters"})
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
@@ -46,13 +46,8 @@ class AnyVectorStore(LangChainStore):
             most = query.keep or limit
             near = await self._near(query, most * (WIDER if wanted else 1))
             rows.append([one for one in near if all(_matches(one, condition) for condition in wanted)][:most])
-        texts = list(dict.fromkeys(one.page_content for row in rows for one in row))
-        known: dict[Any, Vectors] = self._vectors.find(texts)
-        new = [text for text in texts if text not in known]
-        made: dict[Any, Vectors] = dict(zip(new, await adocument_vectors(self._embedding, new), strict=True))
-        self._vectors.keep(made)
-        known |= made
-        return HybridHits([[_candidate(one, known[one.page_content]) for one in row] for row in rows])
+        known = await self._vectors.find({one.page_content: [one.page_content] for row in rows for one in row})
+        return HybridHits([[_candidate(one, known[one.page_content][0]) for one in row] for row in rows])
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The documents with these ids, where the store finds any by id."""
@@ -76,8 +71,8 @@ class AnyVectorStore(LangChainStore):
         yield await self._refuse()
 
     _refused: Any = _refuse
-    aupsert = adelete_chunks = adelete_documents = adocuments = asummaries = achunk_hashes = aowners = _refused
-    _fetch = _remove_all = _refused
+    aupsert = adelete_chunks = adelete_documents = adocuments = asummaries = achunk_hashes = _refused
+    _fetch = _refused
 
     async def aclose(self) -> None:
         """No-op: who made the store closes it."""
@@ -93,8 +88,7 @@ class AnyVectorStore(LangChainStore):
 
 
 def _matches(document: Document, condition: Condition) -> bool:
-    found = [document.metadata.get(name) for name in condition.fields]
-    return any(found == [None] * len(found) if one is None else one in found for one in condition.values)
+    return any(document.metadata.get(name) in condition.values for name in condition.fields)
 
 
 def _candidate(document: Document, vector: Vectors) -> Candidate:

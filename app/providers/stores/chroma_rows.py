@@ -1,47 +1,29 @@
 """A chunk as Chroma stores it: id, document, and flat metadata of text, numbers and booleans.
 
-Other values are stored as JSON text under their own name (``spans`` is), and ``json_fields`` lists those names; the
-leaves of nested objects are stored too, under dotted names, for filters.
+Other values are stored as JSON text under their own name (``spans`` is), and ``json_fields`` lists those names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from app.providers.stores.hybrid import Condition, Value
-from app.providers.stores.layout import CONTENT, METADATA, point_id
-from graph.errors import InvalidInput
+from app.providers.stores.hybrid import Condition
+from app.providers.stores.layout import CONTENT, METADATA
 
 JSON_FIELDS = "json_fields"
-LONGEST_ID = 128
-"""Bytes of the longest id that hosted Chroma takes; longer ones are replaced by their UUID."""
 _NO_CHUNK = {"garden_nowhere": "nothing"}
 """A condition that matches no chunk."""
 
 
-def own_id(chunk_id: str) -> str:
-    """The id in Chroma of one of our chunks: its own, where that is short enough."""
-    return chunk_id if len(chunk_id.encode()) <= LONGEST_ID else point_id(chunk_id)
-
-
 def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Flatten *metadata*. Chroma's upsert merges: what only *stored* has is set to null, which deletes it."""
-    row: dict[str, Any] = {}
-    packed: list[str] = []
-    for name, value in metadata.items():
-        if value is None:
-            continue
-        if isinstance(value, str | int | float):
-            row[name] = value
-            continue
-        row[name] = orjson.dumps(value).decode()
-        packed.append(name)
-        row |= dict(_leaves(name, value))
+    row = {name: value for name, value in metadata.items() if value is not None}
+    packed = {name: orjson.dumps(its).decode() for name, its in row.items() if not isinstance(its, str | int | float)}
     if packed:
-        row[JSON_FIELDS] = orjson.dumps(packed).decode()
+        row |= {**packed, JSON_FIELDS: orjson.dumps(list(packed)).decode()}
     return dict.fromkeys(stored or ()) | row
 
 
@@ -49,41 +31,20 @@ def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, An
     """Read a stored row, whoever wrote it, as ``payloads`` expects it."""
     metadata = dict(row or {})
     listed = _unpacked(metadata.pop(JSON_FIELDS, None))
-    for name in (*(listed if isinstance(listed, list) else ()), "spans"):
-        if name in metadata:
-            metadata[name] = _unpacked(metadata[name])
-        for leaf in [one for one in metadata if one.startswith(f"{name}.")]:
-            del metadata[leaf]
+    for name in {"spans", *(listed if isinstance(listed, list) else ())} & metadata.keys():
+        metadata[name] = _unpacked(metadata[name])
     return metadata if document is None else {CONTENT: document, METADATA: metadata}
 
 
 def chroma_where(conditions: list[Condition]) -> dict[str, Any] | None:
-    """Chroma's ``where``. Raises ``InvalidInput`` for null, which Chroma cannot ask for."""
+    """Chroma's ``where``."""
     rows = [_any(condition) for condition in conditions]
     return None if not rows else rows[0] if len(rows) == 1 else {"$and": rows}
 
 
 def _any(condition: Condition) -> dict[str, Any]:
-    if None in condition.values:
-        raise InvalidInput("This store cannot filter by null.", field=condition.fields[0])
-    by_type: list[list[Value]] = [
-        [value for value in condition.values if isinstance(value, kind)] for kind in (str, int)
-    ]
-    rows = [
-        {name: values[0] if len(values) == 1 else {"$in": values}}
-        for name in condition.fields
-        for values in by_type
-        if values
-    ]
+    rows = [{name: {"$in": list(condition.values)}} for name in condition.fields if condition.values]
     return _NO_CHUNK if not rows else rows[0] if len(rows) == 1 else {"$or": rows}
-
-
-def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _leaves(f"{name}.{key}", inner)
-    elif "." in name and isinstance(value, str | int | float):
-        yield name, value
 
 
 def _unpacked(value: object) -> Any:

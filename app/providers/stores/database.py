@@ -16,18 +16,19 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryFile
+from threading import Lock
 from urllib.parse import quote
 
-from app.providers.stores.layout import COLLECTION_NAME
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
 FILE, VERSION = "garden.sqlite3", 3
-Inode = tuple[int, int]
+_CREATING = Lock()
+"""For the threads of this process, which share its lock on a file."""
 SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE version (id INTEGER PRIMARY KEY, writes INTEGER);
@@ -45,10 +46,10 @@ CREATE TABLE segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows IN
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
+_NO_LOCKS = "its file system lacks the locks that SQLite needs"
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
-_NO_LOCKS = ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM")
-_NO_LOCKS_REASON = "its file system lacks the locks that SQLite needs"
 _NOT_WRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+_LOCKING = ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM")
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE")
 
 
@@ -59,11 +60,11 @@ class Database:
     """
 
     def __init__(self, data_dir: Path, collection: str, wait: float) -> None:
-        if not COLLECTION_NAME.fullmatch(collection):
+        if not re.fullmatch(r"[\w-][\w.-]*", collection):  # the name is that of a folder
             raise ConfigurationError(f"The collection {collection!r} is not allowed: letters, digits, '_', '-', '.'")
         self.collection, self.folder, self.path = collection, data_dir / collection, data_dir / collection / FILE
-        self._wait, self._locked_once = wait, False
-        self._idle: list[tuple[Inode | None, sqlite3.Connection]] = []
+        self._wait = wait
+        self._idle: dict[tuple[int, int], list[sqlite3.Connection]] = {}
 
     def create(self) -> None:
         """Create folder and database unless they exist. Raises ``ConfigurationError`` where that is impossible."""
@@ -71,56 +72,47 @@ class Database:
             return  # it can be read
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            if not self._locked_once:  # SQLite takes a file system without locks for a busy writer
-                with TemporaryFile(dir=self.folder) as file:
-                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                self._locked_once = True
+            with _CREATING, (self.folder / "creating.lock").open("wb") as file:
+                fcntl.lockf(file, fcntl.LOCK_EX)  # SQLite takes a file system without locks for a busy writer
+                if not self.path.exists():
+                    self._create_file()
         except OSError as error:
             no_locks = error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
-            raise self._unusable(_NO_LOCKS_REASON if no_locks else error.strerror or "it cannot be used") from error
-        if self.path.exists():
-            return
-        with self._mapped_errors(), self._alone():
-            if not self.path.exists():  # renamed when complete: SQLite's switch to WAL fails beside another connection
-                made = self.path.with_suffix(".new")
-                for left in self.folder.glob(f"{made.name}*"):
-                    left.unlink()
-                with closing(self._open(made, "rwc")) as connection:
-                    connection.execute("PRAGMA page_size = 8192")
-                    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-                        raise self._unusable(_NO_LOCKS_REASON)
-                    connection.executescript(SCHEMA)
-                made.rename(self.path)
+            raise self._unusable(_NO_LOCKS if no_locks else error.strerror or "it cannot be used") from error
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other threads and processes from creating the database."""
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(folder)
+    def _create_file(self) -> None:
+        """Make a draft and rename it when complete: SQLite's switch to WAL fails beside another connection."""
+        draft = self.path.with_suffix(".new")
+        draft.unlink(missing_ok=True)
+        with self._mapped_errors(), closing(self._open(draft, "rwc")) as connection:
+            connection.execute("PRAGMA page_size = 8192")
+            if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+                raise self._unusable(_NO_LOCKS)
+            connection.executescript(SCHEMA)
+        draft.rename(self.path)
 
     @contextmanager
     def reading(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection | None]:
         """One snapshot of the collection; None where nothing was ever stored."""
         with self._mapped_errors():
-            inode, connection = self._inode(), None
-            with suppress(IndexError):
-                of, connection = self._idle.pop()
-                if of != inode:
-                    connection.close()
-                    connection = None
-            connection = connection or (self._connect() if inode else None)
+            if (inode := self._inode()) is None:
+                yield None
+                return
+            idle = self._idle.setdefault(inode, [])
             try:
-                if connection is not None:
-                    connection.execute(begin)
+                connection = idle.pop()
+            except IndexError:
+                writable = os.access(self.folder, os.W_OK) or self.path.with_name(f"{FILE}-wal").exists()
+                connection = self._open(self.path, "rw" if writable else "ro&immutable=1")  # a read-only medium
+            try:
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute(begin)
+                if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                    raise self._unusable("another version of Knowledge Garden made it; remove it and ingest again")
                 yield connection
             finally:
-                if connection is not None:
-                    connection.rollback()
-                    self._idle.append((inode, connection))
+                connection.rollback()
+                idle.append(connection)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -136,8 +128,9 @@ class Database:
 
     def close(self) -> None:
         """Close every connection."""
-        while self._idle:
-            self._idle.pop()[1].close()
+        for idle in self._idle.values():
+            while idle:
+                idle.pop().close()
 
     def damaged(self, what: str) -> StoreDamaged:
         """The error for a collection that differs from what was written."""
@@ -147,26 +140,12 @@ class Database:
             collection=self.collection,
         )
 
-    def _inode(self) -> Inode | None:
+    def _inode(self) -> tuple[int, int] | None:
         """Device and inode of the file; they change when the collection is removed or replaced."""
-        try:
+        with suppress(FileNotFoundError, NotADirectoryError):
             status = self.path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        return status.st_dev, status.st_ino
-
-    def _connect(self) -> sqlite3.Connection:
-        """A new connection."""
-        mode = "rw" if os.access(self.folder, os.W_OK) else "ro"
-        if mode == "ro" and not self.path.with_name(f"{FILE}-wal").exists():
-            mode = "ro&immutable=1"  # on a read-only medium SQLite needs no lock
-        with ExitStack() as failed:
-            connection = failed.enter_context(closing(self._open(self.path, mode)))
-            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                raise self._unusable("another version of Knowledge Garden made it; remove its folder and ingest again")
-            connection.execute("PRAGMA synchronous = FULL")
-            failed.pop_all()
-            return connection
+            return status.st_dev, status.st_ino
+        return None
 
     def _open(self, path: Path, mode: str) -> sqlite3.Connection:
         uri = f"file:{quote(str(path))}?mode={mode}"
@@ -186,9 +165,8 @@ class Database:
             code, reason = getattr(error, "sqlite_errorname", ""), f"answered with an error: {error}."
             if code.startswith(_DAMAGED):
                 raise self.damaged(f"{FILE}: {error}") from error
-            if code.startswith((*_NO_LOCKS, *_NOT_WRITABLE)):
-                locks = code.startswith(_NO_LOCKS)
-                raise self._unusable(_NO_LOCKS_REASON if locks else "its files cannot be written") from error
+            if code.startswith((*_NOT_WRITABLE, *_LOCKING)):
+                raise self._unusable(_NO_LOCKS if code.startswith(_LOCKING) else str(error)) from error
             if code.startswith("SQLITE_BUSY"):
                 reason = f"is being written by another process and was not free within {self._wait:g} s: try again."
             if code.startswith(_FULL):

@@ -10,7 +10,6 @@ import logging
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -20,9 +19,9 @@ from langchain_core.embeddings import Embeddings
 
 from app.providers.stores import rows
 from app.providers.stores.building import build
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import Database
 from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, conditions, summary
-from app.providers.stores.langchain_store import LangChainStore
 from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.segments import View, current
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
@@ -35,7 +34,7 @@ T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
 
-class EmbeddedStore(LangChainStore):
+class EmbeddedStore(ChunkStore):
     """One collection under ``data_dir``; nothing is opened before the first call.
 
     Methods raise ``StoreUnavailable`` when SQLite fails or another process keeps writing, ``StoreDamaged`` for damaged
@@ -55,7 +54,6 @@ class EmbeddedStore(LangChainStore):
         super().__init__(embedding, collection, size)
         self.database = Database(data_dir, collection, wait)
         self._build_from = build_from
-        self._unbuilt = 0
         self._view: View | None = None
         self._view_lock = Lock()
         self._closed = False
@@ -68,10 +66,7 @@ class EmbeddedStore(LangChainStore):
         self.database.create()
         with self.database.reading() as connection:
             self._fits(rows.stored_size(connection) if connection else None, self._known_size(), ConfigurationError)
-        self.check_size()
-
-    async def aprobe(self) -> None:
-        await self._read(lambda connection: self._current(connection, self._known_size()), None)
+        super().open()
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         for at in range(0, len(points), BATCH):
@@ -98,9 +93,6 @@ class EmbeddedStore(LangChainStore):
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         return dict(await self._select("chunk_id, content_hash", f"WHERE {rows.among('document_id')}", document_ids))
 
-    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        return dict(await self._select("chunk_id, document_id", f"WHERE {rows.among('chunk_id')}", chunk_ids))
-
     async def acount(self) -> int:
         return sum(count for (count,) in await self._select("count(*)"))
 
@@ -108,9 +100,9 @@ class EmbeddedStore(LangChainStore):
         wanted, nothing = conditions(where), HybridHits([[] for _ in queries])
 
         def job(connection: sqlite3.Connection) -> HybridHits:
-            view = self._current(connection, len(queries[0].dense))
-            if view is None:
-                return nothing
+            self._fits(rows.stored_size(connection), len(queries[0].dense), StoreUnavailable)
+            with self._view_lock:
+                self._view = view = current(connection, self.database.folder, self._view)
             found, idf = view.hybrid(queries, limit, rows.allowed(connection, wanted))
             ids = rows.as_json({own for row in found for own in row})
             stored = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks WHERE {rows.among('id')}", (ids,))
@@ -120,8 +112,7 @@ class EmbeddedStore(LangChainStore):
         return await self._read(job, nothing)
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
-        with ExitStack() as held:
-            connection = held.enter_context(self.database.reading())
+        with self.database.reading() as connection:
             if connection is None:
                 return
             cursor = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks ORDER BY chunk_id")
@@ -144,9 +135,6 @@ class EmbeddedStore(LangChainStore):
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         found = await self._select("chunk_id, text, metadata", f"WHERE {rows.among('chunk_id')}", chunk_ids)
         return {own: {CONTENT: text, METADATA: orjson.loads(metadata)} for own, text, metadata in found}
-
-    async def _remove_all(self) -> None:
-        await self.adelete_documents(list(await self.adocuments()))
 
     async def _size(self) -> int | None:
         return await self._read(rows.stored_size, None)
@@ -176,42 +164,27 @@ class EmbeddedStore(LangChainStore):
                 raise self.database.damaged(f"the checksum of chunk {row[1]!r} is wrong")
             yield row
 
-    def _current(self, connection: sqlite3.Connection, size: int | None) -> View | None:
-        """The view to search. Raises ``StoreUnavailable`` when its vectors are not of *size*."""
-        self._fits(rows.stored_size(connection), size, StoreUnavailable)
-        with self._view_lock:
-            self._view = view = current(connection, self.database.folder, self._view)
-        return view
-
     def _upsert(self, points: Sequence[Point]) -> None:
         new = [rows.row_of(point) for point in points]
-        for point in points:
-            self._fits(len(point.dense), self._known_size(), ConfigurationError)
         with self.database.writing() as connection:
-            stored = rows.stored_size(connection) or len(points[0].dense)
+            size = rows.stored_size(connection) or self._known_size() or len(points[0].dense)
             for point in points:
-                self._fits(stored, len(point.dense), ConfigurationError)
+                self._fits(size, len(point.dense), ConfigurationError)
             rows.remove(connection, "chunk_id", [point.chunk_id for point in points])
             connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
-        self._written(len(points))
+        self._builder.submit(self._build)
 
     def _delete(self, column: str, values: Sequence[str]) -> int:
         if not self.database.path.exists():
             return 0
         with self.database.writing() as connection:
             deleted = rows.remove(connection, column, values)
-        self._written(deleted)
+        self._builder.submit(self._build)
         return deleted
 
-    def _written(self, chunks: int) -> None:
-        """Save segments in the background when enough was written or deleted."""
-        self._unbuilt += chunks
-        if self._unbuilt >= self._build_from and not self._closed:
-            self._builder.submit(self._build)
-
     def _build(self) -> None:
-        self._unbuilt = 0
+        """Save segments where enough is new for one."""
         try:
             build(self.database, self._build_from)
-        except (OSError, sqlite3.Error, RAGError) as error:
+        except (OSError, RuntimeError, sqlite3.Error, RAGError) as error:
             log.warning("segments_not_built", extra={"collection": self.collection, "reason": str(error)})

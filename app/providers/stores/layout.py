@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
+
+from app.providers.embeddings.vectors import agrouped_vectors
+from graph.sentences import sentence_spans
 
 CONTENT, METADATA = "page_content", "metadata"
 """The payload's fields, as langchain-qdrant names them."""
-COLLECTION_NAME = re.compile(r"[\w-][\w.-]*")
-"""What an embedded collection may be called: the name is that of a folder."""
 _CHUNKS = uuid.UUID("5b0c7b5e-51d5-5c55-9c0e-8a6f0f2f1d3a")
 
 
@@ -64,3 +66,17 @@ def indexed_text_of(metadata: Mapping[str, Any], text: str) -> str:
 def sentence_texts(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
     """What is embedded of each sentence of a chunk: the sentence alone."""
     return [text[start:end] for start, end in spans]
+
+
+async def document_points(documents: Sequence[Document], ids: Sequence[str], embedding: Embeddings) -> list[Point]:
+    """Embed LangChain documents and their sentences."""
+    spans = [sentence_spans(document.page_content) for document in documents]
+    texts = [
+        [indexed_text_of(one.metadata, one.page_content), *sentence_texts(one.page_content, its)]
+        for one, its in zip(documents, spans, strict=True)
+    ]
+    points = []
+    for own, document, its, rows in zip(ids, documents, spans, await agrouped_vectors(embedding, texts), strict=True):
+        metadata = {**document.metadata, "chunk_id": own, "spans": [list(span) for span in its]}
+        points.append(Point(own, document.page_content, metadata, rows[0], rows[1:]))
+    return points

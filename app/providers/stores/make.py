@@ -13,7 +13,7 @@ from graph.errors import StoreDamaged
 
 if TYPE_CHECKING:
     from app.providers.embeddings.models import EmbeddingModel
-    from app.providers.stores.hybrid import ChunkStore
+    from app.providers.stores.chunk_store import ChunkStore
 
 log = logging.getLogger("garden.store")
 
@@ -23,24 +23,7 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel, *
 
     A server's store takes *options*: ``seconds``, the time limit of one request, and ``retry``.
     """
-    return FACTORIES[settings.vector_store](settings, collection, embedding, **options)
-
-
-def as_store(store: ChunkStore | VectorStore, embedding: EmbeddingModel) -> ChunkStore:
-    """A LangChain ``VectorStore`` of another package behind our interface; a store of ours as it is."""
-    from app.providers.stores.any_vector_store import AnyVectorStore
-    from app.providers.stores.langchain_store import LangChainStore
-
-    if isinstance(store, VectorStore) and not isinstance(store, LangChainStore):
-        return AnyVectorStore(store, embedding.embeddings)
-    return store
-
-
-def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) -> ChunkStore:
-    from app.providers.stores.embedded import EmbeddedStore
-
-    wait = settings.request_timeout_seconds
-    store = EmbeddedStore(embedding.embeddings, settings.data_dir, collection, embedding.dimension, wait=wait)
+    store = FACTORIES[settings.vector_store](settings, collection, embedding, **options)
     try:
         store.open()
     except StoreDamaged as error:  # startup continues: readiness reports it, and a repaired collection is opened
@@ -48,26 +31,32 @@ def _embedded(settings: Settings, collection: str, embedding: EmbeddingModel) ->
     return store
 
 
-def _chroma(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> ChunkStore:
+def as_store(store: ChunkStore | VectorStore, embedding: EmbeddingModel) -> ChunkStore:
+    """A LangChain ``VectorStore`` of another package behind our interface; a store of ours as it is."""
+    from app.providers.stores.any_vector_store import AnyVectorStore
+    from app.providers.stores.chunk_store import ChunkStore
+
+    return store if isinstance(store, ChunkStore) else AnyVectorStore(store, embedding.embeddings)
+
+
+def _embedded(settings: Settings, collection: str, model: EmbeddingModel) -> ChunkStore:
+    from app.providers.stores.embedded import EmbeddedStore
+
+    wait = settings.request_timeout_seconds
+    return EmbeddedStore(model.embeddings, settings.data_dir, collection, model.dimension, wait=wait)
+
+
+def _chroma(settings: Settings, collection: str, model: EmbeddingModel, **options: Any) -> ChunkStore:
     from app.providers.stores.chroma import ChromaStore
 
     options = {"seconds": settings.vector_store_timeout_seconds, **options}
-    url = settings.vector_store_url
-    store = ChromaStore(embedding.embeddings, url, collection, embedding.dimension, **options)
-    store.check_size()
-    return store
+    return ChromaStore(model.embeddings, settings.vector_store_url, collection, model.dimension, **options)
 
 
-def _qdrant(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> ChunkStore:
+def _qdrant(settings: Settings, collection: str, model: EmbeddingModel, **options: Any) -> ChunkStore:
     from app.providers.stores.qdrant import QdrantStore
 
-    store = QdrantStore(embedding.embeddings, settings, collection, embedding.dimension, **options)
-    store.check_size()
-    return store
+    return QdrantStore(model.embeddings, settings, collection, model.dimension, **options)
 
 
-FACTORIES: dict[str, Callable[..., ChunkStore]] = {
-    "embedded": _embedded,
-    "chroma": _chroma,
-    "qdrant": _qdrant,
-}
+FACTORIES: dict[str, Callable[..., ChunkStore]] = {"embedded": _embedded, "chroma": _chroma, "qdrant": _qdrant}

@@ -7,12 +7,15 @@ fields beside it, and Chroma's ``document`` with flat metadata. Nothing here wri
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Annotated, Any
+
+from langchain_core.documents import Document
+from pydantic import Field, TypeAdapter, ValidationError
 
 from graph.state import Chunk
 
-LONGEST_NUMBER = 18
-"""Characters of the longest text that is read as a number."""
+_INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
 _TEXT = ("page_content", "text", "document")
 _DOCUMENT_ID = ("document_id", "doc_id", "source", "source_doc", "source_url", "url", "title")
 _TITLE = ("title", "document_title", "source", "source_doc", "document_id", "source_url")
@@ -43,7 +46,7 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
         page=_integer(metadata, _PAGE),
         chunk_index=_integer(metadata, ("chunk_index",)),
         source=_string(metadata, _SOURCE),
-        spans=_spans(metadata.get("spans"), len(text)),
+        spans=spans_of(metadata.get("spans"), len(text)),
     )
 
 
@@ -76,6 +79,12 @@ def text_of(payload: Mapping[str, Any] | None) -> str:
     return _string(payload or {}, _TEXT) or ""
 
 
+def document_of(own_id: str, payload: Mapping[str, Any] | None) -> Document:
+    """Read a point as a LangChain document; its id is the chunk's, or else *own_id*."""
+    metadata = {name: value for name, value in metadata_of(payload).items() if name not in ("chunk_id", "spans")}
+    return Document(id=chunk_from_payload(own_id, payload).chunk_id, page_content=text_of(payload), metadata=metadata)
+
+
 def _string(values: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     for name in names:
         value = values.get(name)
@@ -88,19 +97,13 @@ def _string(values: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
 
 def _integer(values: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     for name in names:
-        value = values.get(name)
-        if isinstance(value, bool):
-            continue
-        if isinstance(value, int):
-            return value
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        if isinstance(value, str) and value.strip().isdecimal() and len(value) <= LONGEST_NUMBER:
-            return int(value)
+        with suppress(ValidationError):
+            if not isinstance(values.get(name), bool):
+                return _INTEGER.validate_python(values.get(name))
     return None
 
 
-def _spans(value: object, length: int) -> tuple[tuple[int, int], ...]:
+def spans_of(value: object, length: int) -> tuple[tuple[int, int], ...]:
     """Stored spans as pairs, or () unless they are ordered, disjoint and inside the text."""
     try:
         spans = tuple((int(start), int(end)) for start, end in value)  # type: ignore[attr-defined]

@@ -1,35 +1,41 @@
 """A Qdrant server or cluster as the store: collections in our layout, or another pipeline's as they are.
 
-langchain-qdrant searches: ``RetrievalMode.HYBRID`` where the collection has sparse vectors, ``DENSE`` elsewhere. It has
-no asynchronous client (langchain-ai/langchain#32195), so its searches run in threads; and it returns neither vectors,
-nor payloads of other pipelines, nor statistics, and its fused scores are ranks: qdrant-client fetches those by id.
+langchain-qdrant searches: ``RetrievalMode.HYBRID`` where the collection has sparse vectors, ``DENSE`` elsewhere. It
+returns neither vectors, nor payloads of other pipelines, nor statistics, and its fused scores are ranks: qdrant-client
+fetches those by id. It has no asynchronous client (langchain-ai/langchain#32195), so all calls run in threads.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
+import logging
+import math
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import httpx
 import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
+from qdrant_client import QdrantClient, models
 
 from app.providers.http.retry import Retry
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
-from app.providers.stores.qdrant_connection import QdrantConnection
 from app.providers.stores.qdrant_points import (
     INDEXED_PATHS,
     Layout,
     candidate_of,
     collection_config,
+    inverse_document_frequencies,
     layout_of,
     point_of,
     point_struct,
     qdrant_filter,
+    search,
     sentences_of,
     wire_id,
 )
@@ -37,12 +43,11 @@ from app.providers.stores.remote import RemoteStore
 from app.settings import Settings
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
-if TYPE_CHECKING:
-    from qdrant_client import models
-
-BATCH, PAGE = 16, 1000
-"""Points per request with vectors, of which a megabyte is the most that aiohttp sends in one piece; and without."""
+BATCH, PAGE = 64, 1000
+"""Points per request with vectors, and without."""
+THREADS = 16
 T = TypeVar("T")
+log = logging.getLogger("garden.store")
 
 
 class QdrantStore(RemoteStore):
@@ -59,13 +64,18 @@ class QdrantStore(RemoteStore):
         retry: Retry | None = None,
     ) -> None:
         """*seconds* is the time limit of one request, by default the settings'. Logs a key sent unencrypted."""
-        from app.providers.stores.qdrant_search import inverse_document_frequencies, search  # now: it takes seconds
-
         seconds = seconds or settings.vector_store_timeout_seconds
         super().__init__(embedding, collection, size, seconds=seconds, retry=retry)
-        self._connection = QdrantConnection(settings, collection, seconds)
-        self._client = self._connection.client
-        self._search_ids, self._idf = search, inverse_document_frequencies
+        url, key = settings.qdrant_url, settings.qdrant_api_key.get_secret_value()
+        if key and url.startswith("http://"):
+            log.warning("qdrant_key_unencrypted")
+        self._client = QdrantClient(
+            url=url,
+            timeout=math.ceil(seconds),
+            check_compatibility=False,  # it would contact the server here
+            headers={"api-key": key} if key else None,  # as ``api_key`` does, without a warning
+        )
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="qdrant")
         self._layout: Layout | None = None
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
@@ -76,21 +86,15 @@ class QdrantStore(RemoteStore):
         if not known.sparse:
             self._note("no_sparse_vectors", effect="keywords do not count")
         chosen = qdrant_filter(conditions(where), nested=known.ours)
-        rows = await asyncio.gather(*(self._search(known, query, limit, chosen) for query in queries))
         terms = list(dict.fromkeys(term for query in queries for term in query.terms)) if known.sparse else []
+        where_to = (self._client, self.collection, known)
+        searches = (self._ask(partial(search, *where_to, query, limit, chosen)) for query in queries)
+        idf_asked = self._ask(partial(inverse_document_frequencies, *where_to, terms))
+        idf, *rows = await asyncio.gather(idf_asked, *searches)
         names = [name for name in (known.dense, known.sparse) if name] if known.dense else True
         ids = list(dict.fromkeys(own for row in rows for own in row))
-
-        async def read() -> tuple[dict[Any, Candidate], dict[int, float]]:
-            found, idf = await asyncio.gather(
-                self._client.retrieve(self.collection, ids, with_vectors=names),
-                self._idf(self._client, self.collection, known, terms),
-            )
-            return {one.id: candidate_of(one, known) for one in found}, idf
-
-        if not ids and not terms:
-            return HybridHits([[] for _ in queries])
-        found, idf = await self._ask(read)
+        read = partial(self._client.retrieve, self.collection, ids, with_vectors=names)
+        found = {one.id: candidate_of(one, known) for one in await self._ask(read)} if ids else {}
         return HybridHits([[found[own] for own in row if own in found] for row in rows], idf)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
@@ -99,17 +103,9 @@ class QdrantStore(RemoteStore):
         if not known.sentences:
             self._note("no_sentence_vectors", effect="sentences are embedded when needed")
             return {}
-        ids: Any = [wire_id(str(one.key)) for one in candidates]
-
-        async def read() -> list[Any]:
-            return await self._client.retrieve(
-                self.collection,
-                ids,
-                with_payload=False,
-                with_vectors=[known.sentences],
-            )
-
-        rows = {str(one.id): sentences_of(one, known) for one in await self._ask(read)} if ids else {}
+        ids: Any = [one.key for one in candidates]
+        read = partial(self._client.retrieve, self.collection, ids, False, [known.sentences])
+        rows = {one.id: sentences_of(one, known) for one in await self._ask(read)} if ids else {}
         return {key: vectors for key, vectors in rows.items() if len(vectors)}
 
     async def aupsert(self, points: Sequence[Point]) -> None:
@@ -118,17 +114,17 @@ class QdrantStore(RemoteStore):
         try:
             known = await self._known()
         except CollectionMissing:
-            await self._ask(lambda: self._create(len(points[0].dense)))
+            await self._ask(partial(self._create, len(points[0].dense)))
             known = await self._known()
         for point in points:
             self._fits(known.size, len(point.dense), ConfigurationError)
         for at in range(0, len(points), BATCH):
             rows = [point_struct(point, known) for point in points[at : at + BATCH]]
-            await self._ask(lambda rows=rows: self._client.upsert(self.collection, rows, wait=True))  # type: ignore[misc]
+            await self._ask(partial(self._client.upsert, self.collection, rows, wait=True))
 
     async def acount(self) -> int:
         try:
-            return (await self._ask(lambda: self._client.count(self.collection))).count
+            return (await self._ask(partial(self._client.count, self.collection))).count
         except CollectionMissing:
             return 0
 
@@ -137,69 +133,76 @@ class QdrantStore(RemoteStore):
         async for page in self._pages(limit=BATCH, with_vectors=True):
             yield [point_of(one, known) for one in page]
 
-    async def _search(self, known: Layout, query: HybridQuery, limit: int, chosen: models.Filter | None) -> list[Any]:
-        job = partial(self._search_ids, self._connection.blocking_client, self.collection, known, query, limit, chosen)
-        return await self._ask(lambda: asyncio.get_running_loop().run_in_executor(self._connection.threads, job))
+    async def aclose(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._client.close()
 
     async def _known(self) -> Layout:
         """The collection as it was last described."""
         if self._layout is None:
-            self._layout = layout_of(await self._ask(lambda: self._client.get_collection(self.collection)))
+            self._layout = layout_of(await self._ask(partial(self._client.get_collection, self.collection)))
         return self._layout
 
     async def _size(self) -> int | None:
         self._layout = None
         return (await self._known()).size
 
-    async def _create(self, size: int) -> None:
-        from qdrant_client import models
-
-        if not await self._client.collection_exists(self.collection):
-            await self._client.create_collection(self.collection, **collection_config(size))
+    def _create(self, size: int) -> None:
+        if not self._client.collection_exists(self.collection):
+            self._client.create_collection(self.collection, **collection_config(size))
         for path in INDEXED_PATHS:
-            await self._client.create_payload_index(self.collection, path, models.PayloadSchemaType.KEYWORD, wait=True)
+            self._client.create_payload_index(self.collection, path, models.PayloadSchemaType.KEYWORD, wait=True)
 
     async def _pages(self, **options: Any) -> AsyncIterator[list[Any]]:
         """The stored points, page by page."""
         offset: Any = None
         while True:
-
-            async def read(offset: Any = offset) -> tuple[list[Any], Any]:
-                return await self._client.scroll(self.collection, offset=offset, **options)
-
-            page, offset = await self._ask(read)
+            page, offset = await self._ask(partial(self._client.scroll, self.collection, offset=offset, **options))
             yield page
             if offset is None:
                 return
 
-    async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[str, dict[str, Any]]]:
+    async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[Any, dict[str, Any]]]:
         known = await self._known()
         chosen = qdrant_filter(conditions(where), nested=known.ours)
         payload = ([f"{METADATA}.{name}" for name in fields] if known.ours else True) if fields else False
         pages = self._pages(scroll_filter=chosen, limit=PAGE, with_payload=payload)
-        return [(str(one.id), metadata_of(one.payload)) async for page in pages for one in page]
+        return [(one.id, metadata_of(one.payload)) async for page in pages for one in page]
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         # A point of another pipeline may have no chunk id but its own.
-        by_id = {own: one for one in chunk_ids for own in (point_id(one), wire_id(one)) if own is not None}
-        found = await self._ask(lambda: self._client.retrieve(self.collection, list(by_id))) if by_id else []
-        return {by_id[one.id]: dict(one.payload or {}) for one in found}  # type: ignore[index]
+        by_id: dict[Any, str] = {
+            own: one for one in chunk_ids for own in (point_id(one), wire_id(one)) if own is not None
+        }
+        read = partial(self._client.retrieve, self.collection, list(by_id))
+        return {by_id[one.id]: dict(one.payload or {}) for one in (await self._ask(read) if by_id else [])}
 
-    async def _remove(self, ids: Sequence[str]) -> None:
+    async def _remove(self, ids: Sequence[Any]) -> None:
         for at in range(0, len(ids), PAGE):
-            some: Any = [wire_id(one) for one in ids[at : at + PAGE]]
-            await self._ask(lambda some=some: self._client.delete(self.collection, some, wait=True))  # type: ignore[misc]
+            some = list(ids[at : at + PAGE])
+            await self._ask(partial(self._client.delete, self.collection, some, wait=True))
 
     def _own_id(self, chunk_id: str) -> str:
         return point_id(chunk_id)
 
-    async def _close_here(self) -> None:
-        await self._connection.aclose()
-
-    async def _ask(self, operation: Callable[[], Awaitable[T]]) -> T:
-        """Await *operation*, retried where that may help, with errors of ``graph.errors``."""
+    async def _ask(self, operation: Callable[[], T]) -> T:
+        """Run *operation* in a thread, retried where that may help, with errors of ``graph.errors``."""
         try:
-            return await self._calls.acall(partial(self._connection.mapped, operation))
+            return await self._calls.acall(partial(self._mapped, operation))
         except (CollectionMissing, StoreUnavailable):
             self._layout = None  # it may come back with another layout
+            raise
+
+    async def _mapped(self, operation: Callable[[], T]) -> T:
+        """Raise ``CollectionMissing``, or an error that ``http.error_mapping`` can read."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, operation)
+        except Exception as error:
+            content: Any = getattr(error, "content", b"")
+            missing = getattr(error, "status_code", None) == 404 and isinstance(content, bytes)
+            if missing and b"ollection" in content and b"doesn't exist" in content:  # not just any server's 404
+                raise CollectionMissing(f"The vector store holds no collection named {self.collection!r}.") from None
+            if hasattr(error, "retry_after_s"):  # the client's own error for HTTP 429 lacks the status
+                limited = httpx.Response(429, headers={"retry-after": str(error.retry_after_s)})
+                raise httpx.HTTPStatusError("", request=httpx.Request("POST", ""), response=limited) from error
             raise

@@ -1,4 +1,4 @@
-"""Points, filters and collection layout of a Qdrant server.
+"""Points, filters, searches and collection layout of a Qdrant server.
 
 A point is one chunk. Our collections have two named vectors to search, ``dense`` (cosine) of ``indexed_text`` and
 ``bm25`` (sparse, modifier IDF), and ``sentences`` (multivector), one row per sentence. The payload is that of
@@ -7,39 +7,41 @@ langchain-qdrant, ``{"page_content": str, "metadata": {...}}``. Other pipelines'
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
+from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseVector
+from qdrant_client import QdrantClient, models
 
 from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.bm25 import document_weights
-from app.providers.stores.hybrid import Candidate, Condition
+from app.providers.stores.hybrid import Candidate, Condition, HybridQuery
 from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of, point_id
 from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
-
-if TYPE_CHECKING:
-    from qdrant_client import models
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
 """Payload fields with a keyword index: those that filters and deletes ask for."""
+MOST_TERMS = 64
+"""Terms whose idf is asked for one search; further ones count as the rarest."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
 class Layout(NamedTuple):
     """The names of a collection's vectors, "" for one it lacks; a ``dense`` of "" is the unnamed vector.
 
-    ``cosine``: the server's order is that of the cosines. ``ours``: our layout, with nested metadata alone.
+    ``ours``: our layout, with nested metadata alone.
     """
 
     size: int
     dense: str
     sparse: str
     sentences: str
-    cosine: bool
     ours: bool
 
 
@@ -58,15 +60,12 @@ def layout_of(info: models.CollectionInfo) -> Layout:
     weighed = [name for name, one in (params.sparse_vectors or {}).items() if one.modifier == "idf"]
     sparse = SPARSE if SPARSE in weighed else weighed[0] if weighed else ""
     sentences = SENTENCES if SENTENCES in vectors and SENTENCES not in single else ""
-    cosine = vectors[dense].distance == "Cosine"
     ours = (dense, sparse) == (DENSE, SPARSE) and set(INDEXED_PATHS) <= set(info.payload_schema)
-    return Layout(int(vectors[dense].size), dense, sparse, sentences, cosine, ours)
+    return Layout(int(vectors[dense].size), dense, sparse, sentences, ours)
 
 
 def collection_config(size: int) -> dict[str, Any]:
     """The arguments that create a collection in our layout."""
-    from qdrant_client import models
-
     cosine = models.VectorParams(size=size, distance=models.Distance.COSINE)
     several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
     sentences = {
@@ -84,8 +83,6 @@ def collection_config(size: int) -> dict[str, Any]:
 
 def point_struct(point: Point, layout: Layout) -> models.PointStruct:
     """A chunk as a point, with the vectors that the collection holds."""
-    from qdrant_client import models
-
     dense, sparse, sentences = layout.dense, layout.sparse, layout.sentences
     vector: dict[str, Any] = {dense: point.dense.tolist()}
     if sparse:
@@ -121,10 +118,9 @@ def sentences_of(record: Any, layout: Layout) -> Vectors:
 
 def candidate_of(record: Any, layout: Layout) -> Candidate:
     """A stored point as a candidate."""
-    own = str(record.id)
+    chunk = chunk_from_payload(str(record.id), record.payload)
     dense = unit(vectors_of(record)[layout.dense])
-    chunk = chunk_from_payload(own, record.payload)
-    return Candidate(own, chunk, dense, sparse_of(record, layout), payload=record.payload)
+    return Candidate(record.id, chunk, dense, sparse_of(record, layout), payload=record.payload)
 
 
 def point_of(record: Any, layout: Layout) -> Point:
@@ -134,7 +130,7 @@ def point_of(record: Any, layout: Layout) -> Point:
         chunk_id=str(metadata.get("chunk_id") or own),
         text=text_of(record.payload),
         metadata=metadata,
-        dense=np.asarray(dense, np.float32),
+        dense=unit(dense),
         sentences=sentences_of(record, layout),
         sparse=sparse_of(record, layout),
     )
@@ -142,30 +138,18 @@ def point_of(record: Any, layout: Layout) -> Point:
 
 def qdrant_filter(conditions: Sequence[Condition], *, nested: bool) -> models.Filter | None:
     """The server's filter. Where metadata is not known to be *nested*, both places are asked."""
-    from qdrant_client import models
-
     return models.Filter(must=[_any(condition, nested) for condition in conditions]) if conditions else None
 
 
 def _any(condition: Condition, nested: bool) -> Any:
-    from qdrant_client import models
-
     if not condition.values:
         return models.HasIdCondition(has_id=[])
     fields = condition.fields[:1] if nested else condition.fields
     paths = [f"{METADATA}.{name}" if _PLAIN.fullmatch(name) else f'{METADATA}."{name}"' for name in fields]
     paths += [] if nested else fields
-    by_type: list[Any] = [[value for value in condition.values if isinstance(value, kind)] for kind in (str, int)]
-    each: list[Any] = [
-        models.FieldCondition(key=path, match=models.MatchAny(any=values))
-        for values in by_type
-        if values
-        for path in paths
-    ]
-    if None in condition.values:
-        empty: list[Any] = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
-        each.append(models.Filter(must=empty))
-    return models.Filter(should=each)
+    values: Any = list(condition.values)
+    match = models.MatchAny(any=values)
+    return models.Filter(should=[models.FieldCondition(key=path, match=match) for path in paths])
 
 
 def wire_id(own: str) -> str | int | None:
@@ -176,3 +160,54 @@ def wire_id(own: str) -> str | int | None:
         return own if str(UUID(own)) == own else None
     except ValueError:
         return None
+
+
+def search(
+    client: QdrantClient,
+    collection: str,
+    layout: Layout,
+    query: HybridQuery,
+    limit: int,
+    chosen: models.Filter | None,
+) -> list[Any]:
+    """The ids of the points nearest in either channel: at least *limit* of each, where so many match.
+
+    ``QdrantVectorStore`` embeds a question's text itself, so it is given models that have this question's vectors.
+    """
+    hybrid = bool(layout.sparse and query.terms)
+    terms = SparseVector(indices=list(query.terms), values=[1.0] * len(query.terms))
+    dense_model: Any = SimpleNamespace(embed_query=lambda _: query.dense.tolist())
+    sparse_model: Any = SimpleNamespace(embed_query=lambda _: terms)
+    store = QdrantVectorStore(
+        client,
+        collection,
+        dense_model,
+        RetrievalMode.HYBRID if hybrid else RetrievalMode.DENSE,
+        layout.dense,
+        sparse_embedding=sparse_model,
+        sparse_vector_name=layout.sparse,
+        validate_embeddings=False,
+        validate_collection_config=False,
+    )
+    return [found.metadata["_id"] for found in store.similarity_search("", limit * (2 if hybrid else 1), chosen)]
+
+
+def inverse_document_frequencies(
+    client: QdrantClient, collection: str, layout: Layout, terms: Sequence[int]
+) -> dict[int, float]:
+    """The idf of terms as the server weighs them; of those past ``MOST_TERMS`` the highest.
+
+    The server has no request for it, but scores a query of one term by stored weight times idf. On several shards
+    each has its own; the best hit's counts.
+    """
+    asked = terms[:MOST_TERMS]
+    shared: dict[str, Any] = {"using": layout.sparse, "limit": 1, "with_vector": [layout.sparse]}
+    queries = [models.SparseVector(indices=[term], values=[1.0]) for term in asked]
+    requests = [models.QueryRequest(query=query, **shared) for query in queries]
+    found = client.query_batch_points(collection, requests) if asked else []
+    best = {term: one.points[0] for term, one in zip(asked, found, strict=True) if one.points}
+    idf = {term: point.score / (sparse_of(point, layout) or {})[term] for term, point in best.items()}
+    if len(idf) < len(asked):
+        nowhere = math.log(1.0 + (client.count(collection).count + 0.5) / 0.5)
+        idf |= dict.fromkeys([term for term in asked if term not in idf], nowhere)
+    return dict.fromkeys(terms, max(idf.values(), default=0.0)) | idf

@@ -17,9 +17,9 @@ from langchain_core.embeddings import Embeddings
 from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import GuardedCalls, Retry
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import DocumentSummary, Where, summary
-from app.providers.stores.langchain_store import LangChainStore
-from app.providers.stores.payloads import chunk_index_of, document_hashes, metadata_of
+from app.providers.stores.payloads import chunk_index_of, document_hashes
 from graph.errors import CollectionMissing, StoreUnavailable
 
 TRIES = 3
@@ -27,7 +27,7 @@ TRIES = 3
 log = logging.getLogger("garden.store")
 
 
-class RemoteStore(LangChainStore):
+class RemoteStore(ChunkStore):
     """One collection of a server. ``size`` is the dimension of the embedding model, None while that is unknown."""
 
     def __init__(
@@ -56,9 +56,6 @@ class RemoteStore(LangChainStore):
     @abstractmethod
     def _own_id(self, chunk_id: str) -> str:
         """The store's id of one of our chunks."""
-
-    async def aprobe(self) -> None:
-        self._fits(await self._size(), self._known_size(), StoreUnavailable)
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
         try:
@@ -89,19 +86,6 @@ class RemoteStore(LangChainStore):
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         found = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found}
-
-    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        try:
-            found = await self._fetch(chunk_ids)
-        except CollectionMissing:
-            return {}
-        return {chunk_id: str(metadata_of(one).get("document_id") or "") for chunk_id, one in found.items()}
-
-    async def aclose(self) -> None:
-        await self._close_here()
-
-    async def _remove_all(self) -> None:
-        await self._remove([own for own, _ in await self._metadata([])])
 
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks, and keep it in ``notes``."""

@@ -11,7 +11,6 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.bm25 import document_weights
 from app.providers.stores.hybrid import SOURCES, Candidate, Condition
 from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of
@@ -29,18 +28,13 @@ def row_of(point: Point) -> tuple[Any, ...]:
     stored = (
         orjson.dumps(point.metadata).decode(),
         np.array(list(weights.items()), WORD).tobytes(),
-        _unit(point.dense, 1e-4).astype("<f4").tobytes(),
+        point.dense.astype("<f4").tobytes(),
         point.text,
-        _unit(point.sentences, 1e-3).astype("<f2").tobytes(),
+        point.sentences.astype("<f2").tobytes(),
     )
     document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
     source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
     return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
-
-
-def _unit(vectors: Vectors, tolerance: float) -> Vectors:
-    """Rows scaled to length 1; rows that are that already, except for rounding, keep their exact values."""
-    return vectors if (np.abs(np.linalg.norm(vectors, axis=-1) - 1.0) < tolerance).all() else unit(vectors)
 
 
 def checksum(values: Sequence[str | bytes]) -> int:
@@ -93,10 +87,8 @@ def allowed(connection: sqlite3.Connection, wanted: Sequence[Condition]) -> NDAr
     clauses, parameters = [], []
     for condition in wanted:
         path = ".".join(f'"{part}"' for part in condition.fields[0].replace("'", "''").split("."))
-        column, values = f"json_extract(metadata, '$.{path}')", [one for one in condition.values if one is not None]
-        if condition.fields == SOURCES:
-            column, values = "source", [*map(str, values)]
-        clauses.append(f"({among(column)}{f' OR {column} IS NULL' if None in condition.values else ''})")
-        parameters.append(as_json(values))
+        by_source = condition.fields == SOURCES
+        clauses.append(among("source" if by_source else f"json_extract(metadata, '$.{path}')"))
+        parameters.append(as_json(map(str, condition.values) if by_source else condition.values))
     found = connection.execute(f"SELECT id FROM chunks WHERE {' AND '.join(clauses)}", parameters)
     return np.fromiter((own for (own,) in found), np.int64)

@@ -36,22 +36,29 @@ OVERSAMPLING = 2
 """The int8 index returns this many times more candidates, which are then measured by their float32 vectors."""
 SPARSE_SHARE = 0.1
 """Share of chunks passing a filter below which those are measured one by one."""
-ARRAYS, INDEX_FILE = ("ids", "dense", "terms", "rows", "weights"), "index.usearch"
+INDEX_FILE = "index.usearch"
 
 
-class Segment:
-    """``ids`` int64 [n], ascending; ``dense`` float32 [n, d]; the words as postings, sorted by term and row."""
+class Segment(NamedTuple):
+    """Words are postings: entry i says that term ``terms[i]`` weighs ``weights[i]`` in the chunk at row ``rows[i]``.
 
-    def __init__(self, arrays: Sequence[NDArray[Any]], index: Any = None) -> None:
-        self._arrays, self._index = arrays, index
-        self.ids, self.dense, self._terms, self._rows, self._weights = arrays
+    ``ids`` are int64 [n], ascending; ``dense`` float32 [n, d]; postings are sorted by term and row.
+    """
+
+    ids: Ids
+    dense: Vectors
+    terms: NDArray[np.uint32]
+    rows: NDArray[np.uint32]
+    weights: Vectors
+    index: Any = None
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, size: int, low: int, high: int = 1 << 62) -> Segment:
-        """Make one in memory of the chunks with ids in (*low*, *high*], whose vectors have *size* dimensions."""
+    def read(cls, connection: sqlite3.Connection, low: int, high: int = 1 << 62) -> Segment:
+        """Make one in memory of the chunks with ids in (*low*, *high*]."""
         between = "FROM chunks WHERE id > ? AND id <= ?"
         (count,) = connection.execute(f"SELECT count(*) {between}", (low, high)).fetchone()
-        ids, dense, words = np.empty(count, np.int64), np.empty((count, size), np.float32), [np.zeros(0, WORD)]
+        ids, dense = np.empty(count, np.int64), np.empty((count, stored_size(connection) or 0), np.float32)
+        words = [np.zeros(0, WORD)]
         found = connection.execute(f"SELECT id, dense, words {between} ORDER BY id", (low, high))
         for row, (own, vector, weights) in enumerate(found):
             ids[row], dense[row] = own, np.frombuffer(vector, "<f4")
@@ -59,7 +66,7 @@ class Segment:
         entries = np.concatenate(words)
         rows = np.repeat(np.arange(count, dtype=np.uint32), [len(one) for one in words[1:]])
         order = np.argsort(entries["term"], kind="stable")
-        return cls([ids, dense, entries["term"][order], rows[order], entries["weight"][order]])
+        return cls(ids, dense, entries["term"][order], rows[order], entries["weight"][order])
 
     @classmethod
     def open(cls, folder: Path, checksum: int) -> Segment:
@@ -68,35 +75,33 @@ class Segment:
 
         if _checksum(folder) != checksum:
             raise ValueError("its checksum is wrong")
-        arrays = [np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ARRAYS]
-        return cls(arrays, Index.restore(folder / INDEX_FILE, view=True, expansion_search=SEARCH_EF))
+        index = Index.restore(folder / INDEX_FILE, view=True, expansion_search=SEARCH_EF)
+        arrays = (np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in cls._fields[:-1])
+        return cls._make([*arrays, index])
 
     def save(self, folder: Path) -> int:
-        """Write the arrays and an index; return a checksum. Raises ``OSError``."""
+        """Write the arrays and an index; return a checksum. Raises ``OSError`` or ``RuntimeError``."""
         from usearch.index import Index
 
         folder.mkdir()
-        for name, array in zip(ARRAYS, self._arrays, strict=True):
+        for name, array in zip(self._fields[:-1], self, strict=False):
             np.save(folder / f"{name}.npy", array)
         index = Index(ndim=self.dense.shape[1], dtype="i8", connectivity=LINKS, expansion_add=BUILD_EF)
         index.add(np.arange(len(self.ids), dtype=np.uint64), self.dense)
-        try:
-            index.save(folder / INDEX_FILE)
-        except RuntimeError as error:
-            raise OSError(str(error)) from error
+        index.save(folder / INDEX_FILE)
         return _checksum(folder)
 
     def postings(self, term: int) -> tuple[NDArray[np.uint32], Vectors]:
         """The rows that have a BM25 dimension, and their weights."""
-        start, end = np.searchsorted(self._terms, np.array([term, term + 1], np.uint32))
-        return self._rows[start:end], self._weights[start:end]
+        start, end = np.searchsorted(self.terms, np.array([term, term + 1], np.uint32))
+        return self.rows[start:end], self.weights[start:end]
 
     def nearest(self, query: Vectors, limit: int, mask: Mask) -> NDArray[np.intp]:
         """The rows of the *limit* nearest to a unit vector among those in the mask, in no order."""
         rows = np.flatnonzero(mask)
-        if self._index is not None and len(rows) >= SPARSE_SHARE * len(mask):
+        if self.index is not None and len(rows) >= SPARSE_SHARE * len(mask):
             wanted = min(len(mask), OVERSAMPLING * limit * len(mask) // max(1, len(rows)))
-            near: NDArray[np.intp] = self._index.search(query, wanted).keys.astype(np.intp)
+            near: NDArray[np.intp] = self.index.search(query, wanted).keys.astype(np.intp)
             near = near[mask[near]]
             rows = near if len(near) >= min(limit, len(rows)) else rows
         return rows[_top(np.vecdot(self.dense[rows], query), limit)]
@@ -143,6 +148,8 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
     found: list[tuple[float, int]] = []
     most = highest(query.terms, idf) or 1.0
     for segment, mask in parts:
+        if not mask.any():
+            continue
         words = np.zeros(len(segment.ids), np.float32)
         for term in query.terms:
             rows, weights = segment.postings(term)
@@ -156,14 +163,14 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
     return [own for _, own in sorted(found)]
 
 
-def current(connection: sqlite3.Connection, folder: Path, known: View | None) -> View | None:
-    """Return the view of what the connection sees, reusing the *known* one; None for an empty collection.
+def current(connection: sqlite3.Connection, folder: Path, known: View | None) -> View:
+    """Return the view of what the connection sees, reusing the *known* one.
 
     A saved segment that cannot be opened is read from the database; the next build saves it again.
     """
-    (writes,), size = connection.execute("SELECT writes FROM version").fetchone(), stored_size(connection)
-    if size is None or (known is not None and known.writes == writes):
-        return known if size else None
+    (writes,) = connection.execute("SELECT writes FROM version").fetchone()
+    if known is not None and known.writes == writes:
+        return known
     parts, last = {}, 0
     for name, low, last, checksum in connection.execute("SELECT name, low, high, checksum FROM segments ORDER BY low"):
         if known is not None and name in known.parts:
@@ -174,9 +181,9 @@ def current(connection: sqlite3.Connection, folder: Path, known: View | None) ->
             except (OSError, ValueError) as error:
                 log.warning("segment_lost", extra={"segment": name, "reason": str(error)})
                 shutil.rmtree(folder / name, ignore_errors=True)
-                segment = Segment.read(connection, size, low, last)
+                segment = Segment.read(connection, low, last)
         gone = connection.execute("SELECT id FROM removed WHERE id > ? AND id <= ?", (low, last))
         parts[name] = segment, ~np.isin(segment.ids, np.fromiter((own for (own,) in gone), np.int64))
-    tail = Segment.read(connection, size, last)
+    tail = Segment.read(connection, last)
     parts[""] = tail, np.ones(len(tail.ids), bool)
     return View(writes, parts)

@@ -36,7 +36,6 @@ from app.tasks.context import (
     WITHOUT_TASKS,
     estimate_tokens,
     format_context,
-    requested_filters,
     truncate_to_budget,
 )
 from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult
@@ -447,33 +446,10 @@ def test_a_text_with_newlines_is_one_event_of_several_lines(http: httpx.Client) 
     assert reported(response).count("\n") >= 1
 
 
-def test_chat_without_a_model_reads_status_and_priority(http: httpx.Client) -> None:
-    """A status and a priority in the message choose among the tasks."""
-    reply = reported(http.post(CHAT, json={"message": "Which critical tasks are pending?"}))
-    assert "[auth-1]" in reply
-    assert "[sec-1]" in reply
-    assert reply.count("critical priority") == 2
-
-
 def test_nothing_that_fits_is_a_polite_reply(http: httpx.Client) -> None:
     """A message no task fits, or one that wants none looked at, gets a plain sentence, and [DONE]."""
     assert reported(http.post(CHAT, json={"message": "What is the weather in Paris?"})) == NOTHING_FITS
     assert reported(http.post(CHAT, json={"message": "hello", "use_rag": False})) == WITHOUT_TASKS
-
-
-@pytest.mark.parametrize(
-    ("message", "asked"),
-    [
-        ("Which tasks are in progress?", ("in_progress", None)),
-        ("completed high-priority work", ("completed", "high")),
-        ("How high is the tower?", (None, None)),
-        ("pending or completed?", (None, None)),
-        ("anything CRITICAL?", (None, "critical")),
-    ],
-)
-def test_what_a_message_asks_for(message: str, asked: tuple[str | None, str | None]) -> None:
-    """A status or a priority counts when it is named clearly, and only one of them."""
-    assert requested_filters(message) == asked
 
 
 @pytest.mark.parametrize(

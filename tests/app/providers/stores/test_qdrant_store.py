@@ -178,7 +178,7 @@ async def test_langchain_qdrant_searches_in_its_hybrid_mode(peer: QdrantPeer, st
 
 
 def test_langchain_qdrant_still_has_no_asynchronous_search() -> None:
-    """langchain-ai/langchain#32195: once this fails, ``qdrant_search`` can await the search and the threads go."""
+    """langchain-ai/langchain#32195: once this fails, ``QdrantStore`` can await the search and the threads go."""
     assert "asimilarity_search" not in vars(QdrantVectorStore)
 
 

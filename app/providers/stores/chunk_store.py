@@ -1,4 +1,4 @@
-"""Base of the stores: a LangChain ``VectorStore`` with native asynchronous methods over the store's own operations.
+"""``ChunkStore``, the base of all stores: a LangChain ``VectorStore`` that is asynchronous, and what ingest needs.
 
 Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=`` (``app.providers.stores.hybrid.Where``); the
 store applies it, so ``k`` results are returned when ``k`` match.
@@ -10,8 +10,9 @@ import asyncio
 import logging
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
+from contextlib import suppress
+from typing import Any, Self
 
 import numpy as np
 from langchain_core.documents import Document
@@ -20,31 +21,27 @@ from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
 
 from app.providers.blocking import run_blocking
-from app.providers.embeddings.vectors import adocument_vectors, aquestion_vectors
-from app.providers.stores.hybrid import Candidate, ChunkStore, HybridQuery
-from app.providers.stores.layout import Point, indexed_text_of, sentence_texts
-from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
-from graph.errors import ConfigurationError, RetrievalFailed
-from graph.sentences import sentence_spans
+from app.providers.embeddings.vectors import aquestion_vectors
+from app.providers.http.circuit import Circuit
+from app.providers.stores.hybrid import Candidate, DocumentSummary, HybridQuery, HybridStore
+from app.providers.stores.layout import Point, document_points
+from app.providers.stores.payloads import document_of, metadata_of
+from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
 
-if TYPE_CHECKING:
-    from app.providers.http.circuit import Circuit
-
-START_SECONDS = 3.0
-"""Longest that a store, and its embedding model's first answer, may delay the start."""
-T = TypeVar("T")
+START_SECONDS = 3.0  # the longest that a store, and its embedding model's first answer, may delay the start
 log = logging.getLogger("garden.store")
 
 
-class LangChainStore(VectorStore, ChunkStore, ABC):
+class ChunkStore(VectorStore, HybridStore, ABC):
     """One collection. ``size`` is the dimension of the embedding model, None while that is unknown.
 
-    A store adds the abstract operations, which raise ``CollectionMissing`` where there is no collection, and
-    ``StoreUnavailable`` for every other failure.
+    Every asynchronous method may raise ``StoreUnavailable``. A store adds the abstract ones; ``_fetch`` and ``_size``
+    raise ``CollectionMissing`` where there is no collection.
     """
 
-    circuit: Circuit | None = None
-    notes: tuple[str, ...] = ()
+    circuit: Circuit | None = None  # the breaker of a remote store
+    notes: tuple[str, ...] = ()  # what the collection lacks, as logged: no_sparse_vectors, no_sentence_vectors
+    _close_here: Callable[[], Awaitable[None]] | None = None  # closes what belongs to the running event loop
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None) -> None:
         self.collection = collection
@@ -52,32 +49,72 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
         self._model_size = size
 
     @abstractmethod
-    async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Chunk id -> payload of those that are stored."""
+    async def aupsert(self, points: Sequence[Point]) -> None:
+        """Store the points, replacing those of the same chunk id; the first call creates the collection.
+
+        Raises ``ConfigurationError`` when the vectors' size is not the collection's.
+        """
 
     @abstractmethod
-    async def _remove_all(self) -> None:
-        """Delete every chunk."""
+    async def adelete_documents(self, document_ids: Sequence[str]) -> int:
+        """Delete every chunk of these documents; return how many chunks were deleted."""
+
+    @abstractmethod
+    async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
+        """Delete these chunks; return how many there were."""
+
+    @abstractmethod
+    async def adocuments(self) -> dict[str, str]:
+        """Return document id -> ``content_hash`` of its first chunk ("" where it has none), for all that is stored."""
+
+    @abstractmethod
+    async def asummaries(self) -> dict[str, DocumentSummary]:
+        """Return document id -> its summary, for all that is stored; chunks without a document are under ""."""
+
+    @abstractmethod
+    async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
+        """Return chunk id -> ``content_hash`` ("" where it has none) for the stored chunks of these documents."""
+
+    @abstractmethod
+    async def acount(self) -> int:
+        """Return the number of stored chunks; 0 for a collection not created yet."""
+
+    @abstractmethod
+    def apoints(self) -> AsyncIterator[list[Point]]:
+        """Yield every stored chunk with its vectors, page by page, each once; in no defined order."""
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close the collection; a second call does nothing."""
+
+    @abstractmethod
+    async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Chunk id -> payload of those that are stored."""
 
     @abstractmethod
     async def _size(self) -> int | None:
         """The size of the stored vectors; None while there are none."""
 
+    async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Return chunk id -> document id ("" where it has none) for those of these chunks that are stored."""
+        with suppress(CollectionMissing):
+            found = await self._fetch(chunk_ids)
+            return {own: str(metadata_of(payload).get("document_id") or "") for own, payload in found.items()}
+        return {}
+
+    async def aprobe(self) -> None:
+        """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
+        self._fits(await self._size(), self._known_size(), StoreUnavailable)
+
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """The sentence vectors that came with the candidates; see ``HybridStore``."""
         return {one.key: one.sentences for one in candidates if one.sentences is not None and len(one.sentences)}
 
-    async def aflush(self) -> None:
-        """No-op: an acknowledged write is on disk."""
-
     async def aoptimize(self) -> None:
-        """No-op: a server builds its indexes itself."""
+        """Return when the indexes are built, which a server does itself; searches before are exact, only slower."""
 
-    def close(self) -> None:  # not abstract: a remote store has nothing to close outside of a loop
-        """No-op for a remote store, whose connections belong to an event loop."""
-
-    async def _close_here(self) -> None:  # not abstract: as ``close``
-        """Close what belongs to the running loop."""
+    def close(self) -> None:  # not abstract: a remote store's connections belong to a loop
+        """``aclose`` for callers without an event loop."""
 
     @classmethod
     def from_texts(
@@ -108,19 +145,7 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
         if len(ids) != len(documents):
             raise ValueError(f"{len(documents)} documents, but {len(ids)} ids")
         ids = [one or str(uuid.uuid4()) for one in ids]
-        spans = [sentence_spans(document.page_content) for document in documents]
-        texts = [
-            [indexed_text_of(one.metadata, one.page_content), *sentence_texts(one.page_content, its)]
-            for one, its in zip(documents, spans, strict=True)
-        ]
-        vectors = iter(await adocument_vectors(self._embedding, [text for one in texts for text in one]))
-        points = []
-        for own, document, its in zip(ids, documents, spans, strict=True):
-            metadata = {**document.metadata, "chunk_id": own, "spans": [list(span) for span in its]}
-            dense = next(vectors)
-            sentences = np.array([next(vectors) for _ in its], np.float32).reshape(-1, len(dense))
-            points.append(Point(own, document.page_content, metadata, dense, sentences))
-        await self.aupsert(points)
+        await self.aupsert(await document_points(documents, ids, self._embedding))
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
@@ -128,17 +153,17 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
 
     async def adelete(self, ids: list[str] | None = None, **_: Any) -> bool:
         if ids is None:
-            await self._remove_all()
-        else:
-            await self.adelete_chunks(ids)
+            ids = [point.chunk_id async for page in self.apoints() for point in page]
+        await self.adelete_chunks(ids)
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         return run_blocking(self.aget_by_ids(ids), self._close_here)
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """Return the stored ones of the chunks with these ids, in that order."""
         found = await self._fetch(ids)
-        return [_document(one, found[one]) for one in ids if one in found]
+        return [document_of(one, found[one]) for one in ids if one in found]
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
@@ -155,7 +180,7 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
         """The ``k`` nearest documents that pass ``filter=`` with their cosine, as measured, highest first."""
         (vector,) = await aquestion_vectors(self._embedding, [query])
         (found,) = (await self.ahybrid([HybridQuery(vector, (), k)], k, kwargs.get("filter"))).candidates
-        scored = [(_document(one.chunk.chunk_id, one.payload), float(one.dense @ vector)) for one in found]
+        scored = [(document_of(one.chunk.chunk_id, one.payload), float(one.dense @ vector)) for one in found]
         return sorted(scored, key=lambda one: -one[1])[:k]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
@@ -174,7 +199,7 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
                 f"makes {made}: name another collection, or the model it was filled with."
             )
 
-    def check_size(self) -> None:
+    def open(self) -> None:
         """Raise ``ConfigurationError`` when the collection's vectors do not fit the model's.
 
         An unreachable store or model is logged; startup continues. Inside a running event loop, which must not block,
@@ -193,9 +218,3 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
                     self._fits(stored, made, ConfigurationError)
         except (RetrievalFailed, TimeoutError) as error:
             log.warning("store_not_checked", extra={"collection": self.collection, "reason": type(error).__name__})
-
-
-def _document(own_id: str, payload: Mapping[str, Any] | None) -> Document:
-    """The document of a stored payload; its id is the chunk's, or else *own_id*."""
-    metadata = {name: value for name, value in metadata_of(payload).items() if name not in ("chunk_id", "spans")}
-    return Document(id=chunk_from_payload(own_id, payload).chunk_id, page_content=text_of(payload), metadata=metadata)
