@@ -63,6 +63,7 @@ def build_graph(
     add("fail", nodes.fail)
 
     graph.add_edge(START, "validate")
+
     def edge(name: str, following: str, ready: Callable[[State], object], *ends: str) -> None:
         graph.add_conditional_edges(name, next_node(following, ready, ends[-1]), [following, *ends])
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from graph.ports import Retrieved
-from graph.relevance.calibration import Calibration, cosine_relevance
+from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
 from graph.relevance.features import Features, Match, measure
 from graph.state import Chunk, Question, SubqueryResults
@@ -46,13 +46,9 @@ class CosineGrader:
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first."""
-        return best_first(
-            [
-                replace(chunk, relevance=cosine_relevance(chunk.similarity, self._calibration))
-                for results in retrieved.subquery_results
-                for chunk in results.chunks
-            ]
-        )
+        cosine = self._calibration.cosine.probability
+        found = [chunk for results in retrieved.subquery_results for chunk in results.chunks]
+        return best_first([replace(one, relevance=cosine({"chunk_similarity": one.similarity})) for one in found])
 
 
 def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
