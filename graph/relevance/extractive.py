@@ -10,7 +10,7 @@ from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
-from graph.relevance.graders import Assessment, assess
+from graph.relevance.graders import Assessment, assess, names_another
 from graph.sentences import Span, code_spans, sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import asks_whether, stems
@@ -160,7 +160,10 @@ def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
     return [
         s
         for n, s in enumerate(found)
-        if s.text not in headings and n not in headers and _can_answer(s, asked, whether, code)
+        if s.text not in headings
+        and n not in headers
+        and _can_answer(s, asked, whether, code)
+        and not names_another(question, s.text)
     ] or found
 
 

@@ -92,10 +92,13 @@ def test_a_heading_says_what_its_text_is_about() -> None:
         ("How long does the Heron 4 run?", "The Heron-2 runs six years.", True),
         ("How long does the Heron 4 run?", "Heron 2 and 4 run six years.", False),
         ("How long does the Heron 4 run?", "The cart runs 6 years.", False),
+        ("price of garage C?", "Garage A costs 12 euros. It stands in Mill Street.", True),
+        ("price of garage C?", "Garages A to C cost 12 euros.", False),
+        ("Can I park in a garage?", "Garage A costs 12 euros.", False),
         ("How long does the Heron run?", "The Heron 2 runs six years.", False),
     ],
 )
-def test_a_chunk_on_another_year_or_number_is_seen(question: str, text: str, expected: bool) -> None:
+def test_a_chunk_on_another_year_or_label_is_seen(question: str, text: str, expected: bool) -> None:
     """Only where the question names one that the text does not, and the text another in its place; then no answer."""
     assert names_another(question, text) is expected
     found = chunk("a", text, 0.9)
