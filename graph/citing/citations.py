@@ -58,8 +58,8 @@ _ASIDE = r"(?:,[ ]which[ ][^,.\n]{1,80}(?=[,.\n]|\Z)|[ ]\([^()\n]{1,80}\)(?=[,.\
 """What is said of a document that a phrase names: "[1], which is the handbook, …"."""
 _START = r"(?:(?<![^\n])|(?<=\*\*)|(?<=[.!?:] )|(?<=[-*] )|(?<=\d\. ))"
 _SAYS = re.compile(
-    rf"{_START}(?P<marks>(?:both[ ])?(?:{_NOUN}|(?:the[ ])?{_PLACE}[ ])?{MARK}+){_ASIDE},?[ ](?:also[ ]|clearly[ ]|further[ ])?"
-    rf"(?P<verb>(?-i:{_VERB}))\b(?P<that>[ ]that\b|:|,)?[ ]",
+    rf"{_START}(?P<marks>(?:both[ ])?(?:{_NOUN}|(?:the[ ])?{_PLACE}[ ])?{MARK}+){_ASIDE},?[ ]"
+    rf"(?:also[ ]|clearly[ ]|further[ ])?(?P<verb>(?-i:{_VERB}))\b(?P<that>[ ]that\b|:|,)?[ ]",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -70,7 +70,8 @@ _LEAD = re.compile(
 )
 _TAIL = re.compile(
     rf"[ ]?[,;–—(]?[ ]?(?:as[ ])?\b(?:(?:{_STATED})[ ](?:in|by)|according[ ]to|(?:as[ ])?per|see(?:[ ]also)?"
-    rf"|refer[ ]to)[ ]{_N}{_ASIDE}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?(?=[ ]?[.,;!?)*\n]|\Z)",
+    rf"|refer[ ]to)[ ]{_N}{_ASIDE}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?"
+    r"(?=[ ]?[.,;!?)*\n]|\Z)",
     re.IGNORECASE,
 )
 _POINTS = re.compile(
