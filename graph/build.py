@@ -35,8 +35,10 @@ def build_graph(
     graph = StateGraph(state, context_schema=form_of(policy), input_schema=Input, output_schema=output)
 
     def add(name: str, node: Step, late: RAGError | None = None) -> None:
-        run = step(name, node, late)
-        graph.add_node(name, reset_thread(run) if name == "validate" else run)
+        run: Any = step(name, node, late)
+        if name == "validate":
+            run = reset_thread(run)
+        graph.add_node(name, run)
 
     add("validate", partial(nodes.validate, policy=policy, rewriter=ports.rewriter))
     add(

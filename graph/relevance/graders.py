@@ -11,7 +11,7 @@ from typing import NamedTuple
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
-from graph.relevance.features import Features, Match, measure
+from graph.relevance.features import Match, measure
 from graph.state import Chunk, Question, SubqueryResults
 from graph.terms import Idf, is_content, stem
 
@@ -61,11 +61,10 @@ def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 class Assessment(NamedTuple):
-    """One candidate: what was measured of it and its sentences, and its two probabilities in [0, 1]."""
+    """One candidate: how its sentences match, and its two probabilities in [0, 1]."""
 
     chunk: Chunk
     matches: tuple[Match, ...]
-    features: Features
     relevance: float
     answers: float
 
@@ -84,7 +83,7 @@ def assess(results: SubqueryResults, idf: Idf, calibration: Calibration) -> tupl
         best = max(zip(matches, chunk.sentences, strict=True), key=lambda one: one[0].score)[1] if matches else ""
         kept = OF_ANOTHER if any(names_another(results.question, text) for text in (whole, best)) else 1.0
         probability = answers.probability(named) * kept
-        assessed.append(Assessment(chunk, matches, features, relevance.probability(named), probability))
+        assessed.append(Assessment(chunk, matches, relevance.probability(named), probability))
     return tuple(assessed)
 
 
