@@ -34,10 +34,16 @@ def is_follow_up(question: str) -> bool:
 
 
 def is_remark(text: str) -> bool:
-    """Whether *text* asks nothing: it has no question, and refers back or holds courtesies alone ("thanks a lot")."""
-    if any(text[end - 1] in "?？" or ASKING.match(_own(text[start:end])) for start, end in sentence_spans(text)):
+    """Whether *text* asks nothing: no sentence but such as hold courtesies alone, or open with a pronoun."""
+    if "?" in text or "？" in text:
         return not words(text)
-    return lost_pronoun(text) is not None or _COURTESIES.issuperset(word for word in words(text) if is_content(word))
+    return bool(words(text)) and all(_is_remark(text[start:end]) for start, end in sentence_spans(text))
+
+
+def _is_remark(sentence: str) -> bool:
+    """Whether *sentence* is a courtesy ("thanks a lot") or speaks of what was said ("that helps")."""
+    content, found = set(filter(is_content, words(sentence))), lost_pronoun(sentence)
+    return (found is not None and found.start() == 0) or (bool(content) and content <= _COURTESIES)
 
 
 def carry_subject(question: str, earlier: str) -> str:

@@ -33,6 +33,7 @@ GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
         (NOTICE, "And the deadline?", "What is the deadline for employees in Germany?"),
         (NOTICE, "or in France?", "What is the notice period for employees in France?"),
         (KETTLE, "How about the lamp?", "How do I descale the lamp?"),
+        (DAYS, "can I carry them over", "Can I carry vacation days over"),
         (KETTLE, "With vinegar?", "How do I descale the green kettle with vinegar?"),
         (DAYS, "When do they expire?", "When do vacation days expire?"),
         (NOTICE, "How do I request it?", "How do I request the notice period?"),
@@ -76,7 +77,7 @@ def test_a_follow_up_is_completed_from_the_question_before(earlier: str, questio
         },
         {
             "Can the pool be booked?": "Can the pool be booked?",
-            "Since when?": "Since when can the pool be booked?",
+            "since when": "Since when can the pool be booked?",
         },
     ],
 )
@@ -157,7 +158,9 @@ async def test_a_thread_is_a_conversation() -> None:
 
 async def test_a_remark_is_not_remembered() -> None:
     """Thanks and the like are no question that a later one could follow; keywords without a question mark are."""
-    ends = await states(None, NOTICE, "thanks", "That helps a lot.", "Great, thanks a lot!", "and in France?", "badge")
+    ends = await states(
+        None, NOTICE, "thanks", "Thanks. That helps a lot.", "Great, thanks a lot!", "and in France?", "badge"
+    )
     assert [end["history"] for end in ends[:4]] == [[NOTICE]] * 4
     assert ends[4]["rewritten"] == "What is the notice period for employees in France?"
     assert ends[5]["history"] == [NOTICE, ends[4]["rewritten"], "badge"]
