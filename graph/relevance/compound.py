@@ -169,11 +169,8 @@ def without_background(text: str) -> str:
     asked = asked_in(text)
     if asked == text:
         return text
-    before: list[str] = []
-    for start, end in sentence_spans(text):
-        if asked.startswith(text[start:end]):
-            break
-        before.append(text[start:end])
+    sentences = (text[start:end] for start, end in sentence_spans(text))
+    before = list(takewhile(lambda sentence: not asked.startswith(sentence), sentences))
     for sentence in reversed(before):
         asked = with_subject(asked, named_after(_INTRODUCING, sentence, keep=True))
     return asked if stands_alone(asked) else text
