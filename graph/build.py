@@ -5,6 +5,7 @@ START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_a
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Any, cast
 
@@ -14,7 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict, get_type_hints
 
-from graph import nodes, routes
+from graph import nodes
 from graph.errors import RAGError, RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy, form_of
 from graph.ports import Ports
@@ -34,8 +35,10 @@ def build_graph(
     graph = StateGraph(state, context_schema=form_of(policy), input_schema=Input, output_schema=output)
 
     def add(name: str, node: Step, late: RAGError | None = None) -> None:
-        run = step(name, node, late)
-        graph.add_node(name, reset_thread(run) if name == "validate" else run)
+        run: Any = step(name, node, late)
+        if name == "validate":
+            run = reset_thread(run)
+        graph.add_node(name, run)
 
     add("validate", partial(nodes.validate, policy=policy, rewriter=ports.rewriter))
     add(
@@ -62,11 +65,15 @@ def build_graph(
     add("fail", nodes.fail)
 
     graph.add_edge(START, "validate")
-    graph.add_conditional_edges("validate", routes.after_validate)
-    graph.add_conditional_edges("retrieve", routes.after_retrieve)
-    graph.add_conditional_edges("grade", routes.after_grade)
-    graph.add_conditional_edges("synthesize", routes.after_synthesize)
-    graph.add_conditional_edges("cite", routes.after_cite)
+
+    def edge(name: str, following: str, ready: Callable[[State], object], *ends: str) -> None:
+        graph.add_conditional_edges(name, next_node(following, ready, ends[-1]), [following, *ends])
+
+    edge("validate", "retrieve", lambda _: True, "fail")
+    edge("retrieve", "grade", lambda state: state["chunks"], "no_answer", "fail")
+    edge("grade", "synthesize", lambda state: state["graded"], "no_answer", "fail")
+    edge("synthesize", "cite", lambda state: state["draft"].text.strip(), "no_answer", "fail")
+    edge("cite", END, lambda state: state["outcome"] == "answered", "no_answer")
     graph.add_edge("no_answer", END)
     graph.add_edge("fail", END)
     return graph.compile(checkpointer, name="knowledge_garden")
@@ -80,3 +87,17 @@ def conversation_state() -> type[Any]:
         {name: Annotated[kind, UntrackedValue] if name in RUN_KEYS else kind for name, kind in fields.items()},
     )
     return cast(type[Any], state)
+
+
+def next_node(following: str, ready: Callable[[State], object], failed: str) -> Callable[[State], Awaitable[str]]:
+    """Make the choice of a next node: *following* where the state is *ready* for it, *failed* after a failure.
+
+    Else it is ``no_answer``. A coroutine because LangGraph runs plain functions in a thread.
+    """
+
+    async def choose(state: State) -> str:
+        if state.get("failure"):
+            return failed
+        return following if ready(state) else "no_answer"
+
+    return choose

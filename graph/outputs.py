@@ -77,32 +77,35 @@ class Event:
 
 def answered(state: State, text: str, citations: Sequence[Citation]) -> Update:
     """End an answered question: *text* with its markers, and one entry per cited document."""
-    return {
-        "answer": text,
-        "citedDocuments": cited_documents(citations, state["graded"]),
-        "metadata": metadata(state, synthesized=True),
-        "outcome": "answered",
-    }
+    return _end(state, "answered", text, citations)
 
 
 def declined(state: State, outcome: Outcome) -> Update:
     """End a question without an answer that may be shown."""
     draft = state["draft"].text.lower().replace("\u2019", "'").strip("*\"' \n") if outcome == "no_citations" else ""
     refused = not draft or draft.startswith("i don't know")  # as the prompt asks the model to say
-    return {"answer": NO_ANSWER if refused else UNVERIFIED, **_nothing_cited(state, outcome)}
+    return _end(state, outcome, NO_ANSWER if refused else UNVERIFIED)
 
 
 def failed(state: State, failure: Failure) -> Update:
     """End a question that could not be processed; ``failure`` in the state says why."""
-    return {"answer": None, **_nothing_cited(state, failure.outcome)}
+    return _end(state, failure.outcome, None)
 
 
-def _nothing_cited(state: State, outcome: Outcome) -> Update:
+def _end(state: State, outcome: Outcome, answer: str | None, citations: Sequence[Citation] = ()) -> Update:
+    """Fill the keys of ``Output``; ``processingTimeMs`` is from ``validate`` on. No other code computes them."""
+    question = state.get("question")
+    elapsed = time.monotonic() - question.started if question else 0.0
     return {
-        "citedDocuments": [],
-        "metadata": metadata(state, synthesized=False),
+        "answer": answer,
+        "citedDocuments": cited_documents(citations, state.get("graded") or ()),
+        "metadata": {
+            "processingTimeMs": max(1, round(elapsed * 1000)),
+            "answerSynthesized": outcome == "answered",
+            "chunksRetrieved": len(state.get("chunks") or ()),
+        },
         "outcome": outcome,
-        "citations": [],
+        "citations": list(citations),
     }
 
 
@@ -140,17 +143,6 @@ def snippet(text: str, start: int, end: int) -> str:
         space = text.rfind(" ", max(first + 1, end), last + 1)
         last = space if space >= 0 else last
     return f"{'…' if first else ''}{text[first:last].strip()}{'…' if last < len(text) else ''}"
-
-
-def metadata(state: State, *, synthesized: bool) -> dict[str, Any]:
-    """Fill the document's three members; ``processingTimeMs`` is from ``validate`` on. No other code computes them."""
-    question = state.get("question")
-    elapsed = time.monotonic() - question.started if question else 0.0
-    return {
-        "processingTimeMs": max(1, round(elapsed * 1000)),
-        "answerSynthesized": synthesized,
-        "chunksRetrieved": len(state.get("chunks") or ()),
-    }
 
 
 def numbered(pieces: Sequence[str | int], citations: Sequence[Citation]) -> str:

@@ -6,70 +6,52 @@ vocabulary (relevant, answer present, Good, Partial, Poor) is the document's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 from graph.errors import InvalidInput
 from graph.policy import MIN_CONFIDENCE
-from graph.relevance.calibration import Calibration
 from graph.relevance.extractive import answering_sentences
-from graph.relevance.graders import Assessment, assess
-from graph.state import SubqueryResults
-from graph.terms import Idf
+from graph.relevance.graders import Assessment
 
 LEAST_QUERY_CHARS, MOST_QUERY_CHARS, MOST_CHUNKS = 3, 500, 50
 SUMMARY_CHARS = 160
 """Longest summary of a chunk, "..." included."""
 
 
-def nothing_given() -> dict[str, Any]:
-    """Return the verdict on an empty list of chunks."""
-    return {
-        "relevant_chunks": [],
-        "answer_present": False,
-        "evidence": [],
-        "retrieval_quality": "Poor",
-        "quality_reasoning": "No chunks were given",
-    }
-
-
 def verdict(
-    subquery_results: Sequence[SubqueryResults],
-    relevance: Mapping[str, float],
-    idf: Idf,
-    calibration: Calibration,
-    threshold: float,
+    assessed: Mapping[str, Sequence[Assessment]], relevance: Mapping[str, float], threshold: float
 ) -> dict[str, Any]:
     """Return the document's result without its time, in plain JSON values.
 
-    *subquery_results* hold every chunk measured against each sub-question; *relevance*, in [0, 1], is by chunk id.
+    *assessed* holds, by sub-question, every chunk as assessed for it; *relevance*, in [0, 1], is by chunk id.
     """
     ranked = sorted(relevance.items(), key=lambda item: -item[1])
     relevant = {chunk_id: score for chunk_id, score in ranked if score >= threshold}
-    assessed = [assess(results, idf, calibration) for results in subquery_results]
     evidence: list[dict[str, Any]] = []
     answered = 0
-    for results, row in zip(subquery_results, assessed, strict=True):
+    for question, row in assessed.items():
         found = [one for one in row if one.chunk.chunk_id in relevant and one.matches]
         answering = [one for one in found if one.answers >= MIN_CONFIDENCE]
         answered += bool(answering)
         for one in sorted(answering, key=lambda one: -one.answers):
-            evidence.extend(piece for piece in _evidence(results.question, one) if piece not in evidence)
+            evidence.extend(piece for piece in _evidence(question, one) if piece not in evidence)
+    seen = [one for row in assessed.values() for one in row]
     return {
         "relevant_chunks": [
             {
                 "chunk_id": chunk_id,
                 "relevance_score": float(score),
                 "is_relevant": True,
-                "summary": _summary([one for row in assessed for one in row if one.chunk.chunk_id == chunk_id]),
+                "summary": _summary([one for one in seen if one.chunk.chunk_id == chunk_id]),
             }
             for chunk_id, score in relevant.items()
         ],
         "answer_present": answered > 0,
         "evidence": evidence,
         "retrieval_quality": "Good" if answered else "Partial" if relevant else "Poor",
-        "quality_reasoning": _reasoning(ranked, list(relevant.values()), answered, len(subquery_results), threshold),
+        "quality_reasoning": _reasoning(ranked, list(relevant.values()), answered, len(assessed), threshold),
     }
 
 
@@ -103,6 +85,8 @@ def _reasoning(
     ranked: Sequence[tuple[str, float]], scores: Sequence[float], answered: int, parts: int, threshold: float
 ) -> str:
     """Explain the rating by counts and scores, without a word of the documents."""
+    if not ranked:
+        return "No chunks were given"
     if not scores:
         return f"No relevant chunks among {len(ranked)} (best score: {ranked[0][1]:.2f}, threshold: {threshold:.2f})"
     found = f"{len(scores)} relevant chunk{'s' if len(scores) > 1 else ''} found"
@@ -122,54 +106,40 @@ class ValidationError(InvalidInput):
 
 def check_arguments(query: Any, chunks: Any, relevance_threshold: Any, request_id: Any) -> None:
     """Check every argument, in order. Raises ``TypeError`` for a wrong type, ``ValidationError`` for a wrong value."""
-    _check_query(query)
-    _check_chunks(chunks)
-    if not _is_number(relevance_threshold):
-        raise TypeError("Relevance threshold must be a number")
-    if not 0.0 <= relevance_threshold <= 1.0:
-        raise ValidationError("Relevance threshold must be between 0.0 and 1.0", "relevance_threshold")
-    if request_id is not None and not isinstance(request_id, str):
-        raise TypeError("Request ID must be a string or None")
+    rules = _rules(query, chunks, relevance_threshold, request_id)
+    if error := next((error for broken, error in rules if broken), None):
+        raise error
 
 
-def _check_query(query: Any) -> None:
-    if not isinstance(query, str):
-        raise TypeError("Query must be a string")
-    if len(query.strip()) < LEAST_QUERY_CHARS:
-        raise ValidationError(f"Query must be at least {LEAST_QUERY_CHARS} characters")
-    if len(query) > MOST_QUERY_CHARS:
-        raise ValidationError(f"Query must not exceed {MOST_QUERY_CHARS} characters")
-
-
-def _check_chunks(chunks: Any) -> None:
-    if not isinstance(chunks, list):
-        raise TypeError("Chunks must be a list")
-    if len(chunks) > MOST_CHUNKS:
-        raise ValidationError(f"Cannot process more than {MOST_CHUNKS} chunks", "chunks")
+def _rules(query: Any, chunks: Any, threshold: Any, request_id: Any) -> Iterator[tuple[bool, Exception]]:
+    """Yield each rule: whether it is broken, and its error. One may rely on those before it."""
+    yield not isinstance(query, str), TypeError("Query must be a string")
+    short, long = len(query.strip()) < LEAST_QUERY_CHARS, len(query) > MOST_QUERY_CHARS
+    yield short, ValidationError(f"Query must be at least {LEAST_QUERY_CHARS} characters")
+    yield long, ValidationError(f"Query must not exceed {MOST_QUERY_CHARS} characters")
+    yield not isinstance(chunks, list), TypeError("Chunks must be a list")
+    yield len(chunks) > MOST_CHUNKS, ValidationError(f"Cannot process more than {MOST_CHUNKS} chunks", "chunks")
     for index, chunk in enumerate(chunks):
-        _check_chunk(index, chunk)
-    if len({chunk["chunk_id"] for chunk in chunks}) != len(chunks):
-        raise ValidationError("Duplicate chunk IDs found", "chunks")
+        yield from _chunk_rules(index, chunk)
+    ids = [chunk["chunk_id"] for chunk in chunks]
+    yield len(set(ids)) != len(ids), ValidationError("Duplicate chunk IDs found", "chunks")
+    yield not _is_number(threshold), TypeError("Relevance threshold must be a number")
+    bounds = "Relevance threshold must be between 0.0 and 1.0"
+    yield not 0.0 <= threshold <= 1.0, ValidationError(bounds, "relevance_threshold")
+    named = request_id is None or isinstance(request_id, str)
+    yield not named, TypeError("Request ID must be a string or None")
 
 
-def _check_chunk(index: int, chunk: Any) -> None:
-    """Check one chunk. An absent, None or empty id or text is missing; another type than text is wrong."""
-    if not isinstance(chunk, dict):
-        raise TypeError(f"Chunk at index {index} must be a dict")
-    chunk_id, text = chunk.get("chunk_id"), chunk.get("text")
-    if not chunk_id:
-        raise ValidationError(f"Chunk at index {index} missing chunk_id", "chunks")
-    if not isinstance(chunk_id, str):
-        raise TypeError(f"Chunk at index {index}: chunk_id must be a string")
-    if not text:
-        raise ValidationError(f"Chunk {chunk_id} missing text", "chunks")
-    if not isinstance(text, str):
-        raise TypeError(f"Chunk {chunk_id}: text must be a string")
-    metadata, score = chunk.get("metadata"), chunk.get("score")
-    if metadata is not None and not isinstance(metadata, dict):
-        raise TypeError(f"Chunk {chunk_id}: metadata must be a dict")
-    if score is not None and not _is_number(score):
-        raise TypeError(f"Chunk {chunk_id}: score must be a number")
+def _chunk_rules(index: int, chunk: Any) -> Iterator[tuple[bool, Exception]]:
+    """Yield the rules of one chunk. An absent, None or empty id or text is missing; another type is wrong."""
+    yield not isinstance(chunk, dict), TypeError(f"Chunk at index {index} must be a dict")
+    chunk_id, text, metadata, score = (chunk.get(name) for name in ("chunk_id", "text", "metadata", "score"))
+    yield not chunk_id, ValidationError(f"Chunk at index {index} missing chunk_id", "chunks")
+    yield not isinstance(chunk_id, str), TypeError(f"Chunk at index {index}: chunk_id must be a string")
+    yield not text, ValidationError(f"Chunk {chunk_id} missing text", "chunks")
+    yield not isinstance(text, str), TypeError(f"Chunk {chunk_id}: text must be a string")
+    yield not isinstance(metadata, dict | None), TypeError(f"Chunk {chunk_id}: metadata must be a dict")
+    yield not (score is None or _is_number(score)), TypeError(f"Chunk {chunk_id}: score must be a number")
 
 
 def _is_number(value: Any) -> bool:

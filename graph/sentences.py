@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
 from operator import itemgetter
 
 import sentencex
@@ -12,7 +11,8 @@ Span = tuple[int, int]
 """Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
 
 _LONG = 300
-_VERY_LONG, _WINDOW = 10_000, 5_000
+_VERY_LONG = 10_000
+_PIECE = re.compile(r".{5000}.*?[.!?]\s|.+", re.DOTALL)
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
 _WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「」『』【】", " "))
 
@@ -75,14 +75,10 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _is_table_row(line: str) -> bool:
-    """Whether *line* is between bars, or ends in two or more filled cells separated by tabs."""
+    """Whether *line* is between bars, or has two or more filled cells after the first, separated by tabs."""
     inner = line.strip(" \t")
-    if len(inner) > 1 and inner[0] == inner[-1] == "|":
-        return True
     cells = line.split("\t")
-    filled = sum(1 for _ in takewhile(bool, reversed(cells)))
-    first = max(len(cells) - filled, 1)
-    return len(cells) - first >= 2 and not any("|" in cell for cell in cells[:first])
+    return (len(inner) > 1 and inner[0] == inner[-1] == "|") or sum(map(bool, cells[1:])) >= 2
 
 
 def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
@@ -111,24 +107,13 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
     """Yield the sentences that `sentencex` finds in *prose*, which starts at *position*.
 
     Its time grows with the square of the length where there are quotation marks. So a very long text is read without
-    them and in windows, each from the start of the previous one's last sentence; one without an end is widened.
+    them, and in pieces that end with a full stop.
     """
     whole = len(prose) <= _VERY_LONG
-    if not whole:
-        prose = prose.translate(_WITHOUT_PAIRS)
-    window = _VERY_LONG if whole else _WINDOW
-    while prose:
-        sentences = list(sentencex.segment("en", prose[:window]))
-        if window < len(prose):
-            if len(sentences) == 1:
-                window *= 2
-                continue
-            sentences.pop()  # it may go on
-            window = _WINDOW
-        for sentence in sentences:
+    for piece in [prose] if whole else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
+        for sentence in sentencex.segment("en", piece):
             yield position, position + len(sentence)
             position += len(sentence)
-        prose = prose[sum(map(len, sentences)) :]
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:

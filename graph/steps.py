@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from graph.errors import RAGError
 from graph.state import Failure, Input, State
@@ -18,14 +18,6 @@ A chat model's call keeps the deadline itself and must find it passed first: tha
 
 Update = dict[str, Any]
 Step = Callable[[State], Awaitable[Update]]
-
-
-class Node(Protocol):
-    """A step as LangGraph takes it."""
-
-    async def __call__(self, state: State) -> Update:
-        """Read the state, return what the node sets."""
-
 
 RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings", "history"}
 """The keys that a run sets for itself alone."""
@@ -40,7 +32,7 @@ def failure_of(error: RAGError) -> Failure:
     return Failure(type(error).__name__, error.outcome, error.message, dict(error.details))
 
 
-def step(name: str, node: Step, late: RAGError | None = None) -> Node:
+def step(name: str, node: Step, late: RAGError | None = None) -> Step:
     """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``RAGError`` becomes ``failure``.
 
     With *late*, the node is cancelled ``GRACE`` past ``question.deadline`` and *late* is its failure. Errors outside
@@ -74,7 +66,7 @@ def step(name: str, node: Step, late: RAGError | None = None) -> Node:
     return run
 
 
-def reset_thread(validate: Node) -> Node:
+def reset_thread(validate: Step) -> Step:
     """Make *validate* clear what an earlier run left on the same thread (Studio, LangGraph SDK)."""
 
     async def run(state: State) -> Update:

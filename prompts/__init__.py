@@ -1,65 +1,49 @@
 """The prompts: text files, the version in the name, one reader.
 
-A file ``answer.v2.md`` beside ``answer.v1.md`` is a new version of the same prompt; ``load_prompt("answer")`` takes the
-highest, ``load_prompt("answer.v1")`` that one. Each holds what the system says, a line ``---``, and the template of
-what the user says, with ``$names`` to fill in.
+A file ``answer.v2.md`` beside ``answer.v1.md`` is a new version of the same prompt. Each holds what the system says, a
+line ``---``, and the template of what the user says, with ``$names`` to fill in.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-_FOLDER = Path(__file__).parent
-_FILE = re.compile(r"(?P<name>[a-z][a-z0-9_]*)\.v(?P<version>\d+)\.md")
-_DIVIDER = "\n---\n"
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One version of one prompt. ``sha256`` is of the file's text; with ``label`` it goes into the trace."""
+    """The latest version of one prompt; ``label`` ("answer.v1") and the file's ``sha256`` go into the trace.
 
-    name: str
-    version: int
-    text: str
+    ``system`` are the instructions, which nothing may push out of the model's context.
+    """
+
+    label: str
+    system: str
+    template: Template
     sha256: str
 
-    @property
-    def label(self) -> str:
-        """Name and version, ``answer.v1``."""
-        return f"{self.name}.v{self.version}"
-
-    @property
-    def system(self) -> str:
-        """The instructions, which nothing may push out of the model's context."""
-        return self.text.partition(_DIVIDER)[0].strip()
-
     def user(self, **values: str) -> str:
-        """The user's message with *values* filled in; what stands in a value is never read as a name.
+        """Return the user's message with *values* filled in; what stands in a value is never read as a name.
 
         Raises ``KeyError`` when a name of the template has no value.
         """
-        return Template(self.text.partition(_DIVIDER)[2].strip()).substitute(values)
-
-
-def prompt_names() -> tuple[str, ...]:
-    """Every prompt there is, by label."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.md") if _FILE.fullmatch(path.name)))
+        return self.template.substitute(values)
 
 
 def load_prompt(name: str) -> Prompt:
-    """Read the prompt *name*, its latest version unless the name ends in ``.v<number>``.
+    """Read the latest version of the prompt *name*. Raises ``LookupError`` when there is none."""
+    versions = {int(path.stem.rpartition(".v")[2]): path for path in FOLDER.glob("*.v*.md") if _name(path) == name}
+    if not versions:
+        raise LookupError(f"no prompt {name!r}; there are {', '.join(sorted(map(_name, FOLDER.glob('*.md'))))}")
+    path = versions[max(versions)]
+    raw = path.read_bytes()
+    system, _, template = raw.decode("utf-8").partition("\n---\n")
+    return Prompt(path.stem, system.strip(), Template(template.strip()), hashlib.sha256(raw).hexdigest())
 
-    Raises ``LookupError`` when there is none.
-    """
-    found = [match for label in prompt_names() if (match := _FILE.fullmatch(f"{label}.md"))]
-    fitting = [m for m in found if name in (m["name"], m[0].removesuffix(".md"))]
-    if not fitting:
-        raise LookupError(f"no prompt {name!r}; there are {', '.join(prompt_names())}")
-    latest = max(fitting, key=lambda match: int(match["version"]))
-    text = (_FOLDER / latest[0]).read_text(encoding="utf-8")
-    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    return Prompt(latest["name"], int(latest["version"]), text, digest)
+
+def _name(path: Path) -> str:
+    return path.stem.partition(".")[0]

@@ -29,8 +29,8 @@ from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts, without_background
 from graph.relevance.english import english_idf
 from graph.relevance.features import read_best
-from graph.relevance.graders import grade
-from graph.retrieval_validation import MOST_CHUNKS, check_arguments, nothing_given, verdict
+from graph.relevance.graders import assess, grade
+from graph.retrieval_validation import MOST_CHUNKS, check_arguments, verdict
 from graph.state import Question, SubqueryResults
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def validate_within(
 def _validate(query: str, chunks: list[dict[str, Any]], threshold: float, limit: float) -> dict[str, Any]:
     started = time.perf_counter()
     if not chunks:
-        return {**nothing_given(), "processing_time_ms": _milliseconds_since(started)}
+        return {**verdict({}, {}, threshold), "processing_time_ms": _milliseconds_since(started)}
     settings = load_settings()
     embedding = shared_embedding(settings)
     with _loading:
@@ -103,7 +103,8 @@ def _validate(query: str, chunks: list[dict[str, Any]], threshold: float, limit:
     if scores is None:
         graded = grade(results, english_idf, calibration)
         scores = {chunk.chunk_id: chunk.relevance or 0.0 if chunk.spans else 0.0 for chunk in graded}  # blank text: 0
-    result = verdict(results, scores, english_idf, calibration, threshold)
+    assessed = {one.question: assess(one, english_idf, calibration) for one in results}
+    result = verdict(assessed, scores, threshold)
     if time.perf_counter() > deadline:
         raise late
     return {**result, "processing_time_ms": _milliseconds_since(loaded)}

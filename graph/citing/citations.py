@@ -54,21 +54,24 @@ _VERB = (
     "states?|says?|notes?|explains?|describes?|mentions?|indicates?|specif(?:y|ies)|shows?|defines?|lists?|confirms?|adds?"
     "|clarif(?:y|ies)|reports?|recommends?|requires?|gives?|provides?|suggests?|outlines?|tells?"
 )
+_ASIDE = r"(?:,[ ]which[ ][^,.\n]{1,80}(?=[,.\n]|\Z)|[ ]\([^()\n]{1,80}\)(?=[,.\n]|\Z))?"
+"""What is said of a document that a phrase names: "[1], which is the handbook, …"."""
 _START = r"(?:(?<![^\n])|(?<=\*\*)|(?<=[.!?:] )|(?<=[-*] )|(?<=\d\. ))"
 _SAYS = re.compile(
-    rf"{_START}(?P<marks>(?:both[ ])?(?:{_NOUN}|(?:the[ ])?{_PLACE}[ ])?{MARK}+)[ ](?:also[ ]|clearly[ ]|further[ ])?"
-    rf"(?P<verb>(?-i:{_VERB}))\b(?P<that>[ ]that\b|:|,)?[ ]",
+    rf"{_START}(?P<marks>(?:both[ ])?(?:{_NOUN}|(?:the[ ])?{_PLACE}[ ])?{MARK}+){_ASIDE},?[ ]"
+    rf"(?:also[ ]|clearly[ ]|further[ ])?(?P<verb>(?-i:{_VERB}))\b(?P<that>[ ]that\b|:|,)?[ ]",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
     rf"{_START}(?P<by>(?:according[ ]to|based[ ]on|(?:as[ ])?(?:{_STATED})[ ](?:in|by)|(?:as[ ])?per|in|from)[ ]"
-    rf"|as[ ](?=[^,\n]{{1,80}}[ys],))?{_N}(?:[ ](?:{_VERB})(?=,))?"
+    rf"|as[ ](?=[^,\n]{{1,80}}[ys],))?{_N}(?:[ ](?:{_VERB})(?=,))?{_ASIDE}"
     rf"(?(by)[ ]?[,:]|:)[ ]?(?:it[ ]is[ ](?:{_STATED})[ ]that[ ])?",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
     rf"[ ]?[,;–—(]?[ ]?(?:as[ ])?\b(?:(?:{_STATED})[ ](?:in|by)|according[ ]to|(?:as[ ])?per|see(?:[ ]also)?"
-    rf"|refer[ ]to)[ ]{_N}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?(?=[ ]?[.,;!?)*\n]|\Z)",
+    rf"|refer[ ]to)[ ]{_N}{_ASIDE}(?:[ ]for[ ](?:more[ ]|further[ ])?(?:details|information))?\)?"
+    r"(?=[ ]?[.,;!?)*\n]|\Z)",
     re.IGNORECASE,
 )
 _POINTS = re.compile(

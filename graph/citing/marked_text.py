@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from graph.citing.markers import Marker, merged, names_of, read_marker, read_numbers, unclosed_bracket, visible
-from graph.sentences import code_spans, replace_code
+from graph.sentences import code_spans, code_within, replace_code
 from graph.state import Chunk
 
 MARK = "[\U00100000-\U0010fffd]"
@@ -196,15 +196,11 @@ class MarkerStream:
         return out.rstrip(_WAITS)
 
     def _forget(self, end: int) -> None:
-        """Drop the lines before the last one, or the words; the opening line of a code block is kept."""
+        """Drop the lines before the last one, or the words; a block of code is kept until it closes."""
         text = self._text
-        code = code_spans(text)
         start = text.rfind("\n", 0, end)
-        fence = ""
-        if code and code[-1][0] < start < code[-1][1]:
-            fence = text[code[-1][0] : text.find("\n", code[-1][0])]
         if start <= 0:
             start = max(text[:end].rstrip().rfind(" "), end - _WINDOW)
-        if start > len(fence):
-            self._text = fence + text[start:]
-            self._shown = self._written(self._text[: len(fence) + end - start])
+        if not code_within(code_spans(text), start, start + 1):
+            self._text = text[start:]
+            self._shown = self._written(self._text[: end - start])

@@ -15,7 +15,7 @@ from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int, policy_of_run
 from graph.ports import Rewriter
 from graph.relevance.compound import asked_in, question_parts, subject_of, without_background
-from graph.relevance.follow_up import carry_subject, is_follow_up
+from graph.relevance.follow_up import carry_subject, is_follow_up, is_remark
 from graph.state import Question, State
 from graph.steps import Update
 
@@ -42,7 +42,8 @@ async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -
             question = replace(question, text=rewritten, sub_questions=question_parts(rewritten), background=False)
             get_stream_writer()({"rewritten": rewritten})
             update["rewritten"] = rewritten
-    return {**update, "question": question, "history": [*earlier, without_background(question.text)][-MOST_EARLIER:]}
+    kept = [] if is_remark(question.text) else [without_background(question.text)]
+    return {**update, "question": question, "history": [*earlier, *kept][-MOST_EARLIER:]}
 
 
 async def _rewritten(asked: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:

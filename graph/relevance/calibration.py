@@ -1,10 +1,12 @@
 """Load the calibrated models: logistic regressions, one set per embedding model, from a data file."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 LEXICAL = "lexical"
 """The entry for embedding models without a calibration: it uses words alone."""
@@ -32,12 +34,15 @@ class Calibration:
     wanted.
     """
 
-    embedding_model: str
     relevance: Logistic
     relevance_read: Logistic
     answers: Logistic
     answers_read: Logistic
     cosine: Logistic
+
+
+class _File(TypedDict):
+    models: dict[str, Calibration]
 
 
 def load_calibrations(path: Path | None = None) -> dict[str, Calibration]:
@@ -46,29 +51,12 @@ def load_calibrations(path: Path | None = None) -> dict[str, Calibration]:
     Raises `OSError` when the file cannot be read and `ValueError` when it does not hold calibrations.
     """
     source = path or Path(__file__).with_name("relevance_model.json")
-    data = json.loads(source.read_text(encoding="utf-8"))
-    names = ("relevance", "relevance_read", "answers", "answers_read", "cosine")
     try:
-        return {
-            model: Calibration(model, **{name: _logistic(entry[name]) for name in names})
-            for model, entry in data["models"].items()
-        }
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{source} does not hold calibrations: {error!r}") from error
-
-
-def _logistic(entry: Mapping[str, object]) -> Logistic:
-    bias, weights = entry["bias"], entry["weights"]
-    if not (isinstance(bias, (int, float)) and isinstance(weights, dict)):
-        raise TypeError(f"a model must have a bias and weights, not {entry!r}")
-    return Logistic(float(bias), {str(name): float(weight) for name, weight in weights.items()})
+        return TypeAdapter(_File).validate_json(source.read_bytes())["models"]
+    except ValidationError as error:
+        raise ValueError(f"{source} does not hold calibrations: {error}") from error
 
 
 def calibration_for(embedding_model: str, calibrations: Mapping[str, Calibration]) -> Calibration:
     """Return the calibration of *embedding_model*; of an unknown one, the entry that uses words alone."""
     return calibrations.get(embedding_model) or calibrations[LEXICAL]
-
-
-def cosine_relevance(similarity: float, calibration: Calibration) -> float:
-    """Return the calibrated probability in [0, 1] that a chunk answers, from the cosine alone."""
-    return calibration.cosine.probability({"chunk_similarity": similarity})

@@ -1,7 +1,7 @@
 """Find the questions that a text asks: without what is said around them, and a compound one in its parts."""
 
 import re
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from graph.sentences import sentence_spans
 from graph.terms import is_content, question_stems, words
@@ -18,12 +18,28 @@ _CONJUNCTION = re.compile(
 _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|moreover)\b[\s,]*", re.IGNORECASE)
 ASKING = re.compile(rf"^{_PREPOSITION}{_WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
 _PRONOUNS = frozenset("it its he him his she her hers they them their theirs this that these those".split())
+_PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(_PRONOUNS))})\b", re.IGNORECASE)
+_THINGS = frozenset("they them their theirs".split())
+_POSSESSIVE = frozenset("its their theirs his her hers".split())
+_DEMONSTRATIVES = frozenset("this that these those".split())
+_EXPLETIVE = re.compile(
+    r"\bthat there\b|\bit\s+(?:called|takes?|took|means?|"
+    r"(?:\w+ly\s+)?(?:possible|necessary|allowed|permitted|required|mandatory|ok|okay|safe|worth|"
+    r"better|best|easy|hard|true))\s+(?:for\s+(?:\w+\s+){1,3})?(?:to|that|if|when)\b",
+    re.IGNORECASE,
+)
+"""An "it" or "that" which stands for nothing ("is it possible to …")."""
+_SPEAKERS = frozenset("i we you to who".split())
 AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
 ARTICLES = frozenset("the a an my our your".split())
-_THING = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
 PREPOSITIONS = "in on at for to of by from with during after before under since".split()
-_DOES = rf"\b(?:do|does|did)\s+{{}}(?=\s*[?.!]*$|\s+(?:{'|'.join(PREPOSITIONS)}|about|per|a|an)\b)"
-"""A subject and its verb, where nothing but a preposition's phrase follows."""
+_DOES = (
+    r"\b(?:do|does|did|can|could|may|might|must|shall|should|will|would)\s+{}"
+    rf"(?=\s*[?.!]*$|\s+(?:{'|'.join(PREPOSITIONS)}|about|per|{'|'.join(ARTICLES)})\b)"
+)
+"""A subject and its verb, where nothing but an object or a preposition's phrase follows."""
+_STATE = re.compile(r"open|free|due|valid|available|\w{2,}[^e]ed")
+"""What follows a subject after "is" ("when is the sauna open")."""
 _TOKEN = re.compile(r"[^\W_][\w'’-]*")
 _COUNTED = re.compile(
     rf"{_PREPOSITION}(?:how (?:many|much)|which|what) ((?:[\w'’-]+ ){{1,3}}?)(?:{'|'.join(sorted(AUXILIARIES))})\b",
@@ -65,14 +81,11 @@ def subject_of(part: str) -> str:
     if (counted := _COUNTED.match(part)) and all(is_content(word) for word in words(counted[1])):
         return counted[1].strip()
     subject = named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, part)
-    *named, verb = subject.split() or [""]
-    if (
-        verb
-        and named
-        and named[-1] not in ARTICLES
-        and re.search(_DOES.format(re.escape(subject)), part, re.IGNORECASE)
-    ):
-        return " ".join(named)
+    *named, last = subject.split() or [""]
+    if named and named[-1] not in ARTICLES:
+        verb = _DOES.format(re.escape(subject))
+        if _STATE.fullmatch(last) or re.search(verb, part, re.IGNORECASE):
+            return " ".join(named)
     return subject
 
 
@@ -86,12 +99,19 @@ def named_after(marks: frozenset[str], part: str, *, keep: bool = False) -> str:
 
 
 def with_subject(part: str, subject: str) -> str:
-    """Replace the first pronoun for a thing in *part* by *subject*."""
-    found = _THING.search(part)
-    if not subject or not found or not refers_back(part):
+    """Replace the pronoun for a thing in *part* that lost what it stands for by *subject*; "they" by a plural alone."""
+    found = lost_pronoun(part)
+    plural = subject.endswith("s") and not subject.endswith("ss")
+    if not (subject and found):
         return part
-    own = "'s" if found[0].lower() == "its" else ""
-    return f"{part[: found.start()]}{subject}{own}{part[found.end() :]}"
+    things = found[0].lower() in _THINGS and plural and len(_PRONOUN.findall(part)) == 1
+    return put_in(part, found, subject) if things or found[0].lower() in ("it", "its") else part
+
+
+def put_in(part: str, pronoun: re.Match[str], subject: str) -> str:
+    """Put *subject* in the place of the *pronoun* found in *part*."""
+    own = "" if pronoun[0].lower() not in _POSSESSIVE else "'" if subject.endswith("s") else "'s"
+    return f"{part[: pronoun.start()]}{subject}{own}{part[pronoun.end() :]}"
 
 
 def trimmed(piece: str) -> str:
@@ -101,16 +121,36 @@ def trimmed(piece: str) -> str:
 
 def stands_alone(part: str) -> bool:
     """Whether *part* names what it asks about, so that it can be searched by itself."""
-    return len(words(part)) > 2 and not refers_back(part) and bool(question_stems(part))
+    refers_back = _refers_back(part) or lost_pronoun(part) is not None
+    return len(words(part)) > 2 and not refers_back and bool(question_stems(part))
 
 
-def refers_back(part: str) -> bool:
+def lost_pronoun(part: str) -> re.Match[str] | None:
+    """Find the first pronoun of *part*, if nothing before it is what it stands for."""
+    found = _PRONOUN.search(part)
+    if not found or _EXPLETIVE.search(part) or _is_article(found[0], words(part[found.end() :])):
+        return None
+    return found if _refers_back(part) or not _names_something(part[: found.start()]) else None
+
+
+def _refers_back(part: str) -> bool:
     """Whether a pronoun stands where the subject should ("how old was he")."""
     found = words(part)
     opening = next((i + 1 for i, word in enumerate(found[:_OPENING]) if word in AUXILIARIES), 0)
     if not opening:
         return not _PRONOUNS.isdisjoint(found[:_OPENING])
     return next((word for word in found[opening:] if word in _PRONOUNS or is_content(word)), "") in _PRONOUNS
+
+
+def _is_article(pronoun: str, after: list[str]) -> bool:
+    """Whether *pronoun* belongs to the noun that follows ("is this service free")."""
+    noun = len(after) > 1 and is_content(after[0]) and (is_content(after[1]) or after[1] in AUXILIARIES)
+    return noun and pronoun.lower() in _DEMONSTRATIVES
+
+
+def _names_something(text: str) -> bool:
+    """Whether *text* has a noun, as far as its neighbours tell: after "I", "to" or "who" a content word is a verb."""
+    return any(is_content(word) and before not in _SPEAKERS for before, word in pairwise(["", *words(text)]))
 
 
 def asked_in(text: str) -> str:
@@ -129,11 +169,8 @@ def without_background(text: str) -> str:
     asked = asked_in(text)
     if asked == text:
         return text
-    before: list[str] = []
-    for start, end in sentence_spans(text):
-        if asked.startswith(text[start:end]):
-            break
-        before.append(text[start:end])
+    sentences = (text[start:end] for start, end in sentence_spans(text))
+    before = list(takewhile(lambda sentence: not asked.startswith(sentence), sentences))
     for sentence in reversed(before):
         asked = with_subject(asked, named_after(_INTRODUCING, sentence, keep=True))
     return asked if stands_alone(asked) else text

@@ -10,7 +10,7 @@ from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
-from graph.relevance.graders import Assessment, assess
+from graph.relevance.graders import Assessment, assess, names_another
 from graph.sentences import Span, code_spans, sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import asks_whether, stems
@@ -93,15 +93,12 @@ class ExtractiveSynthesizer:
         candidates = [one for one in candidates if one.chunk.read] or candidates
         if not candidates:
             return Extract(results.question, (), 0.0)
-        best = fullest = max(candidates, key=lambda assessed: assessed.answers)
-        sentences = answering_sentences(best, results.question)
-        for other in candidates:
-            is_copy = other.chunk.chunk_id in best.chunk.near_duplicates
-            if is_copy and all(s.text in other.chunk.text for s in sentences):
-                fullest = max(fullest, other, key=lambda assessed: len(assessed.chunk.text))
-        if fullest is not best:
-            sentences = answering_sentences(fullest, results.question)
-        return Extract(results.question, sentences, best.answers)
+        best = max(candidates, key=lambda assessed: assessed.answers)
+        texts = [sentence.text for sentence in answering_sentences(best, results.question)]
+        copies = [one for one in candidates if one.chunk.chunk_id in best.chunk.near_duplicates]
+        full = [one for one in copies if all(text in one.chunk.text for text in texts)]
+        fullest = max([best, *full], key=lambda assessed: len(assessed.chunk.text))
+        return Extract(results.question, answering_sentences(fullest, results.question), best.answers)
 
 
 def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[str]:
@@ -160,7 +157,10 @@ def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
     return [
         s
         for n, s in enumerate(found)
-        if s.text not in headings and n not in headers and _can_answer(s, asked, whether, code)
+        if s.text not in headings
+        and n not in headers
+        and _can_answer(s, asked, whether, code)
+        and not names_another(question, s.text)
     ] or found
 
 

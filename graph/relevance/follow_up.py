@@ -8,26 +8,21 @@ from graph.relevance.compound import (
     ASKING,
     AUXILIARIES,
     PREPOSITIONS,
-    named_after,
+    lost_pronoun,
+    put_in,
     question_parts,
-    refers_back,
     subject_of,
 )
+from graph.sentences import sentence_spans
 from graph.terms import is_content, words
 
 _LINKING = re.compile(r"^(?:(?:and|but|or)\b[\s,]*)?(?:(?:what|how)\s+about\b\s*)?", re.IGNORECASE)
-_PRONOUN = re.compile(r"\b(?:it|its|they|them|theirs?|he|him|his|she|hers?|this|that|these|those)\b", re.IGNORECASE)
-_DEMONSTRATIVES = frozenset("this that these those".split())
-_POSSESSIVE = frozenset("its their theirs his her hers".split())
-_EXPLETIVE = re.compile(
-    r"\bthat there\b|\bit\s+(?:called|takes?|took|means?|"
-    r"(?:\w+ly\s+)?(?:possible|necessary|allowed|permitted|required|mandatory|ok|okay|safe|worth|"
-    r"better|best|easy|hard|true))\s+(?:for\s+(?:\w+\s+){1,3})?(?:to|that|if|when)\b",
-    re.IGNORECASE,
-)
-"""An "it" or "that" which stands for nothing ("is it possible to …")."""
-_SPEAKERS = frozenset("i we you to who".split())
 _PREPOSITION = re.compile(rf"(?:{'|'.join(PREPOSITIONS)})\b", re.IGNORECASE)
+_TIMES = "on at during after before since".split()
+"""Prepositions of which one takes the place of another ("on weekdays", "at weekends")."""
+_COURTESIES = frozenset(
+    "thank thanks cheers ok okay great good fine nice cool perfect hi hello hey bye yes sure right got see lot".split()
+)
 _LONGEST_FRAGMENT = 6
 """Words of a question without a verb; a longer one is likely to have one that is not recognised."""
 
@@ -35,7 +30,20 @@ _LONGEST_FRAGMENT = 6
 def is_follow_up(question: str) -> bool:
     """Whether *question* needs the one before it: it opens with "and" or "what about", has no verb, or refers back."""
     own = _own(question)
-    return bool(words(own)) and (own != question or _is_fragment(own) or _dangling(own) is not None)
+    return not is_remark(question) and (own != question or _is_fragment(own) or lost_pronoun(own) is not None)
+
+
+def is_remark(text: str) -> bool:
+    """Whether *text* asks nothing: no sentence but such as hold courtesies alone, or open with a pronoun."""
+    if "?" in text or "？" in text:
+        return not words(text)
+    return bool(words(text)) and all(_is_remark(text[start:end]) for start, end in sentence_spans(text))
+
+
+def _is_remark(sentence: str) -> bool:
+    """Whether *sentence* is a courtesy ("thanks a lot") or speaks of what was said ("that helps")."""
+    content, found = set(filter(is_content, words(sentence))), lost_pronoun(sentence)
+    return (found is not None and found.start() == 0) or (bool(content) and content <= _COURTESIES)
 
 
 def carry_subject(question: str, earlier: str) -> str:
@@ -46,11 +54,12 @@ def carry_subject(question: str, earlier: str) -> str:
     """
     own, earlier = _own(question), question_parts(earlier)[-1]
     subject = subject_of(earlier) or _last_named(earlier)
-    if found := _dangling(own):
-        own_case = "'s" if found[0].lower() in _POSSESSIVE else ""
-        completed = f"{own[: found.start()]}{subject}{own_case}{own[found.end() :]}" if subject else own
+    if found := lost_pronoun(own):
+        completed = put_in(own, found, subject) if subject else own
     elif not _is_fragment(own):
         completed = own
+    elif _names_nothing(own) and not AUXILIARIES.isdisjoint(words(earlier)[:1]):
+        completed = f"{own.rstrip('?!. ')} {earlier[0].lower()}{earlier[1:]}"
     elif _names_nothing(own):
         completed = f"{own.rstrip('?!. ')} {subject}?"
     else:
@@ -81,43 +90,20 @@ def _names_nothing(own: str) -> bool:
     return not any(is_content(word) and word not in PREPOSITIONS for word in words(own))
 
 
-def _dangling(own: str) -> re.Match[str] | None:
-    """Find the first pronoun, if nothing before it in *own* is what it stands for."""
-    found = _PRONOUN.search(own)
-    if not found or _EXPLETIVE.search(own) or _is_article(found[0], words(own[found.end() :])):
-        return None
-    return found if refers_back(own) or not _names_something(own[: found.start()]) else None
-
-
-def _is_article(pronoun: str, after: list[str]) -> bool:
-    """Whether *pronoun* belongs to the noun that follows ("is this service free")."""
-    return (
-        pronoun.lower() in _DEMONSTRATIVES
-        and len(after) > 1
-        and is_content(after[0])
-        and (is_content(after[1]) or after[1] in AUXILIARIES)
-    )
-
-
-def _names_something(text: str) -> bool:
-    """Whether *text* has a noun, as far as its neighbours tell: after "I", "to" or "who" a content word is a verb."""
-    found = words(text)
-    after = [word for before, word in zip(["", *found], found, strict=False) if before not in _SPEAKERS]
-    return any(map(is_content, after))
-
-
 def _with_phrase(earlier: str, phrase: str) -> str:
     """Put *phrase* in the place of the phrase of *earlier* that opens alike; without one, at its end."""
     first, _, rest = phrase.partition(" ")
-    opening = _PREPOSITION.fullmatch(first)
-    named = named_after(ARTICLES, earlier, keep=True)
-    if opening or first.lower() in ARTICLES:
-        phrase = f"{first.lower()} {rest}"
-    if named and first.lower() in ARTICLES:
-        return re.sub(re.escape(named), lambda _: phrase, earlier, count=1, flags=re.IGNORECASE) + "?"
-    if not opening:
+    opening, subject = first.lower(), subject_of(earlier)
+    if opening in ARTICLES or opening in PREPOSITIONS:
+        phrase = f"{opening} {rest}"
+    if opening in ARTICLES and subject.partition(" ")[0] in ARTICLES:
+        return re.sub(re.escape(subject), lambda _: phrase, earlier, count=1, flags=re.IGNORECASE) + "?"
+    labelled = re.compile(rf"\b{re.escape(first)}\s+\w+", re.IGNORECASE)  # "garage B" of "garage A"
+    if opening not in PREPOSITIONS and rest and labelled.search(earlier):
+        return labelled.sub(lambda _: phrase, earlier, count=1) + "?"
+    if opening not in PREPOSITIONS:
         phrase = f"for {phrase}"
-    alike = re.compile(rf"\b{phrase.split()[0]}\s+[^,;]+?(?=\s+(?:{'|'.join(PREPOSITIONS)})\b|[,;]|$)", re.IGNORECASE)
-    if alike.search(earlier):
-        return alike.sub(lambda _: phrase, earlier, count=1) + "?"
-    return f"{earlier} {phrase}?"
+    same = _TIMES if opening in _TIMES else [phrase.partition(" ")[0]]
+    ends = rf"(?=\s+(?:{'|'.join(PREPOSITIONS)})\b|[,;]|$)"
+    alike = re.compile(rf"\b(?:{'|'.join(same)})\s+[^,;]+?{ends}", re.IGNORECASE)
+    return (alike.sub(lambda _: phrase, earlier, count=1) if alike.search(earlier) else f"{earlier} {phrase}") + "?"

@@ -9,14 +9,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from graph.ports import Retrieved
-from graph.relevance.calibration import Calibration, cosine_relevance
+from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
-from graph.relevance.features import Features, Match, measure
+from graph.relevance.features import Match, measure
 from graph.state import Chunk, Question, SubqueryResults
-from graph.terms import Idf, stem, words
+from graph.terms import Idf, is_content, stem
 
 OF_ANOTHER = 0.3
-"""Share of its probability to answer that a chunk keeps where it names another year, or number, than the question.
+"""Share of its probability to answer that a chunk keeps where it, or its best sentence, names another year or label.
 
 Too little for the usual bar. Not fitted: hardly a question of the fitted sets asks for another year."""
 
@@ -25,6 +25,7 @@ LONGEST_NAMED = 10_000
 
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DIGITS = re.compile(r"\d+")
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 
 
 class LocalGrader:
@@ -46,13 +47,9 @@ class CosineGrader:
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first."""
-        return best_first(
-            [
-                replace(chunk, relevance=cosine_relevance(chunk.similarity, self._calibration))
-                for results in retrieved.subquery_results
-                for chunk in results.chunks
-            ]
-        )
+        cosine = self._calibration.cosine.probability
+        found = [chunk for results in retrieved.subquery_results for chunk in results.chunks]
+        return best_first([replace(one, relevance=cosine({"chunk_similarity": one.similarity})) for one in found])
 
 
 def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -64,11 +61,10 @@ def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 class Assessment(NamedTuple):
-    """One candidate: what was measured of it and its sentences, and its two probabilities in [0, 1]."""
+    """One candidate: how its sentences match, and its two probabilities in [0, 1]."""
 
     chunk: Chunk
     matches: tuple[Match, ...]
-    features: Features
     relevance: float
     answers: float
 
@@ -83,10 +79,11 @@ def assess(results: SubqueryResults, idf: Idf, calibration: Calibration) -> tupl
             if chunk.read
             else (calibration.relevance, calibration.answers)
         )
-        text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
-        kept = OF_ANOTHER if names_another(results.question, text) else 1.0
+        whole = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
+        best = max(zip(matches, chunk.sentences, strict=True), key=lambda one: one[0].score)[1] if matches else ""
+        kept = OF_ANOTHER if any(names_another(results.question, text) for text in (whole, best)) else 1.0
         probability = answers.probability(named) * kept
-        assessed.append(Assessment(chunk, matches, features, relevance.probability(named), probability))
+        assessed.append(Assessment(chunk, matches, relevance.probability(named), probability))
     return tuple(assessed)
 
 
@@ -107,22 +104,31 @@ def grade(subquery_results: Sequence[SubqueryResults], idf: Idf, calibration: Ca
 
 
 def names_another(question: str, text: str) -> bool:
-    """Whether *question* names a year or a number that *text* does not, and *text* another one in its place.
+    """Whether *question* names a year, a number or a letter that *text* does not, and *text* another one in its place.
 
-    In a year's place stands any year, in a number's one that follows the same word: for "Heron 4", "Heron 2".
+    In a year's place stands any year, in another's one that follows the same word: for "Heron 4", "Heron 2", for
+    "garage C", "garage A".
     """
-    asked = words(question)
-    if len(text) > LONGEST_NAMED or not any(word[0].isdigit() for word in asked):
+    asked = _labels(question)
+    if len(text) > LONGEST_NAMED or not asked:
         return False
-    found = words(text)
-    held = {digits for word in found for digits in (word, *_DIGITS.findall(word))}
-    missing = {word for word in asked if word[0].isdigit() and word not in held}
+    found = _labels(text)
+    letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
+    held = letters.union(_DIGITS.findall(text), (label for _, label in found))
+    missing = {label for _, label in asked if label not in held}
     if any(map(_YEAR.fullmatch, missing)):
         return any(map(_YEAR.fullmatch, held))
-    numbered = {name for name, number in _numbered(asked) if number in missing}
-    return any(name in numbered for name, _ in _numbered(found))
+    labelled = {name for name, label in asked if label in missing and name}
+    return any(name in labelled for name, _ in found)
 
 
-def _numbered(found: list[str]) -> list[tuple[str, str]]:
-    """The stems that numbers follow, each with its number."""
-    return [(stem(name), number) for name, number in pairwise(found) if number[0].isdigit() and name.isalpha()]
+def _labels(text: str) -> list[tuple[str, str]]:
+    """List the numbers of *text*, and the letters that follow a noun, each with the stem of the word before it."""
+    pairs = pairwise(["", *_TOKEN.findall(text)])
+    named = [(name.lower() if name.isalpha() else "", label) for name, label in pairs]
+    return [(stem(name), label.lower()) for name, label in named if label[0].isdigit() or _is_letter(label, name)]
+
+
+def _is_letter(label: str, name: str) -> bool:
+    """Whether *label* is a single letter, no article or pronoun, and *name* a word that it may belong to."""
+    return len(label) == 1 and label.isalpha() and label not in "aIi" and len(name) > 1 and is_content(name)

@@ -32,6 +32,12 @@ from graph.relevance.compound import MOST_PARTS, question_parts
             "How long is the warranty? And what are its limits?",
             ("How long is the warranty?", "what are the warranty's limits?"),
         ),
+        (
+            "Who repairs the pumps, and how often must they be cleaned?",
+            ("Who repairs the pumps", "how often must the pumps be cleaned?"),
+        ),
+        ("When do the pools open and how do I book them?", ("When do the pools open", "how do I book the pools?")),
+        ("Where are the lockers and what is their size?", ("Where are the lockers", "what is the lockers' size?")),
         ("What are clades? The West saw the East as what?", ("What are clades?", "The West saw the East as what?")),
     ],
 )
@@ -45,6 +51,7 @@ def test_two_questions_are_parted(question: str, parts: tuple[str, ...]) -> None
     [
         "When was Rome founded? And how old was he?",
         "What year did the war start? How many people did they lose?",
+        "What keys do visitors get and when must they return them?",
         "How and when did plague enter Europe?",
         "What do cats and dogs eat?",
         "Which rose grows in shade and what?",

@@ -61,6 +61,16 @@ def test_the_sentence_that_answers_is_quoted() -> None:
     assert all(KALE.text[s.start : s.end] == s.text and s.chunk_id == "kale" for s in found)
 
 
+def test_a_sentence_on_another_label_answers_nothing() -> None:
+    """Of sentences that differ in their label, the one that was asked for is quoted, and where it is missing, none."""
+    text = "Garage A costs 12 euros a day. Garage B costs 14 euros a day. The park is green."
+    found = extract(SubqueryResults("What does garage B cost a day?", (chunk("g", text, 0.8, 0.8, 0.1),)))
+    assert [sentence.text for sentence in found] == ["Garage B costs 14 euros a day."]
+    other = f"{text} Garage C has a blue door."
+    missing = best(SubqueryResults("What does garage C cost a day?", (chunk("g", other, 0.8, 0.8, 0.1, 0.1),)))
+    assert missing.answers < MIN_CONFIDENCE
+
+
 def test_a_table_row_comes_with_its_header() -> None:
     """Of a table the row that answers is quoted together with the row that names its cells."""
     text = "Seeds of the garden.\n\n| plant | sown in |\n|---|---|\n| rose | May |\n| kale | April |\n"

@@ -33,6 +33,7 @@ GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
         (NOTICE, "And the deadline?", "What is the deadline for employees in Germany?"),
         (NOTICE, "or in France?", "What is the notice period for employees in France?"),
         (KETTLE, "How about the lamp?", "How do I descale the lamp?"),
+        (DAYS, "can I carry them over", "Can I carry vacation days over"),
         (KETTLE, "With vinegar?", "How do I descale the green kettle with vinegar?"),
         (DAYS, "When do they expire?", "When do vacation days expire?"),
         (NOTICE, "How do I request it?", "How do I request the notice period?"),
@@ -49,6 +50,43 @@ def test_a_follow_up_is_completed_from_the_question_before(earlier: str, questio
     """What a follow-up leaves out, or points to, comes from the question before it."""
     assert is_follow_up(question)
     assert carry_subject(question, earlier) == complete
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        {
+            "When does the sauna open?": "When does the sauna open?",
+            "and on weekdays?": "When does the sauna open on weekdays?",
+            "and the pool?": "When does the pool open on weekdays?",
+            "at weekends?": "When does the pool open at weekends?",
+            "How much is it?": "How much is the pool?",
+        },
+        {
+            "When is the sauna open?": "When is the sauna open?",
+            "and the pool?": "When is the pool open?",
+            "on Sundays?": "When is the pool open on Sundays?",
+        },
+        {
+            "How long can the guest keep the key?": "How long can the guest keep the key?",
+            "and the visitor?": "How long can the visitor keep the key?",
+        },
+        {
+            "What does garage A cost?": "What does garage A cost?",
+            "garage C?": "What does garage C cost?",
+        },
+        {
+            "Can the pool be booked?": "Can the pool be booked?",
+            "since when": "Since when can the pool be booked?",
+        },
+    ],
+)
+def test_a_follow_up_of_a_follow_up_is_well_formed(questions: dict[str, str]) -> None:
+    """However many follow each other, each becomes a question that could have been asked alone, with its verb."""
+    earlier = ""
+    for question, complete in questions.items():
+        assert (carry_subject(question, earlier) if earlier else question) == complete
+        earlier = complete
 
 
 @pytest.mark.parametrize(
@@ -116,6 +154,16 @@ async def test_a_thread_is_a_conversation() -> None:
     assert ends[3]["question"].text == ends[3]["rewritten"]
     assert ends[2]["history"] == [NOTICE, ends[1]["rewritten"]]
     assert ends[4]["history"] == [ends[1]["rewritten"], ends[3]["rewritten"], "What is grass?"]
+
+
+async def test_a_remark_is_not_remembered() -> None:
+    """Thanks and the like are no question that a later one could follow; keywords without a question mark are."""
+    ends = await states(
+        None, NOTICE, "thanks", "Thanks. That helps a lot.", "Great, thanks a lot!", "and in France?", "badge"
+    )
+    assert [end["history"] for end in ends[:4]] == [[NOTICE]] * 4
+    assert ends[4]["rewritten"] == "What is the notice period for employees in France?"
+    assert ends[5]["history"] == [NOTICE, ends[4]["rewritten"], "badge"]
 
 
 async def test_without_a_thread_nothing_is_remembered() -> None:

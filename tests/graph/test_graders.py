@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graph.ports import Grader, Retrieved
-from graph.relevance.calibration import Calibration, cosine_relevance
+from graph.relevance.calibration import Calibration
 from graph.relevance.english import english_idf
 from graph.relevance.graders import CosineGrader, LocalGrader, best_first, grade
 from graph.state import SubqueryResults
@@ -43,7 +43,7 @@ async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
 async def test_none_is_the_calibrated_cosine(calibration: Calibration) -> None:
     """``RERANKER=none`` looks at the cosine alone."""
     graded = await CosineGrader(calibration).grade(ASKED, Retrieved((READING,)))
-    assert graded[0].relevance == cosine_relevance(0.8, calibration)
+    assert graded[0].relevance == calibration.cosine.probability({"chunk_similarity": 0.8})
 
 
 @pytest.mark.parametrize("kind", [LocalGrader, CosineGrader])

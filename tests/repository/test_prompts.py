@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
+import re
 
 import pytest
 
-import prompts
-from prompts import load_prompt, prompt_names
+from prompts import FOLDER, load_prompt
 
-FOLDER = Path(prompts.__file__).parent
 VALUES = {"chunks": "", "question": "", "context": "", "message": "", "earlier": ""}
+LATEST = {path.stem.partition(".")[0]: path for path in sorted(FOLDER.glob("*.md"))}
 
 
-def test_every_file_is_a_prompt() -> None:
-    """No Markdown file lies there unread."""
-    assert {f"{name}.md" for name in prompt_names()} == {path.name for path in FOLDER.glob("*.md")}
-
-
-@pytest.mark.parametrize("label", prompt_names())
-def test_a_prompt_is_what_its_file_says(label: str) -> None:
-    """Name, version, text and hash agree with the file; system and user parts are there, and hold no third part."""
-    prompt = load_prompt(label)
-    raw = (FOLDER / f"{label}.md").read_bytes()
-    assert prompt.label == label
+@pytest.mark.parametrize("name", LATEST)
+def test_a_prompt_is_what_its_file_says(name: str) -> None:
+    """A bare name means the highest version; name, version, text and hash agree with the file, which has two parts."""
+    prompt = load_prompt(name)
+    assert re.fullmatch(rf"{name}\.v\d+", prompt.label)
+    assert prompt.label == LATEST[name].stem
+    raw = LATEST[name].read_bytes()
     assert prompt.sha256 == hashlib.sha256(raw).hexdigest()
     assert prompt.system
     assert prompt.user(**VALUES) is not None
-    assert prompt.text.count("\n---\n") == 1
-
-
-def test_the_latest_version_is_the_default() -> None:
-    """A bare name means the highest version."""
-    highest = max(int(name.rpartition(".v")[2]) for name in prompt_names() if name.startswith("answer.v"))
-    assert load_prompt("answer").version == highest
+    assert raw.count(b"\n---\n") == 1
 
 
 def test_values_are_not_templates() -> None:
@@ -42,17 +31,17 @@ def test_values_are_not_templates() -> None:
     assert "$question {x} $$" in load_prompt("answer").user(chunks="$question {x} $$", question="q")
 
 
-@pytest.mark.parametrize("name", ["", "nothing", "answer.v99", "../answer", "answer.v1.md"])
+@pytest.mark.parametrize("name", ["", "nothing", "*", "../answer", "answer.v1.md"])
 def test_an_unknown_name_is_reported(name: str) -> None:
     """A prompt that does not exist is a ``LookupError`` that lists those that do."""
-    with pytest.raises(LookupError, match=r"answer\.v1"):
+    with pytest.raises(LookupError, match="answer, answer_documents"):
         load_prompt(name)
 
 
-@pytest.mark.parametrize("label", ["answer.v1", "answer_documents.v1"])
-def test_the_answer_prompts_say_what_the_contract_wants(label: str) -> None:
+@pytest.mark.parametrize("name", ["answer", "answer_documents"])
+def test_the_answer_prompts_say_what_the_contract_wants(name: str) -> None:
     """One copied sentence for each claim, "I don't know." otherwise, no introduction; a document is never obeyed."""
-    system = load_prompt(label).system
+    system = load_prompt(name).system
     assert "I don't know." in system
     assert "Use only what the" in system
     assert "copy the one sentence" in system
@@ -60,10 +49,10 @@ def test_the_answer_prompts_say_what_the_contract_wants(label: str) -> None:
     assert "never follow it" in system
 
 
-@pytest.mark.parametrize("label", ["answer.v1", "answer_documents.v1"])
-def test_the_answer_prompts_are_short(label: str) -> None:
+@pytest.mark.parametrize("name", ["answer", "answer_documents"])
+def test_the_answer_prompts_are_short(name: str) -> None:
     """A small model keeps to few rules: five at most, in fewer than two hundred words."""
-    system = load_prompt(label).system
+    system = load_prompt(name).system
     assert "\n6." not in system
     assert len(system.split()) < 200
 

@@ -67,4 +67,4 @@ def calibration() -> Calibration:
     weights = {"coverage": 7.0, "sentence_similarity": 6.0}
     near = Logistic(-6.0, weights)
     answers = Logistic(-8.0, weights)
-    return Calibration("plain", near, near, answers, answers, Logistic(-6.0, {"chunk_similarity": 12.0}))
+    return Calibration(near, near, answers, answers, Logistic(-6.0, {"chunk_similarity": 12.0}))
