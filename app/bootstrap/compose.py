@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from app.bootstrap.container import AppContainer, circuits_of
+from app.bootstrap.container import AppContainer
 from app.ops.health import Health
 from app.pipeline.chat_rewriter import ChatRewriter
 from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_synthesizer
@@ -115,7 +115,6 @@ def build_container(
         make_tasks=make_tasks,
         closers=closers,
         spans=spans,
-        part_circuits=circuits_of(parts.store, parts.embedding.embeddings, ports.grader, completion),
         tokens_spent=completion.spent if completion else {},
     )
 

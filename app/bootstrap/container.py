@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from app.ingest.sink import Sink
 from app.ops.traffic import Traffic
-from app.providers.http.circuit import Circuit
 
 if TYPE_CHECKING:
     from app.ops.health import Health
@@ -38,7 +37,6 @@ class AppContainer:
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     spans: Spans | None = None
     traffic: Traffic = field(default_factory=Traffic)
-    part_circuits: list[Circuit] = field(default_factory=list)
     tokens_spent: dict[str, int] = field(default_factory=dict)
     closed: bool = False
     _tasks: TaskService | None = None
@@ -56,14 +54,6 @@ class AppContainer:
             return self._tasks
 
     @property
-    def circuits(self) -> dict[str, Circuit]:
-        """The circuit of every remote part, by the part's name."""
-        circuits = {circuit.name: circuit for circuit in self.part_circuits}
-        for circuit in circuits_of(self._tasks.store) if self._tasks else ():
-            circuits[f"tasks_{circuit.name}"] = circuit
-        return circuits
-
-    @property
     def sink(self) -> Sink:
         """Where ingest puts documents."""
         return Sink(self.store, self.embedding.embeddings, self.embedding.name)
@@ -78,9 +68,3 @@ class AppContainer:
                 closing.push_async_callback(close)
             if self._tasks is not None:
                 closing.push_async_callback(self._tasks.store.aclose)
-
-
-def circuits_of(*parts: object) -> list[Circuit]:
-    """Return the circuits of those *parts* that are remote."""
-    circuits = [getattr(part, "circuit", None) for part in parts]
-    return [circuit for circuit in circuits if isinstance(circuit, Circuit)]

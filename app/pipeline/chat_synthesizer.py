@@ -12,7 +12,6 @@ from app.pipeline.prompt_budget import fit
 from app.pipeline.quoted import harmless
 from app.providers.chat.completion import ChatCompletion
 from app.providers.http.error_mapping import chat_error
-from graph.errors import ModelUnavailable
 from graph.ports import Retrieved, TokenSink
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question
@@ -57,17 +56,11 @@ class ChatSynthesizer:
         return Draft(text=text, truncated=reply.truncated, dropped_chunks=fitted.dropped)
 
     async def aprobe(self) -> None:
-        """Raise ``SynthesisFailed`` when the model is not there.
-
-        Where no cheap call can tell, an open circuit is a model that is not there.
-        """
+        """Raise ``SynthesisFailed`` when the model is not there; a model without a cheap call counts as there."""
         chat = self.completion.chat
-        if chat.probe is None:
-            if self.completion.circuit.state != "closed":
-                raise ModelUnavailable("The chat model keeps failing.")
-            return
         try:
-            await chat.probe()
+            if chat.probe:
+                await chat.probe()
         except Exception as error:
             raise chat_error(error, chat.name) from error
 

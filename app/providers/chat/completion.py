@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
-from app.providers.http.circuit import Circuit
-from app.providers.http.error_mapping import chat_error, fault_of
+from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import Retry
-from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
+from graph.errors import SynthesisFailed, SynthesisTimeout
 from graph.ports import TokenSink
 
 if TYPE_CHECKING:
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
 """A reply is read up to so many characters for each token it was allowed (English has 4 to 5), and at least so many.
 A model that writes more than that does not end."""
+
+RETRY_ONCE = Retry(attempts=2)
+"""A chat model is tried twice in all: its time is short, and a second full wait would not fit."""
 
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
@@ -66,38 +68,32 @@ class Completion:
 
 @dataclass(slots=True)
 class _Reply:
-    """What has come of one reply so far; no more than ``max_chars`` of it is kept."""
+    """What has come of one reply so far; it is read no further once it has ``max_chars``."""
 
     max_chars: int
     text: str = ""
     reason: str = ""
-    full: bool = False
     citations: list[Mapping[str, Any]] = field(default_factory=list)
 
     def add(self, piece: AIMessageChunk) -> str:
-        """Add a piece of the stream, and return what was kept of its text."""
+        """Add a piece of the stream, and return its text."""
         text = str(piece.text)
-        kept = text[: self.max_chars - len(self.text)]
-        self.text += kept
+        self.text += text
         metadata = {**piece.additional_kwargs, **piece.response_metadata}
         done = "stop" if metadata.get("done") is True else self.reason
         self.reason = next((str(metadata[name]) for name in _REASONS if metadata.get(name)), done)
         self.citations.extend(one for one in metadata.get("citations") or () if isinstance(one, Mapping))
-        if len(kept) < len(text):
-            self.full, self.reason = True, "length"
-        return kept
+        return text
 
 
 class ChatCompletion:
-    """Calls one chat model, in its total time of *seconds*; *retry* and *circuit* guard every call."""
+    """Calls one chat model, in its total time of *seconds*."""
 
-    def __init__(self, chat: ChatModel, *, seconds: float, retry: Retry, circuit: Circuit) -> None:
+    def __init__(self, chat: ChatModel, *, seconds: float) -> None:
         self.chat = chat
-        self.circuit = circuit
         self.spent = {"input": 0, "output": 0}
         """Tokens used since the start, as the model counts them."""
         self._seconds = seconds
-        self._retry = retry
 
     async def complete(
         self,
@@ -119,29 +115,30 @@ class ChatCompletion:
         reply = _Reply(max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN))
         config: RunnableConfig = {"metadata": dict(trace or {})}
         keywords = {**self.chat.options(max_tokens), **options}
-        open_circuit = ModelUnavailable("The chat model keeps failing; it is tried again in a moment.")
-        with self.circuit.guard(lambda: open_circuit, _is_failure):
-            try:
-                async with asyncio.timeout(max(0.0, until - time.monotonic())):
-                    await self._retry.acall(
-                        lambda: self._read(self.chat.model.astream(list(messages), config, **keywords), emit, reply),
-                        deadline=until,
-                        unless=lambda: reply.text != "",
-                    )
-            except TimeoutError as error:
-                raise SynthesisTimeout("The chat model did not finish in time.") from error
+        try:
+            async with asyncio.timeout(until - time.monotonic()):
+                await RETRY_ONCE.acall(
+                    lambda: self._read(self.chat.model.astream(list(messages), config, **keywords), emit, reply),
+                    deadline=until,
+                    unless=lambda: reply.text != "",
+                )
+        except TimeoutError as error:
+            raise SynthesisTimeout("The chat model did not finish in time.") from error
         return Completion(without_thoughts(reply.text), reply.reason.lower() in _TRUNCATED, tuple(reply.citations))
 
     async def _read(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, reply: _Reply) -> None:
         """Read one stream to its end into *reply*."""
         thoughts = ThoughtFilter()
         async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
-            while not reply.full and (piece := await self._next(stream, reply)) is not None:
+            while (piece := await self._next(stream, reply)) is not None:
                 if usage := piece.usage_metadata:
                     self.spent["input"] += usage["input_tokens"]
                     self.spent["output"] += usage["output_tokens"]
                 if shown := thoughts.feed(reply.add(piece)):
                     await emit(shown)
+                if len(reply.text) >= reply.max_chars:
+                    reply.reason = "length"
+                    break
         if reply.reason.lower() in _BROKEN or (self.chat.gives_reason and not reply.reason):
             raise SynthesisFailed("The chat model broke off its answer.")
         if shown := thoughts.feed("", final=True):
@@ -153,8 +150,3 @@ class ChatCompletion:
             return await anext(stream, None)
         except Exception as error:
             raise chat_error(error, self.chat.name, begun=reply.text != "") from error
-
-
-def _is_failure(error: Exception) -> bool:
-    """Tell whether *error* speaks against the model rather than against one request that it did not accept."""
-    return isinstance(error, SynthesisFailed) and fault_of(error).kind != "rejected"

@@ -8,23 +8,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.providers.chat.completion import ChatCompletion, ChatModel
-from app.providers.http.circuit import Circuit
-from app.providers.http.retry import Retry
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
 TOP_P = 0.9
-RETRY_ONCE = Retry(attempts=2)
-"""A chat model is tried twice in all: its time is short, and a second full wait would not fit."""
-
 COHERE_CONTEXT = 128_000
 """Tokens of context of Cohere's command models (docs.cohere.com, "Models")."""
 
 
 def make_completion(settings: Settings) -> ChatCompletion:
-    """Make the settings' chat model with its time limit, retry and circuit. Raises ``ConfigurationError``."""
-    chat, seconds = make_chat_model(settings), settings.ollama_timeout_seconds
-    return ChatCompletion(chat, seconds=seconds, retry=RETRY_ONCE, circuit=Circuit("chat_model"))
+    """Make the settings' chat model with its time limit. Raises ``ConfigurationError``."""
+    return ChatCompletion(make_chat_model(settings), seconds=settings.ollama_timeout_seconds)
 
 
 def make_chat_model(settings: Settings) -> ChatModel:
@@ -89,6 +83,7 @@ def _cohere(settings: Settings, model: str) -> ChatModel:
         lambda limit: {"max_tokens": limit, "p": TOP_P},
         gives_reason=True,
         takes_documents=True,
+        probe=lambda: connection.aclient.models.get(model),
         aclose=connection.aclose,
     )
 

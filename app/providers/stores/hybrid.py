@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from langchain_core.documents import Document
@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from app.providers.stores.layout import Point
 from graph.errors import InvalidInput
 from graph.state import Chunk
-
-if TYPE_CHECKING:
-    from app.providers.http.circuit import Circuit
 
 Where = Mapping[str, Any] | None
 """A filter: ``{field: value}``, all of which must hold; a list of values means any of them.
@@ -116,11 +113,6 @@ class HybridStore(Protocol):
 
 class ChunkStore(HybridStore, Protocol):
     """A collection of chunks. Every method may raise ``StoreUnavailable``."""
-
-    @property
-    def circuit(self) -> Circuit | None:
-        """The circuit breaker of a remote store."""
-        ...
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import logging
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from langchain_core.documents import Document
@@ -27,9 +27,6 @@ from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_
 from graph.errors import ConfigurationError, RetrievalFailed
 from graph.sentences import sentence_spans
 
-if TYPE_CHECKING:
-    from app.providers.http.circuit import Circuit
-
 START_SECONDS = 3.0
 """Longest that a store, and its embedding model's first answer, may delay the start."""
 T = TypeVar("T")
@@ -43,7 +40,6 @@ class LangChainStore(VectorStore, ChunkStore, ABC):
     ``StoreUnavailable`` for every other failure.
     """
 
-    circuit: Circuit | None = None
     notes: tuple[str, ...] = ()
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None) -> None:
