@@ -69,13 +69,13 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
 
 def _cohere(settings: Settings, model: str) -> ChatModel:
     from app.providers.chat.cohere import CitingChatCohere
-    from app.providers.http.cohere_client import connect
+    from app.providers.http.cohere_client import NO_RETRIES, cohere_client
 
-    connection = connect(settings, "CHAT_MODEL", settings.ollama_timeout_seconds)
+    client, transport = cohere_client(settings, "CHAT_MODEL", settings.ollama_timeout_seconds)
     chat = CitingChatCohere(
         model=model, cohere_api_key=settings.cohere_api_key, temperature=settings.ollama_temperature
     )
-    chat.async_client = connection.aclient  # ChatCohere makes its own in any case: with httpx's pool
+    chat.async_client = client  # ChatCohere makes its own in any case: with httpx's pool
     return ChatModel(
         settings.chat,
         chat,
@@ -83,8 +83,8 @@ def _cohere(settings: Settings, model: str) -> ChatModel:
         lambda limit: {"max_tokens": limit, "p": TOP_P},
         gives_reason=True,
         takes_documents=True,
-        probe=lambda: connection.aclient.models.get(model),
-        aclose=connection.aclose,
+        probe=lambda: client.models.get(model, request_options=NO_RETRIES),
+        aclose=transport.aclose,
     )
 
 

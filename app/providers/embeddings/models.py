@@ -87,11 +87,11 @@ def _ollama(settings: Settings, name: str) -> EmbeddingModel:
 def _cohere(settings: Settings, name: str) -> EmbeddingModel:
     from app.providers.embeddings.cohere import MOST_TEXTS, CohereEmbeddings
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
-    from app.providers.http.cohere_client import connect
+    from app.providers.http.cohere_client import cohere_client
 
-    connection = connect(settings, "EMBEDDING_MODEL", BATCH_SECONDS, kept=False)
+    client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS, kept=False)
     model = name.partition(":")[2]
-    made = CohereEmbeddings(async_client=connection.aclient, model=model)
+    made = CohereEmbeddings(async_client=client, model=model)
     return EmbeddingModel(model, RemoteEmbeddings(made, batch=MOST_TEXTS), None)
 
 

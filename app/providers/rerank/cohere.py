@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_cohere import CohereRerank
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import Document
 
 from app.providers.blocking import AsyncReranker
-from app.providers.http.cohere_client import CohereConnection
+from app.providers.http.transport import AiohttpTransport
 from app.providers.rerank.scores import with_scores
 
 
@@ -20,7 +21,8 @@ class CohereReranker(AsyncReranker, CohereRerank):
     one runs in a thread, which cannot be cancelled. A test tells when it has one.
     """
 
-    connection: CohereConnection
+    async_client: Any
+    transport: AiohttpTransport
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
@@ -29,11 +31,9 @@ class CohereReranker(AsyncReranker, CohereRerank):
         if not documents:
             return []
         texts = [document.page_content for document in documents]
-        reply = await self.connection.aclient.rerank(
-            model=self.model or "", query=query, documents=texts, top_n=len(texts)
-        )
+        reply = await self.async_client.rerank(model=self.model, query=query, documents=texts, top_n=len(texts))
         return with_scores(documents, [(one.index, one.relevance_score) for one in reply.results])
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self.connection.aclose()
+        await self.transport.aclose()

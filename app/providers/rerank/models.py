@@ -38,12 +38,11 @@ def reranker_label(settings: Settings) -> str:
 
 
 def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
-    from app.providers.http.cohere_client import connect
+    from app.providers.http.cohere_client import cohere_client
     from app.providers.rerank.cohere import CohereReranker
 
-    connection = connect(settings, "RERANKER", RERANK_SECONDS)
-    _ = connection.aclient  # now, not in the first question's time: the SDK takes seconds to import
-    return CohereReranker(connection=connection, cohere_api_key=settings.cohere_api_key, model=model)
+    client, transport = cohere_client(settings, "RERANKER", RERANK_SECONDS)
+    return CohereReranker(async_client=client, transport=transport, cohere_api_key=settings.cohere_api_key, model=model)
 
 
 def _onnx(_: Settings, folder: str) -> BaseDocumentCompressor:
