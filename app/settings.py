@@ -74,7 +74,6 @@ class Settings(BaseSettings):
     attribution: Literal["model", "verified"] = Field(
         "model", description="whose citations count: the model's, or verified ones added"
     )
-    question_precision: Literal["fp32", "int8"] = Field("int8", description="arithmetic of question embeddings")
 
     request_timeout_seconds: Seconds = Field(30.0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")

@@ -150,12 +150,12 @@ def shared_embedding(settings: Settings) -> EmbeddingModel:
     name = settings.embedding_model
     embedded = BARE_NAMES.get(name, name).startswith("embedded:") or Path(name).expanduser().is_dir()
     with _loading:
-        return _load_embedding(name if embedded else EMBEDDED, settings.question_precision)
+        return _load_embedding(name if embedded else EMBEDDED)
 
 
 @lru_cache(maxsize=2)
-def _load_embedding(name: str, precision: str) -> EmbeddingModel:
-    return make_embeddings(load_settings(embedding_model=name, question_precision=precision))
+def _load_embedding(name: str) -> EmbeddingModel:
+    return make_embeddings(load_settings(embedding_model=name))
 
 
 @lru_cache(maxsize=1)

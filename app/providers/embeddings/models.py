@@ -56,13 +56,12 @@ def find_embeddings(settings: Settings) -> EmbeddingModel:
     return FACTORIES.get(provider, _any_langchain)(settings, BARE_NAMES.get(wanted, wanted))
 
 
-def _embedded(settings: Settings, name: str) -> EmbeddingModel:
+def _embedded(_: Settings, name: str) -> EmbeddingModel:
     from app.providers.embeddings.minilm import MiniLMEmbeddings
     from app.providers.embeddings.weights import find_weights
 
     folder = Path(name).expanduser()
-    weights = find_weights(folder if folder.is_dir() else None)
-    made = MiniLMEmbeddings(weights, question_precision=settings.question_precision)
+    made = MiniLMEmbeddings(find_weights(folder if folder.is_dir() else None))
     return EmbeddingModel(made.model_name, made, made.dimension, made.load)
 
 

@@ -43,10 +43,10 @@ class CrossEncoder:
     def __init__(self, folder: Path) -> None:
         file = _model_file(folder)
         config = _json(folder / "config.json") | _json(folder / "tokenizer_config.json")
-        self._pad = int(config.get("pad_token_id") or 0)
         limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MOST_TOKENS]
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(min(int(one) for one in limits if one))
+        self._tokenizer.enable_padding(pad_id=int(config.get("pad_token_id") or 0))
         try:
             self._session = open_session(str(file))
             self._inputs = {one.name: one.type for one in self._session.get_inputs()}
@@ -70,14 +70,11 @@ class CrossEncoder:
     def _run(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np
 
-        pairs = [self._tokenizer.encode(question, text) for text in texts]
-        shape = len(pairs), max(len(pair.ids) for pair in pairs)
-        fed = {}
-        for name, kind in self._inputs.items():
-            rows = np.full(shape, self._pad if name == "input_ids" else 0, _TYPES[kind])
-            for row, pair in zip(rows, pairs, strict=True):
-                row[: len(pair.ids)] = getattr(pair, INPUTS[name])
-            fed[name] = rows
+        pairs = self._tokenizer.encode_batch([(question, text) for text in texts])
+        fed = {
+            name: np.array([getattr(pair, INPUTS[name]) for pair in pairs], _TYPES[kind])
+            for name, kind in self._inputs.items()
+        }
         (scores,) = self._session.run([self._output], fed)
         return np.asarray(scores, np.float32)
 
@@ -116,8 +113,7 @@ def _model_file(folder: Path) -> Path:
     found = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
     chosen = [file for file in found if file.name == "model.onnx"][:1] or found
     if len(chosen) != 1:
-        names = ", ".join(str(file.relative_to(folder)) for file in found) or "none"
-        raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name; it has: {names}.")
+        raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name.")
     return chosen[0]
 
 
