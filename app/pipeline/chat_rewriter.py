@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import HumanMessage, SystemMessage
-
 from app.pipeline.prompt_budget import TEMPLATE_TOKENS, tokens
 from app.pipeline.quoted import harmless
 from app.providers.chat.completion import ChatCompletion
@@ -36,13 +34,7 @@ class ChatRewriter:
         size = tokens(prompt.system) + tokens(user) + TEMPLATE_TOKENS + REPLY_TOKENS
         if size > self._completion.chat.context_tokens:
             raise SynthesisFailed("The conversation does not fit the chat model's context.")
-        reply = await self._completion.complete(
-            [SystemMessage(prompt.system), HumanMessage(user)],
-            _ignore,
-            deadline=deadline,
-            max_tokens=REPLY_TOKENS,
-            trace={"prompt": prompt.label, "prompt_sha256": prompt.sha256},
-        )
+        reply = await self._completion.complete(prompt, user, _ignore, deadline=deadline, max_tokens=REPLY_TOKENS)
         rewritten = next((line for line in reply.text.splitlines() if line.strip()), "")
         rewritten = rewritten.removeprefix("Rewritten question:").strip(" \t\"'“”*")
         known = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}

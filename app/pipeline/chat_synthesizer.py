@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import HumanMessage, SystemMessage
-
 from app.pipeline.prompt_budget import fit
 from app.pipeline.quoted import harmless
 from app.providers.chat.completion import ChatCompletion
@@ -40,14 +38,13 @@ class ChatSynthesizer:
         """
         chat, prompt = self.completion.chat, self._prompt
         fitted = fit(prompt, question.text, chunks, chat.context_tokens, question.max_tokens)
-        trace = {"prompt": prompt.label, "prompt_sha256": prompt.sha256, "dropped_chunks": fitted.dropped}
         blocks = "" if chat.takes_documents else fitted.blocks
         reply = await self.completion.complete(
-            [SystemMessage(prompt.system), HumanMessage(prompt.user(chunks=blocks, question=harmless(question.text)))],
+            prompt,
+            prompt.user(chunks=blocks, question=harmless(question.text)),
             emit,
             deadline=question.deadline,
             max_tokens=fitted.answer_tokens,
-            trace=trace,
             **({"documents": fitted.documents} if chat.takes_documents else {}),
         )
         text = with_markers(reply.text, reply.citations) if chat.takes_documents else reply.text

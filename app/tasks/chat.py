@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from langchain_core.messages import HumanMessage, SystemMessage
-
 from app.pipeline.prompt_budget import tokens
 from app.pipeline.quoted import harmless
 from app.providers.chat.completion import ChatCompletion
@@ -82,11 +80,7 @@ async def reply_pieces(completion: ChatCompletion, prompt: ChatPrompt, *, deadli
     async def ask() -> None:
         try:
             await completion.complete(
-                [SystemMessage(prompt.template.system), HumanMessage(prompt.user)],
-                pieces.put,
-                deadline=deadline,
-                max_tokens=max_tokens,
-                trace={"prompt": prompt.template.label, "prompt_sha256": prompt.template.sha256},
+                prompt.template, prompt.user, pieces.put, deadline=deadline, max_tokens=max_tokens
             )
         finally:
             pieces.put_nowait(None)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import HumanMessage, SystemMessage
 
 from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import Retry
 from graph.errors import SynthesisFailed, SynthesisTimeout
 from graph.ports import TokenSink
+from prompts import Prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessageChunk, BaseMessage
+    from langchain_core.messages import AIMessageChunk
     from langchain_core.runnables import RunnableConfig
 
 CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
@@ -53,27 +56,22 @@ class ChatModel:
     aclose: Callable[[], Awaitable[None]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Completion:
-    """What a model wrote, without its thoughts. ``truncated``: it reached the limit of its tokens.
+    """What has come of one reply; when all of it has come, ``text`` is without the model's thoughts.
 
     ``citations`` are the model's own, where it cites by itself: dictionaries with ``start`` and ``end`` in ``text``,
     and ``sources``.
     """
 
-    text: str
-    truncated: bool = False
-    citations: tuple[Mapping[str, Any], ...] = ()
-
-
-@dataclass(slots=True)
-class _Reply:
-    """What has come of one reply so far; it is read no further once it has ``max_chars``."""
-
-    max_chars: int
     text: str = ""
     reason: str = ""
     citations: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the reply reached the limit of its tokens."""
+        return self.reason.lower() in _TRUNCATED
 
     def add(self, piece: AIMessageChunk) -> str:
         """Add a piece of the stream, and return its text."""
@@ -97,37 +95,39 @@ class ChatCompletion:
 
     async def complete(
         self,
-        messages: Sequence[BaseMessage],
+        prompt: Prompt,
+        user: str,
         emit: TokenSink,
         *,
         deadline: float,
         max_tokens: int,
-        trace: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Completion:
-        """Stream the reply to *messages*; ``emit`` takes it piece by piece, without its thoughts.
+        """Stream the reply to *prompt* with *user*, its user's part; ``emit`` takes it in pieces, without its thoughts.
 
-        *max_tokens* limits the reply, *trace* is noted on the call in traces, *options* go to the model as they are.
-        Ends before the monotonic *deadline*, and within the model's own time, however slowly tokens come. Raises
+        *max_tokens* limits the reply, *options* go to the model as they are; traces show which prompt it was. Ends
+        before the monotonic *deadline*, and within the model's own time, however slowly tokens come. Raises
         ``ModelUnavailable``, ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
         until = min(deadline, time.monotonic() + self._seconds)
-        reply = _Reply(max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN))
-        config: RunnableConfig = {"metadata": dict(trace or {})}
+        reply, most = Completion(), max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN)
+        messages = [SystemMessage(prompt.system), HumanMessage(user)]
+        config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
         keywords = {**self.chat.options(max_tokens), **options}
         try:
             async with asyncio.timeout(until - time.monotonic()):
                 await RETRY_ONCE.acall(
-                    lambda: self._read(self.chat.model.astream(list(messages), config, **keywords), emit, reply),
+                    lambda: self._read(self.chat.model.astream(messages, config, **keywords), emit, reply, most),
                     deadline=until,
                     unless=lambda: reply.text != "",
                 )
         except TimeoutError as error:
             raise SynthesisTimeout("The chat model did not finish in time.") from error
-        return Completion(without_thoughts(reply.text), reply.reason.lower() in _TRUNCATED, tuple(reply.citations))
+        reply.text = without_thoughts(reply.text)
+        return reply
 
-    async def _read(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, reply: _Reply) -> None:
-        """Read one stream to its end into *reply*."""
+    async def _read(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, reply: Completion, most: int) -> None:
+        """Read one stream to its end into *reply*, but no further once that has *most* characters."""
         thoughts = ThoughtFilter()
         async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
             while (piece := await self._next(stream, reply)) is not None:
@@ -136,7 +136,7 @@ class ChatCompletion:
                     self.spent["output"] += usage["output_tokens"]
                 if shown := thoughts.feed(reply.add(piece)):
                     await emit(shown)
-                if len(reply.text) >= reply.max_chars:
+                if len(reply.text) >= most:
                     reply.reason = "length"
                     break
         if reply.reason.lower() in _BROKEN or (self.chat.gives_reason and not reply.reason):
@@ -144,7 +144,7 @@ class ChatCompletion:
         if shown := thoughts.feed("", final=True):
             await emit(shown)
 
-    async def _next(self, stream: AsyncIterator[AIMessageChunk], reply: _Reply) -> AIMessageChunk | None:
+    async def _next(self, stream: AsyncIterator[AIMessageChunk], reply: Completion) -> AIMessageChunk | None:
         """Return the next piece, None at the end. Only what the vendor's code raises is mapped to an error of ours."""
         try:
             return await anext(stream, None)

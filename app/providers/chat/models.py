@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import ValidationError
-
 from app.providers.chat.completion import ChatCompletion, ChatModel
 from app.settings import Settings
 from graph.errors import ConfigurationError
@@ -101,10 +99,10 @@ def _any_langchain(settings: Settings, model: str) -> ChatModel:
     except ImportError as error:
         package = str(getattr(error.__cause__, "name", None) or f"langchain-{provider}").replace("_", "-")
         raise ConfigurationError(f"CHAT_MODEL={name!r} needs a package: pip install {package}") from error
-    except Exception as error:
-        if isinstance(error, ValueError) and not isinstance(error, ValidationError):
-            raise ConfigurationError(f"CHAT_MODEL={name!r} is not allowed: LangChain knows no such provider") from error
-        raise ConfigurationError(f"CHAT_MODEL={name!r} cannot be set up: is its key set?") from error
+    except Exception as error:  # a vendor's own class too, mostly for a missing key
+        raise ConfigurationError(
+            f"CHAT_MODEL={name!r} cannot be used: no such provider, or its key is not set"
+        ) from error
     profile = getattr(chat, "profile", None) or {}
     return ChatModel(name, chat, int(profile.get("max_input_tokens") or settings.ollama_context_tokens))
 

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from app.providers.blocking import AsyncEmbeddings
-from app.providers.embeddings.minilm_graph import SIZE, Precision, encoder_graph
+from app.providers.embeddings.minilm_graph import SIZE, EncoderGraph, Precision
 from app.providers.embeddings.vectors import length_batches, valid_unicode
 from app.providers.embeddings.weights import MODEL_NAME
 from graph.errors import ConfigurationError
@@ -114,7 +114,7 @@ class MiniLMEncoder:
         """Return the session of that precision; the first call opens it."""
         with self._loading:
             if precision not in self._sessions:
-                graph = encoder_graph(self._folder, precision)
+                graph = EncoderGraph(self._folder, precision).write()
                 self._sessions[precision] = open_session(graph, self._threads, self._folder)
             return self._sessions[precision]
 

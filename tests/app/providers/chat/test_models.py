@@ -103,7 +103,7 @@ def test_any_provider_whose_package_is_there() -> None:
 @pytest.mark.usefixtures("groq")
 def test_a_provider_that_cannot_be_set_up_is_reported() -> None:
     """A package that refuses to start, for want of a key as a rule, stops the start with one line of ours."""
-    with pytest.raises(ConfigurationError, match="is its key set") as caught:
+    with pytest.raises(ConfigurationError, match="its key is not set") as caught:
         make_chat_model(load_settings(chat_model="groq:keyless"))
     assert "GROQ" not in caught.value.message
 

@@ -21,7 +21,7 @@ from langchain_core.embeddings import Embeddings
 
 from app.bootstrap.compose import build_container
 from app.providers.embeddings.minilm import MiniLMEmbeddings, MiniLMEncoder
-from app.providers.embeddings.minilm_graph import Precision, encoder_graph
+from app.providers.embeddings.minilm_graph import EncoderGraph, Precision
 from app.providers.embeddings.models import make_embeddings
 from app.providers.embeddings.vectors import length_batches
 from app.providers.embeddings.weights import INSTALL_COMMAND, find_weights
@@ -148,7 +148,7 @@ def test_after_close_nothing_is_taken(folder: Path) -> None:
 
 def test_the_graph_refers_to_the_weights_file_and_holds_no_copy(folder: Path) -> None:
     """Every weight of the fp32 graph is an offset into ``model.safetensors``; the graph itself is a few kilobytes."""
-    written = encoder_graph(folder)
+    written = EncoderGraph(folder, "fp32").write()
     weights = [tensor for tensor in onnx.load_from_string(written).graph.initializer if tensor.name != "one"]
     assert len(written) < 32_000
     assert len(weights) > 100

@@ -103,7 +103,7 @@ def test_of_several_files_the_plain_one(tmp_path: Path) -> None:
     [
         ({"scores": 2}, "2 numbers for a pair"),
         ({"scores": 3}, "3 numbers for a pair"),
-        ({"extra_input": "position_ids"}, "position_ids"),
+        ({"extra_input": "position_ids"}, "cannot be run"),
         ({"batch": 1}, "cannot be run"),
     ],
 )
