@@ -39,9 +39,7 @@ class Settings(BaseSettings):
     )
 
     chat_model: str = Field("", description="unset: `extractive` (embedded, no model); or `provider:model`")
-    embedding_model: str = Field(
-        "all-MiniLM-L6-v2", description="embedded model, a folder with one, or `provider:model`"
-    )
+    embedding_model: str = Field("all-MiniLM-L6-v2", description="embedded model, or `provider:model`")
     reranker: str = Field(
         "",
         description="unset: `local` (calibrated); or a folder with an ONNX cross-encoder, `cohere:rerank-v3.5`, "

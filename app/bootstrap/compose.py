@@ -35,7 +35,7 @@ from graph.state import State
 
 if TYPE_CHECKING:
     from app.ops.spans import Spans
-    from app.providers.chat.completion import ChatCompletion
+    from app.providers.chat.completion import ChatModel
 
 __all__ = ["AppContainer", "build_container", "make_parts", "policy_of"]
 
@@ -78,7 +78,7 @@ def build_container(
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     parts = make_parts(settings, embedding, store, synthesizer, grader)
     ports, release = parts.ports, version("knowledge-garden")
-    completion: ChatCompletion | None = getattr(ports.synthesizer, "completion", None)
+    chat: ChatModel | None = getattr(ports.synthesizer, "chat", None)
     spans = make_spans(settings, release)
     policy = policy_of(settings)
     conversations = Conversations(lambda saver: build_graph(ports, policy, State, saver), settings.data_dir)
@@ -102,7 +102,7 @@ def build_container(
 
     def make_tasks() -> TaskService:
         tasks = make_store(settings, settings.tasks_collection, parts.embedding)
-        return TaskService(tasks, parts.embedding, completion=completion, seconds=settings.request_timeout_seconds)
+        return TaskService(tasks, parts.embedding, completion=chat, seconds=settings.request_timeout_seconds)
 
     return AppContainer(
         settings=settings,
@@ -115,7 +115,7 @@ def build_container(
         make_tasks=make_tasks,
         closers=closers,
         spans=spans,
-        tokens_spent=completion.spent if completion else {},
+        tokens_spent=chat.spent if chat else {},
     )
 
 
@@ -171,14 +171,14 @@ def make_parts(
             one.result()
         calibration = calibration_for(embedding.name, calibrations)
         writer = synthesizer or make_synthesizer(settings, calibration)
-        completion: ChatCompletion | None = getattr(writer, "completion", None)
+        chat: ChatModel | None = getattr(writer, "chat", None)
         ports = Ports(
             retriever=HybridRetriever(store, embedding.embeddings),
             grader=grader or make_grader(settings, calibration),
             synthesizer=writer,
             reader=reader if settings.chat == EXTRACTIVE and synthesizer is None else None,
             verifier=reader,
-            rewriter=ChatRewriter(completion) if completion else None,
+            rewriter=ChatRewriter(chat) if chat else None,
         )
         undone.pop_all()
     return Parts(embedding, store, ports)

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.pipeline.prompt_budget import fit
 from app.pipeline.quoted import harmless
-from app.providers.chat.completion import ChatCompletion
+from app.providers.chat.completion import ChatModel
 from app.providers.http.error_mapping import chat_error
 from graph.ports import Retrieved, TokenSink
 from graph.sentences import sentence_spans
@@ -25,9 +25,9 @@ _REFUSAL = re.compile(
 class ChatSynthesizer:
     """Asks a chat model to answer from numbered chunks, or from documents where it takes them (``CHAT_MODEL``)."""
 
-    def __init__(self, completion: ChatCompletion) -> None:
-        self.completion = completion
-        self._prompt = load_prompt("answer_documents" if completion.chat.takes_documents else "answer")
+    def __init__(self, chat: ChatModel) -> None:
+        self.chat = chat
+        self._prompt = load_prompt("answer_documents" if chat.takes_documents else "answer")
 
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
@@ -36,10 +36,10 @@ class ChatSynthesizer:
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
-        chat, prompt = self.completion.chat, self._prompt
+        chat, prompt = self.chat, self._prompt
         fitted = fit(prompt, question.text, chunks, chat.context_tokens, question.max_tokens)
         blocks = "" if chat.takes_documents else fitted.blocks
-        reply = await self.completion.complete(
+        reply = await chat.complete(
             prompt,
             prompt.user(chunks=blocks, question=harmless(question.text)),
             emit,
@@ -54,17 +54,16 @@ class ChatSynthesizer:
 
     async def aprobe(self) -> None:
         """Raise ``SynthesisFailed`` when the model is not there; a model without a cheap call counts as there."""
-        chat = self.completion.chat
         try:
-            if chat.probe:
-                await chat.probe()
+            if self.chat.probe:
+                await self.chat.probe()
         except Exception as error:
-            raise chat_error(error, chat.name) from error
+            raise chat_error(error, self.chat.name) from error
 
     async def aclose(self) -> None:
         """Close the model's connections."""
-        if self.completion.chat.aclose:
-            await self.completion.chat.aclose()
+        if self.chat.aclose:
+            await self.chat.aclose()
 
 
 def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:

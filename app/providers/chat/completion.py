@@ -35,27 +35,6 @@ _BROKEN = frozenset({"error", "timeout", "load", "unload"})
 _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
 
 
-@dataclass(frozen=True, slots=True)
-class ChatModel:
-    """Describe a LangChain chat model and how it differs from others.
-
-    ``context_tokens`` is the window that prompt and answer share. ``options`` makes the keyword arguments that limit a
-    reply's tokens. ``gives_reason``: its streams end with a reason, so one without was broken off.
-    ``takes_documents``: the chunks are its ``documents``, and it cites them with spans of its own
-    (``additional_kwargs["citations"]``); others get the chunks in the prompt and write markers. ``probe`` is a cheap
-    call that raises when the model is not there (None: no such call is known).
-    """
-
-    name: str
-    model: BaseChatModel
-    context_tokens: int
-    options: Callable[[int], Mapping[str, Any]] = lambda limit: {"max_tokens": limit}
-    gives_reason: bool = False
-    takes_documents: bool = False
-    probe: Callable[[], Awaitable[object]] | None = None
-    aclose: Callable[[], Awaitable[None]] | None = None
-
-
 @dataclass(slots=True)
 class Completion:
     """What has come of one reply; when all of it has come, ``text`` is without the model's thoughts.
@@ -84,14 +63,29 @@ class Completion:
         return text
 
 
-class ChatCompletion:
-    """Calls one chat model, in its total time of *seconds*."""
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """A LangChain chat model, and how it differs from others.
 
-    def __init__(self, chat: ChatModel, *, seconds: float) -> None:
-        self.chat = chat
-        self.spent = {"input": 0, "output": 0}
-        """Tokens used since the start, as the model counts them."""
-        self._seconds = seconds
+    ``context_tokens`` is the window that prompt and answer share, ``seconds`` the total time of one call. ``options``
+    makes the keyword arguments that limit a reply's tokens. ``gives_reason``: its streams end with a reason, so one
+    without was broken off.
+    ``takes_documents``: the chunks are its ``documents``, and it cites them with spans of its own
+    (``additional_kwargs["citations"]``); others get the chunks in the prompt and write markers. ``probe`` is a cheap
+    call that raises when the model is not there (None: no such call is known).
+    """
+
+    name: str
+    model: BaseChatModel
+    context_tokens: int
+    seconds: float
+    options: Callable[[int], Mapping[str, Any]] = lambda limit: {"max_tokens": limit}
+    gives_reason: bool = False
+    takes_documents: bool = False
+    probe: Callable[[], Awaitable[object]] | None = None
+    aclose: Callable[[], Awaitable[None]] | None = None
+    spent: dict[str, int] = field(default_factory=lambda: {"input": 0, "output": 0})
+    """Tokens used since the start, as the model counts them."""
 
     async def complete(
         self,
@@ -109,15 +103,15 @@ class ChatCompletion:
         before the monotonic *deadline*, and within the model's own time, however slowly tokens come. Raises
         ``ModelUnavailable``, ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
-        until = min(deadline, time.monotonic() + self._seconds)
+        until = min(deadline, time.monotonic() + self.seconds)
         reply, most = Completion(), max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN)
         messages = [SystemMessage(prompt.system), HumanMessage(user)]
         config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
-        keywords = {**self.chat.options(max_tokens), **options}
+        keywords = {**self.options(max_tokens), **options}
         try:
             async with asyncio.timeout(until - time.monotonic()):
                 await RETRY_ONCE.acall(
-                    lambda: self._read(self.chat.model.astream(messages, config, **keywords), emit, reply, most),
+                    lambda: self._read(self.model.astream(messages, config, **keywords), emit, reply, most),
                     deadline=until,
                     unless=lambda: reply.text != "",
                 )
@@ -139,7 +133,7 @@ class ChatCompletion:
                 if len(reply.text) >= most:
                     reply.reason = "length"
                     break
-        if reply.reason.lower() in _BROKEN or (self.chat.gives_reason and not reply.reason):
+        if reply.reason.lower() in _BROKEN or (self.gives_reason and not reply.reason):
             raise SynthesisFailed("The chat model broke off its answer.")
         if shown := thoughts.feed("", final=True):
             await emit(shown)
@@ -149,4 +143,4 @@ class ChatCompletion:
         try:
             return await anext(stream, None)
         except Exception as error:
-            raise chat_error(error, self.chat.name, begun=reply.text != "") from error
+            raise chat_error(error, self.name, begun=reply.text != "") from error

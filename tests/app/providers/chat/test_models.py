@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.providers.chat.models import COHERE_CONTEXT, make_chat_model, make_completion
+from app.providers.chat.models import COHERE_CONTEXT, make_chat_model
 from app.settings import load_settings
 from graph.errors import ConfigurationError
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_used_is_reported_in_a_line(settings: dict[str, str], rep
 
 def test_a_model_is_not_contacted_when_it_is_made() -> None:
     """A server that is down does not stop the start."""
-    made = make_completion(load_settings(ollama_model="m", ollama_host="http://127.0.0.1:1"))
+    made = make_chat_model(load_settings(ollama_model="m", ollama_host="http://127.0.0.1:1"))
     assert made.spent == {"input": 0, "output": 0}
 
 

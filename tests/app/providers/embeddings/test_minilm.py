@@ -22,7 +22,6 @@ from langchain_core.embeddings import Embeddings
 from app.bootstrap.compose import build_container
 from app.providers.embeddings.minilm import MiniLMEmbeddings, MiniLMEncoder
 from app.providers.embeddings.minilm_graph import EncoderGraph, Precision
-from app.providers.embeddings.models import make_embeddings
 from app.providers.embeddings.vectors import length_batches
 from app.providers.embeddings.weights import INSTALL_COMMAND, find_weights
 from app.settings import load_settings
@@ -178,7 +177,7 @@ def test_weights_with_another_hash_are_refused(folder: Path, tmp_path: Path) -> 
     (own / "model.safetensors").unlink()
     (own / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-1])
     with pytest.raises(ConfigurationError, match="not the official"):
-        make_embeddings(load_settings(embedding_model=str(own)))
+        find_weights(own)
 
 
 def test_batches_hold_texts_of_like_length_within_the_limits() -> None:
@@ -199,15 +198,13 @@ async def test_an_ingest_does_not_hold_a_question_back(embeddings: MiniLMEmbeddi
     ingest.cancel()
 
 
-def test_a_local_folder_serves_as_well(folder: Path, tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
-    """A folder of the user's own, its weights a link as in a hub's cache, is the same model by name and by vectors."""
-    own = local_copy(folder, tmp_path / "my-encoder")
-    local = MiniLMEmbeddings(find_weights(own))
+def test_weights_may_be_linked(folder: Path, tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
+    """A folder whose weights are a link, as pip or a container's layers may leave it, gives the same vectors."""
+    linked = MiniLMEmbeddings(find_weights(local_copy(folder, tmp_path / "linked")))
     try:
-        assert local.model_name == embeddings.model_name == "all-MiniLM-L6-v2"
-        np.testing.assert_allclose(local.embed_documents(TEXTS[:4]), embeddings.embed_documents(TEXTS[:4]), atol=1e-6)
+        np.testing.assert_allclose(linked.embed_documents(TEXTS[:4]), embeddings.embed_documents(TEXTS[:4]), atol=1e-6)
     finally:
-        local.close()
+        linked.close()
 
 
 def test_a_broken_tokenizer_is_named(folder: Path, tmp_path: Path) -> None:
@@ -215,18 +212,13 @@ def test_a_broken_tokenizer_is_named(folder: Path, tmp_path: Path) -> None:
     own = local_copy(folder, tmp_path)
     (own / "tokenizer.json").write_bytes(b"{}")
     with pytest.raises(ConfigurationError, match="cannot be read as a tokenizer"):
-        make_embeddings(load_settings(embedding_model=str(own)))
+        MiniLMEmbeddings(own)
 
 
-@pytest.mark.parametrize("wrong", [{"embedding_model": "broken"}, {"chat_model": "nobody:nothing"}])
-def test_what_cannot_be_loaded_takes_no_collection(folder: Path, tmp_path: Path, wrong: dict[str, str]) -> None:
-    """Where the model's weights or the chat model are wrong, another try in the same process finds all free."""
-    own = local_copy(folder, tmp_path / "broken")
-    (own / "model.safetensors").unlink()
-    (own / "model.safetensors").write_bytes(b"no weights")
-    given = {name: str(own) if value == "broken" else value for name, value in wrong.items()}
+def test_what_cannot_be_loaded_takes_no_collection(tmp_path: Path) -> None:
+    """Where the chat model is wrong, another try in the same process finds all free."""
     with pytest.raises(ConfigurationError):
-        build_container(load_settings(data_dir=tmp_path / "garden", **given))
+        build_container(load_settings(data_dir=tmp_path / "garden", chat_model="nobody:nothing"))
     container = build_container(load_settings(data_dir=tmp_path / "garden"))
     assert asyncio.run(container.store.acount()) == 0
     asyncio.run(container.aclose())
