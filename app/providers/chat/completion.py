@@ -88,14 +88,7 @@ class ChatModel:
     """Tokens used since the start, as the model counts them."""
 
     async def complete(
-        self,
-        prompt: Prompt,
-        user: str,
-        emit: TokenSink,
-        *,
-        deadline: float,
-        max_tokens: int,
-        **options: Any,
+        self, prompt: Prompt, user: str, emit: TokenSink, *, deadline: float, max_tokens: int, **options: Any
     ) -> Completion:
         """Stream the reply to *prompt* with *user*, its user's part; ``emit`` takes it in pieces, without its thoughts.
 

@@ -94,6 +94,7 @@ class MiniLMEncoder:
         self._threads = threads
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._tokenizer.enable_padding()
         self._sessions: dict[Precision, InferenceSession] = {}
         self._loading = Lock()
 
@@ -101,12 +102,9 @@ class MiniLMEncoder:
         """Return float32 [texts, 384] from one pass, padded to the longest of these texts; at least one text."""
         import numpy as np
 
-        tokens = [self._tokenizer.encode(valid_unicode(text)).ids for text in texts]
-        ids = np.zeros((len(tokens), max(map(len, tokens))), np.int32)
-        mask = np.zeros_like(ids)
-        for row, known in enumerate(tokens):
-            ids[row, : len(known)] = known
-            mask[row, : len(known)] = 1
+        encoded = self._tokenizer.encode_batch([valid_unicode(text) for text in texts])
+        ids = np.array([one.ids for one in encoded], np.int32)
+        mask = np.array([one.attention_mask for one in encoded], np.int32)
         (vectors,) = self.load(precision).run(["vectors"], {"input_ids": ids, "attention_mask": mask})
         return np.asarray(vectors, np.float32)
 

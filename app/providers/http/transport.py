@@ -127,8 +127,6 @@ def proxy_for(url: httpx.URL) -> str | None:
 _EXCEPTIONS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
     (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
     (TimeoutError, httpx.ReadTimeout),
-    (aiohttp.ClientProxyConnectionError, httpx.ProxyError),
-    (aiohttp.ClientHttpProxyError, httpx.ProxyError),
     (aiohttp.ClientConnectorError, httpx.ConnectError),
     (aiohttp.ClientError, httpx.RemoteProtocolError),
     (Exception, httpx.ReadError),

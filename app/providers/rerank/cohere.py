@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain_cohere import CohereRerank
-from langchain_core.callbacks import Callbacks
-from langchain_core.documents import Document
 
-from app.providers.blocking import AsyncReranker
 from app.providers.http.transport import AiohttpTransport
-from app.providers.rerank.scores import with_scores
+from app.providers.rerank.scores import ScoringReranker
 
 
-class CohereReranker(AsyncReranker, CohereRerank):
+class CohereReranker(ScoringReranker, CohereRerank):
     """Cohere's ``/v2/rerank``. One call is one request; raises what the SDK raises, for the caller to map.
 
     langchain-cohere 0.6 has no ``acompress_documents`` (langchain-ai/langchain-cohere, pull request 134): the inherited
@@ -24,15 +21,10 @@ class CohereReranker(AsyncReranker, CohereRerank):
     async_client: Any
     transport: AiohttpTransport
 
-    async def acompress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Return every document with Cohere's score in its metadata, best first; an empty list makes no call."""
-        if not documents:
-            return []
-        texts = [document.page_content for document in documents]
+    async def ascores(self, query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
+        """Return Cohere's scores."""
         reply = await self.async_client.rerank(model=self.model, query=query, documents=texts, top_n=len(texts))
-        return with_scores(documents, [(one.index, one.relevance_score) for one in reply.results])
+        return [(one.index, one.relevance_score) for one in reply.results]
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -101,10 +101,10 @@ def test_of_several_files_the_plain_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("made", "reported"),
     [
-        ({"scores": 2}, "2 numbers for a pair"),
-        ({"scores": 3}, "3 numbers for a pair"),
-        ({"extra_input": "position_ids"}, "cannot be run"),
-        ({"batch": 1}, "cannot be run"),
+        ({"scores": 2}, "returns one score"),
+        ({"scores": 3}, "returns one score"),
+        ({"extra_input": "position_ids"}, "can be run here"),
+        ({"batch": 1}, "can be run here"),
     ],
 )
 def test_what_is_no_reranker_is_refused(tmp_path: Path, made: dict[str, object], reported: str) -> None:
