@@ -101,13 +101,13 @@ class ChatModel:
         messages = [SystemMessage(prompt.system), HumanMessage(user)]
         config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
         keywords = {**self.options(max_tokens), **options}
+
+        async def read() -> None:
+            await self._read(self.model.astream(messages, config, **keywords), emit, reply, most)
+
         try:
             async with asyncio.timeout(until - time.monotonic()):
-                await RETRY_ONCE.acall(
-                    lambda: self._read(self.model.astream(messages, config, **keywords), emit, reply, most),
-                    deadline=until,
-                    unless=lambda: reply.text != "",
-                )
+                await RETRY_ONCE.acall(read, deadline=until, unless=lambda: reply.text != "")
         except TimeoutError as error:
             raise SynthesisTimeout("The chat model did not finish in time.") from error
         reply.text = without_thoughts(reply.text)

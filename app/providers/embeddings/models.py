@@ -53,10 +53,10 @@ def find_embeddings(settings: Settings) -> EmbeddingModel:
         raise ConfigurationError(
             f"EMBEDDING_MODEL={wanted!r} is not allowed: {', '.join(sorted(BARE_NAMES))}, or provider:model"
         )
-    return FACTORIES.get(provider, _any_langchain)(settings, BARE_NAMES.get(wanted, wanted))
+    return FACTORIES[provider](settings, model) if provider in FACTORIES else _any_langchain(wanted)
 
 
-def _embedded(_settings: Settings, _name: str) -> EmbeddingModel:
+def _embedded(_settings: Settings, _model: str) -> EmbeddingModel:
     from app.providers.embeddings.minilm import MiniLMEmbeddings
     from app.providers.embeddings.weights import find_weights
 
@@ -64,13 +64,12 @@ def _embedded(_settings: Settings, _name: str) -> EmbeddingModel:
     return EmbeddingModel(made.model_name, made, made.dimension, made.load)
 
 
-def _ollama(settings: Settings, name: str) -> EmbeddingModel:
+def _ollama(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_ollama import OllamaEmbeddings
 
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
     from app.providers.http.transport import AiohttpTransport
 
-    model = name.partition(":")[2]
     # The timeout is per read, as httpx counts; RemoteEmbeddings limits the total. No idle connection is kept, so that
     # nothing has to be closed.
     made = OllamaEmbeddings(
@@ -82,14 +81,13 @@ def _ollama(settings: Settings, name: str) -> EmbeddingModel:
     return EmbeddingModel(model, RemoteEmbeddings(made), None)
 
 
-def _cohere(settings: Settings, name: str) -> EmbeddingModel:
+def _cohere(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_cohere import CohereEmbeddings
 
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
     from app.providers.http.cohere_client import cohere_client
 
     client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS, kept=False)
-    model = name.partition(":")[2]
     key, tries = settings.cohere_api_key, 1  # retries are those of RemoteEmbeddings
     made = CohereEmbeddings(
         client=None, async_client=None, model=model, cohere_api_key=key, max_retries=tries, truncate="END"
@@ -99,7 +97,7 @@ def _cohere(settings: Settings, name: str) -> EmbeddingModel:
     return EmbeddingModel(model, RemoteEmbeddings(made, batch=COHERE_TEXTS), None)
 
 
-def _any_langchain(_: Settings, name: str) -> EmbeddingModel:
+def _any_langchain(name: str) -> EmbeddingModel:
     from langchain.embeddings import init_embeddings
 
     from app.providers.embeddings.remote import RemoteEmbeddings

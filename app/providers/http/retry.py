@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import tenacity
 
@@ -34,16 +34,14 @@ class Retry:
     asleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def acall(
-        self, work: Callable[[], Awaitable[T]], *, deadline: float, unless: Callable[[], bool] = lambda: False
+        self, work: Callable[[], Coroutine[Any, Any, T]], *, deadline: float, unless: Callable[[], bool] = lambda: False
     ) -> T:
         """Await ``work()`` until it succeeds, fails for good, or no time is left; raise its last error as it is.
 
+        *work* is a coroutine function: of another one tenacity cannot see that it has to be awaited.
+
         *unless* is asked before every retry and forbids it: an answer that has begun cannot begin anew.
         """
-
-        async def attempt() -> T:  # tenacity awaits only what it can see to be a coroutine function
-            return await work()
-
         jittered = tenacity.wait_random_exponential(multiplier=self.first_wait, max=self.longest_wait)
         retrying = tenacity.AsyncRetrying(
             sleep=self.asleep,
@@ -54,7 +52,7 @@ class Retry:
             ),
             reraise=True,
         )
-        return await retrying(attempt)
+        return await retrying(work)
 
 
 def _fault(state: tenacity.RetryCallState) -> Fault:

@@ -27,7 +27,9 @@ def make_reranker(settings: Settings) -> BaseDocumentCompressor:
     wanted = settings.reranking
     provider, _, model = wanted.partition(":")
     if (folder := Path(wanted).expanduser()).is_dir():
-        return _onnx(folder)
+        from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
+
+        return OnnxReranker(model=CrossEncoder(folder))
     if provider not in FACTORIES or not model.strip():
         raise _refused(settings)
     return FACTORIES[provider](settings, model)
@@ -45,12 +47,6 @@ def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
 
     client, transport = cohere_client(settings, "RERANKER", RERANK_SECONDS)
     return CohereReranker(async_client=client, transport=transport, cohere_api_key=settings.cohere_api_key, model=model)
-
-
-def _onnx(folder: Path) -> BaseDocumentCompressor:
-    from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
-
-    return OnnxReranker(model=CrossEncoder(folder))
 
 
 def _tei(settings: Settings, url: str, model: str | None = None) -> BaseDocumentCompressor:
