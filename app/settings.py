@@ -77,9 +77,7 @@ class Settings(BaseSettings):
     )
 
     chat_model: str = Field("", description="unset: `extractive` (embedded, no model); or `provider:model`")
-    embedding_model: str = Field(
-        "all-MiniLM-L6-v2", description="embedded model, a folder with one, or `provider:model`"
-    )
+    embedding_model: str = Field("all-MiniLM-L6-v2", description="embedded model, or `provider:model`")
     reranker: str = Field(
         "",
         description="unset: `local` (calibrated); or a folder with an ONNX cross-encoder, `cohere:rerank-v3.5`, "
@@ -112,7 +110,6 @@ class Settings(BaseSettings):
     attribution: Literal["model", "verified"] = Field(
         "model", description="whose citations count: the model's, or verified ones added"
     )
-    question_precision: Literal["fp32", "int8"] = Field("int8", description="arithmetic of question embeddings")
 
     request_timeout_seconds: Seconds = Field(30.0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")

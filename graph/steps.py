@@ -14,7 +14,7 @@ from graph.state import Failure, Input, State
 GRACE = 0.25
 """Seconds past a question's deadline after which a node is cancelled.
 
-A chat model's call keeps the deadline itself and must find it passed first: that opens its circuit breaker."""
+A call that keeps the deadline itself finds it passed first: its error says more."""
 
 Update = dict[str, Any]
 Step = Callable[[State], Awaitable[Update]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -29,7 +29,6 @@ from prometheus_client.registry import Collector
 
 from app.bootstrap.compose import AppContainer
 from app.ops.traffic import FinishedRequest
-from app.providers.http.circuit import Circuit
 from app.providers.rerank.models import reranker_label
 from app.providers.stores.chunk_store import ChunkStore
 from graph.errors import RAGError
@@ -37,7 +36,6 @@ from graph.outputs import Result
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-CIRCUIT_STATES = ("closed", "half_open", "open")
 COUNT_TIMEOUT = 2.0
 
 
@@ -115,11 +113,11 @@ class Metrics(Collector):
         yield from (GaugeMetricFamily(name, text, value=value) for name, text, value in self._gauges)
         chunks = GaugeMetricFamily("garden_chunks", "Chunks stored.", labels=["collection"])
         tokens = CounterMetricFamily("garden_model_tokens", "Tokens reported by the chat model.", labels=["kind"])
-        completion = self._container.completion
-        for family, counts in ((chunks, self._chunks), (tokens, completion.spent if completion else {})):
+        chat = self._container.chat
+        for family, counts in ((chunks, self._chunks), (tokens, chat.spent if chat else {})):
             for label, count in counts.items():
                 family.add_metric([label], count)
-        yield from (circuit_states(self._container.circuits), chunks, tokens)
+        yield from (chunks, tokens)
 
 
 def metrics_routes(metrics: Metrics) -> APIRouter:
@@ -132,15 +130,6 @@ def metrics_routes(metrics: Metrics) -> APIRouter:
         return Response(await metrics.scrape(), media_type=CONTENT_TYPE_LATEST)
 
     return router
-
-
-def circuit_states(circuits: Mapping[str, Circuit]) -> Metric:
-    """Return the state of every remote part's circuit: 1 for the current state, 0 for the others."""
-    family = GaugeMetricFamily("garden_circuit_state", "Circuit of a remote part.", labels=["part", "state"])
-    for part, circuit in circuits.items():
-        for state in CIRCUIT_STATES:
-            family.add_metric([part, state], float(circuit.state == state))
-    return family
 
 
 async def _count(store: ChunkStore) -> int | None:

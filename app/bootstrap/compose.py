@@ -20,7 +20,6 @@ from app.pipeline.chat_rewriter import ChatRewriter
 from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_synthesizer
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, find_embeddings
-from app.providers.http.circuit import Circuit
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.make import as_store, make_store
 from app.query_service.conversations import Conversations
@@ -36,7 +35,7 @@ from graph.state import State
 
 if TYPE_CHECKING:
     from app.ops.spans import Spans
-    from app.providers.chat.completion import ChatCompletion
+    from app.providers.chat.completion import ChatModel
 
 
 @dataclass
@@ -48,9 +47,9 @@ class Parts:
     ports: Ports
 
     @property
-    def completion(self) -> ChatCompletion | None:
+    def chat(self) -> ChatModel | None:
         """The chat model; None where answers are extracted."""
-        return getattr(self.ports.synthesizer, "completion", None)
+        return getattr(self.ports.synthesizer, "chat", None)
 
     @property
     def retriever(self) -> Retriever:
@@ -92,15 +91,7 @@ class AppContainer(Parts):
         store = make_store(self.settings, self.settings.tasks_collection, self.embedding)
         self.closing.push_async_callback(store.aclose)
         seconds = self.settings.request_timeout_seconds
-        return TaskService(store, self.embedding, completion=self.completion, seconds=seconds)
-
-    @property
-    def circuits(self) -> dict[str, Circuit]:
-        """The circuit of every remote part, by the part's name."""
-        parts = (self.store, self.embedding.embeddings, self.ports.grader, self.completion)
-        found = [("", part) for part in parts] + [("tasks_", self.tasks.store)]
-        circuits = [(start, getattr(part, "circuit", None)) for start, part in found]
-        return {f"{start}{circuit.name}": circuit for start, circuit in circuits if circuit}
+        return TaskService(store, self.embedding, completion=self.chat, seconds=seconds)
 
     @property
     def sink(self) -> Sink:
@@ -191,7 +182,7 @@ def make_parts(
     calibration = calibration_for(embedding.name, calibrations_of(settings))
     grader = grader or make_grader(settings, calibration)
     writer = synthesizer or make_synthesizer(settings, calibration)
-    completion = getattr(writer, "completion", None)
+    chat: ChatModel | None = getattr(writer, "chat", None)
     # Last, so that no collection stays open when another part cannot be made.
     name = settings.vector_store_collection
     store = make_store(settings, name, embedding) if store is None else as_store(store, embedding)
@@ -201,7 +192,7 @@ def make_parts(
         synthesizer=writer,
         reader=reader if settings.chat == EXTRACTIVE and synthesizer is None else None,
         verifier=reader,
-        rewriter=ChatRewriter(completion) if completion else None,
+        rewriter=ChatRewriter(chat) if chat else None,
     )
     return Parts(embedding, store, ports)
 

@@ -11,7 +11,6 @@ import atexit
 import logging
 import time
 from functools import lru_cache
-from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -149,14 +148,14 @@ _loading = RLock()
 def shared_embedding(settings: Settings) -> EmbeddingModel:
     """Return the embedded model, loaded by the first call and shared by all. Raises ``ConfigurationError``."""
     name = settings.embedding_model
-    embedded = BARE_NAMES.get(name, name).startswith("embedded:") or Path(name).expanduser().is_dir()
+    embedded = BARE_NAMES.get(name, name).startswith("embedded:")
     with _loading:
-        return _load_embedding(name if embedded else EMBEDDED, settings.question_precision)
+        return _load_embedding(name if embedded else EMBEDDED)
 
 
 @lru_cache(maxsize=2)
-def _load_embedding(name: str, precision: str) -> EmbeddingModel:
-    return make_embeddings(load_settings(embedding_model=name, question_precision=precision))
+def _load_embedding(name: str) -> EmbeddingModel:
+    return make_embeddings(load_settings(embedding_model=name))
 
 
 @lru_cache(maxsize=1)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import HumanMessage, SystemMessage
-
 from app.pipeline.prompt_budget import TEMPLATE_TOKENS, tokens
 from app.pipeline.quoted import harmless
-from app.providers.chat.completion import ChatCompletion
+from app.providers.chat.completion import ChatModel
 from graph.errors import SynthesisFailed
 from graph.terms import question_stems
 from prompts import load_prompt
@@ -20,8 +18,8 @@ REPLY_TOKENS = 200
 class ChatRewriter:
     """Asks the chat model of ``CHAT_MODEL`` for the question in full."""
 
-    def __init__(self, completion: ChatCompletion) -> None:
-        self._completion = completion
+    def __init__(self, chat: ChatModel) -> None:
+        self._chat = chat
         self._prompt = load_prompt("standalone")
 
     async def rewrite(self, question: str, earlier: Sequence[str], deadline: float) -> str:
@@ -34,15 +32,9 @@ class ChatRewriter:
         lines = "\n".join(f"- {' '.join(harmless(one).split())}" for one in earlier)
         user = prompt.user(earlier=lines, question=" ".join(harmless(question).split()))
         size = tokens(prompt.system) + tokens(user) + TEMPLATE_TOKENS + REPLY_TOKENS
-        if size > self._completion.chat.context_tokens:
+        if size > self._chat.context_tokens:
             raise SynthesisFailed("The conversation does not fit the chat model's context.")
-        reply = await self._completion.complete(
-            [SystemMessage(prompt.system), HumanMessage(user)],
-            _ignore,
-            deadline=deadline,
-            max_tokens=REPLY_TOKENS,
-            trace={"prompt": prompt.label, "prompt_sha256": prompt.sha256},
-        )
+        reply = await self._chat.complete(prompt, user, _ignore, deadline=deadline, max_tokens=REPLY_TOKENS)
         rewritten = next((line for line in reply.text.splitlines() if line.strip()), "")
         rewritten = rewritten.removeprefix("Rewritten question:").strip(" \t\"'“”*")
         known = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}

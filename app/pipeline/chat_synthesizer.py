@@ -6,13 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import HumanMessage, SystemMessage
-
 from app.pipeline.prompt_budget import fit
 from app.pipeline.quoted import harmless
-from app.providers.chat.completion import ChatCompletion
+from app.providers.chat.completion import ChatModel
 from app.providers.http.error_mapping import chat_error
-from graph.errors import ModelUnavailable
 from graph.ports import Retrieved, TokenSink
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question
@@ -28,9 +25,9 @@ _REFUSAL = re.compile(
 class ChatSynthesizer:
     """Asks a chat model to answer from numbered chunks, or from documents where it takes them (``CHAT_MODEL``)."""
 
-    def __init__(self, completion: ChatCompletion) -> None:
-        self.completion = completion
-        self._prompt = load_prompt("answer_documents" if completion.chat.takes_documents else "answer")
+    def __init__(self, chat: ChatModel) -> None:
+        self.chat = chat
+        self._prompt = load_prompt("answer_documents" if chat.takes_documents else "answer")
 
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
@@ -39,16 +36,15 @@ class ChatSynthesizer:
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
-        chat, prompt = self.completion.chat, self._prompt
+        chat, prompt = self.chat, self._prompt
         fitted = fit(prompt, question.text, chunks, chat.context_tokens, question.max_tokens)
-        trace = {"prompt": prompt.label, "prompt_sha256": prompt.sha256, "dropped_chunks": fitted.dropped}
         blocks = "" if chat.takes_documents else fitted.blocks
-        reply = await self.completion.complete(
-            [SystemMessage(prompt.system), HumanMessage(prompt.user(chunks=blocks, question=harmless(question.text)))],
+        reply = await chat.complete(
+            prompt,
+            prompt.user(chunks=blocks, question=harmless(question.text)),
             emit,
             deadline=question.deadline,
             max_tokens=fitted.answer_tokens,
-            trace=trace,
             **({"documents": fitted.documents} if chat.takes_documents else {}),
         )
         text = with_markers(reply.text, reply.citations) if chat.takes_documents else reply.text
@@ -57,24 +53,17 @@ class ChatSynthesizer:
         return Draft(text=text, truncated=reply.truncated, dropped_chunks=fitted.dropped)
 
     async def aprobe(self) -> None:
-        """Raise ``SynthesisFailed`` when the model is not there.
-
-        Where no cheap call can tell, an open circuit is a model that is not there.
-        """
-        chat = self.completion.chat
-        if chat.probe is None:
-            if self.completion.circuit.state != "closed":
-                raise ModelUnavailable("The chat model keeps failing.")
-            return
+        """Raise ``SynthesisFailed`` when the model is not there; a model without a cheap call counts as there."""
         try:
-            await chat.probe()
+            if self.chat.probe:
+                await self.chat.probe()
         except Exception as error:
-            raise chat_error(error, chat.name) from error
+            raise chat_error(error, self.chat.name) from error
 
     async def aclose(self) -> None:
         """Close the model's connections."""
-        if self.completion.chat.aclose:
-            await self.completion.chat.aclose()
+        if self.chat.aclose:
+            await self.chat.aclose()
 
 
 def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:

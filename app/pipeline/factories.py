@@ -41,9 +41,9 @@ def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesize
         # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
         return ExtractiveSynthesizer(calibration, each_part=settings.reranking == "local")
     from app.pipeline.chat_synthesizer import ChatSynthesizer
-    from app.providers.chat.models import make_completion
+    from app.providers.chat.models import make_chat_model
 
-    return ChatSynthesizer(make_completion(settings))
+    return ChatSynthesizer(make_chat_model(settings))
 
 
 def make_reader() -> OnnxReader | None:

@@ -38,5 +38,4 @@ def chunk_block(number: int, title: str, text: str) -> str:
 
 def title_of(title: str, section: str | None) -> str:
     """Return a chunk's title and section on one line, quoted."""
-    parts = [part for part in (title, section) if part]
-    return " ".join(quoted(", ".join(dict.fromkeys(parts))).split())
+    return " ".join(quoted(", ".join(dict.fromkeys(filter(None, (title, section))))).split())

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
 
 from app.providers.embeddings.vectors import valid_unicode
-from app.providers.http.circuit import Circuit
-from app.providers.http.error_mapping import fault_of, rerank_error
-from app.providers.http.retry import Retry
+from app.providers.http.error_mapping import rerank_error
+from app.providers.http.retry import GuardedCalls
 from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, log_odds_of, sigmoid
-from graph.errors import ConfigurationError, RerankFailed
+from graph.errors import ConfigurationError
 from graph.ports import Retrieved
 from graph.relevance.graders import best_first
 from graph.state import Chunk, Question, SubqueryResults
@@ -66,23 +63,12 @@ class RerankGrader:
     ) -> None:
         self._reranker = reranker
         self._scale = scale
-        self._retry = Retry()
-        self.circuit = Circuit("reranker")
-        self._seconds = seconds
+        self._calls = GuardedCalls(rerank_error, seconds, seconds)
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first. Raises ``RerankFailed``."""
-        until = min(question.deadline, time.monotonic() + self._seconds)
-        open_circuit = RerankFailed("The reranker keeps failing; it is tried again in a moment.")
-        with self.circuit.guard(lambda: open_circuit, _is_failure):
-            try:
-                async with asyncio.timeout(max(0.0, until - time.monotonic())), asyncio.TaskGroup() as group:
-                    parts = [group.create_task(self._rerank(one, until)) for one in retrieved.subquery_results]
-            except TimeoutError as error:
-                raise RerankFailed("The reranker did not answer in time.") from error
-            except ExceptionGroup as failures:
-                raise failures.exceptions[0] from failures.exceptions[0].__cause__
-        return best_first([chunk for part in parts for chunk in part.result()])
+        work = [self._rerank(one, question.deadline) for one in retrieved.subquery_results]
+        return best_first([chunk for part in await asyncio.gather(*work) for chunk in part])
 
     async def aclose(self) -> None:
         """Close the reranker's connections, where it has any."""
@@ -90,26 +76,18 @@ class RerankGrader:
         if close:
             await close()
 
-    async def _rerank(self, results: SubqueryResults, until: float) -> list[Chunk]:
+    async def _rerank(self, results: SubqueryResults, deadline: float) -> list[Chunk]:
         documents = [
             Document(valid_unicode(f"{chunk.title}\n{chunk.text}".strip()), metadata={_INDEX: index})
             for index, chunk in enumerate(results.chunks)
         ]
-
-        async def call() -> Sequence[Document]:
-            try:
-                return await self._reranker.acompress_documents(documents, valid_unicode(results.question))
-            except Exception as error:
-                raise rerank_error(error) from error
-
-        scored = await self._retry.acall(call, deadline=until)
+        question = valid_unicode(results.question)
+        scored = await self._calls.acall(
+            lambda: self._reranker.acompress_documents(documents, question), deadline=deadline
+        )
         scores = {document.metadata[_INDEX]: float(document.metadata[SCORE]) for document in scored}
         # Another vendor's reranker may return only its best; the others count as irrelevant.
         return [
             replace(chunk, relevance=self._scale.relevance(scores.get(index, 0.0)))
             for index, chunk in enumerate(results.chunks)
         ]
-
-
-def _is_failure(error: Exception) -> bool:
-    return isinstance(error, RerankFailed) and fault_of(error).kind != "rejected"

@@ -11,7 +11,6 @@ import asyncio
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -78,30 +77,26 @@ def _nearer(searched: list[Searched]) -> list[Searched]:
     the right ones.
     """
     *alone, whole = searched
-    nearness = [_fused(row[0].chunk.similarity, row[0].chunk.keyword) if row else 0.0 for _, _, row in searched]
+    nearness = [_fused(row[0].chunk) if row else 0.0 for _, _, row in searched]
     return [whole] if nearness[-1] > max(nearness[:-1]) else alone
 
 
-def _fused(cosine: float, keyword: float) -> float:
-    return SIMILARITY_SHARE * cosine + (1 - SIMILARITY_SHARE) * keyword
+def _fused(chunk: Chunk) -> float:
+    return SIMILARITY_SHARE * chunk.similarity + (1 - SIMILARITY_SHARE) * chunk.keyword
 
 
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[Candidate]:
     """Return the query's best candidates, measured; without a stored vector the store's own cosine counts."""
     most = highest(query.terms, idf)
-    ranked = []
+    measured = []
     for one in candidates:
         # not above 1 by what a stored vector is too long
         cosine = one.chunk.similarity if one.dense is None else min(float(one.dense @ query.dense), 1.0)
         weights = one.sparse or {}
         bm25 = sum(weights[term] * idf[term] for term in query.terms if term in weights)
         keyword = bm25 / most if most else 0.0
-        ranked.append((-_fused(cosine, keyword), one.chunk.chunk_id, cosine, keyword, one))
-    ranked.sort(key=itemgetter(0, 1))
-    return [
-        one._replace(chunk=replace(one.chunk, similarity=cosine, keyword=keyword))
-        for _, _, cosine, keyword, one in ranked[: query.keep]
-    ]
+        measured.append(one._replace(chunk=replace(one.chunk, similarity=cosine, keyword=keyword)))
+    return sorted(measured, key=lambda one: (-_fused(one.chunk), one.chunk.chunk_id))[: query.keep]
 
 
 def _chunks(

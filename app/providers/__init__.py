@@ -5,5 +5,5 @@ stores/       ``make.py`` is the table; embedded, Qdrant, Chroma
 chat/         ``models.py`` is the table; Ollama, Cohere, any LangChain chat model
 rerank/       ``models.py`` is the table; Cohere, ONNX folders, HTTP servers; the shipped reader
 blocking.py   the synchronous methods of LangChain's interfaces, over the asynchronous ones
-http/         connections, retries, circuit breaker, error mapping
+http/         connections, retries, error mapping
 """

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from langchain_core.callbacks import Callbacks
-from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.embeddings import Embeddings
 
 T = TypeVar("T")
@@ -38,13 +36,3 @@ class AsyncEmbeddings(Embeddings):
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """``aembed_documents`` for code that blocks."""
         return run_blocking(self.aembed_documents(texts))
-
-
-class AsyncReranker(BaseDocumentCompressor):
-    """A reranker with asynchronous methods."""
-
-    def compress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """``acompress_documents`` for code that blocks."""
-        return run_blocking(self.acompress_documents(documents, query))

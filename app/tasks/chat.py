@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from langchain_core.messages import HumanMessage, SystemMessage
-
 from app.pipeline.prompt_budget import tokens
 from app.pipeline.quoted import harmless
-from app.providers.chat.completion import ChatCompletion
+from app.providers.chat.completion import ChatModel
 from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, CUT, NO_TASKS
 from graph.errors import SynthesisFailed
 from prompts import Prompt, load_prompt
@@ -71,22 +69,18 @@ async def reply_of(service: LLMService, prompt: ChatPrompt) -> str:
     return "".join([piece async for piece in stream])
 
 
-async def reply_pieces(completion: ChatCompletion, prompt: ChatPrompt, *, deadline: float) -> AsyncGenerator[str]:
+async def reply_pieces(completion: ChatModel, prompt: ChatPrompt, *, deadline: float) -> AsyncGenerator[str]:
     """Yield the reply of the settings' chat model as it comes; closing the generator ends the call.
 
     Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed`` (also for a blank reply).
     """
-    prompt, max_tokens = fit_window(prompt, completion.chat.context_tokens)
+    prompt, max_tokens = fit_window(prompt, completion.context_tokens)
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def ask() -> None:
         try:
             await completion.complete(
-                [SystemMessage(prompt.template.system), HumanMessage(prompt.user)],
-                pieces.put,
-                deadline=deadline,
-                max_tokens=max_tokens,
-                trace={"prompt": prompt.template.label, "prompt_sha256": prompt.template.sha256},
+                prompt.template, prompt.user, pieces.put, deadline=deadline, max_tokens=max_tokens
             )
         finally:
             pieces.put_nowait(None)

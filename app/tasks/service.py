@@ -25,7 +25,7 @@ from graph.errors import CollectionMissing, StoreUnavailable
 from graph.policy import bounded_int, unit_float
 
 if TYPE_CHECKING:
-    from app.providers.chat.completion import ChatCompletion
+    from app.providers.chat.completion import ChatModel
     from app.providers.embeddings.models import EmbeddingModel
 
 MOST_RESULTS, MOST_TOKENS = 100, 1_000_000
@@ -47,7 +47,7 @@ class TaskService:
         store: ChunkStore,
         embedding: EmbeddingModel,
         *,
-        completion: ChatCompletion | None = None,
+        completion: ChatModel | None = None,
         seconds: float = 30.0,
     ) -> None:
         self.store = store

@@ -177,14 +177,6 @@ class RemoteSynthesizerKit(SynthesizerKit):
             await task
         assert await _seen(peer, lambda: peer.hung_up == 1 and peer.connections == 0)
 
-    async def test_a_model_that_keeps_failing_is_left_alone(self, synthesizer: Synthesizer, peer: HttpPeer) -> None:
-        """After failures in a row no call is made for a while, and the error is still one of a missing model."""
-        peer.fault = Fault("status", 401)
-        for _ in range(20):
-            with pytest.raises(ModelUnavailable):
-                await draft_of(synthesizer, next(iter(FACTS)))
-        assert len(peer.requests) < 20
-
     async def test_instructions_come_first_and_chunks_as_material(
         self, synthesizer: Synthesizer, peer: HttpPeer
     ) -> None:

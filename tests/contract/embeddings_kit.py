@@ -106,14 +106,6 @@ class RemoteEmbeddingsKit(EmbeddingsKit):
         peer.listen()
         assert len(await embeddings.aembed_query(QUESTION)) > 0
 
-    async def test_a_model_that_keeps_failing_is_left_alone(self, embeddings: Embeddings, peer: HttpPeer) -> None:
-        """After failures in a row no call is made for a while."""
-        peer.fault = Fault("status", 401)
-        for _ in range(20):
-            with pytest.raises(EmbeddingUnavailable):
-                await embeddings.aembed_query(QUESTION)
-        assert len(peer.requests) < 20
-
     async def test_many_texts_go_in_several_requests(self, embeddings: Embeddings, peer: HttpPeer) -> None:
         """However many texts there are, no request holds more than the vendor takes."""
         texts = [f"Text number {n}." for n in range(200)]

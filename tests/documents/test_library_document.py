@@ -14,7 +14,7 @@ import pytest
 
 from app.bootstrap.compose import AppContainer, build_container
 from app.pipeline.chat_synthesizer import ChatSynthesizer
-from app.providers.chat.models import make_completion
+from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
@@ -43,7 +43,7 @@ def service(
     settings = load_settings(
         data_dir=folder, ollama_host=ollama.url, chat_model="ollama:mistral:7b", ollama_timeout_seconds=0.5
     )
-    container = build_container(settings, embedding=embedding, synthesizer=ChatSynthesizer(make_completion(settings)))
+    container = build_container(settings, embedding=embedding, synthesizer=ChatSynthesizer(make_chat_model(settings)))
     with RAGService(settings=settings, container=container) as made:
         yield made
 
@@ -185,7 +185,7 @@ def test_a_model_that_is_down_is_degraded(tmp_path: Path, embedding: EmbeddingMo
         else:
             gone.refuse()
         settings = load_settings(data_dir=tmp_path, ollama_host=gone.url, chat_model="ollama:mistral:7b")
-        synthesizer = ChatSynthesizer(make_completion(settings))
+        synthesizer = ChatSynthesizer(make_chat_model(settings))
         (status, body), live, (ready, _) = health_of(
             build_container(settings, embedding=embedding, synthesizer=synthesizer)
         )

@@ -46,6 +46,8 @@ class CoherePeer(HttpPeer):
                 return _embed(request.body, request.path)
             case "POST", "/v2/chat":
                 return self._chat(request.body)
+            case "GET", path if path.startswith("/v1/models/"):
+                return _json({"name": path.removeprefix("/v1/models/"), "endpoints": ["chat"]})
         return refusal(404)
 
     def _rerank(self, body: Any) -> Reply:

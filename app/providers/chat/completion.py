@@ -4,38 +4,72 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.messages import HumanMessage, SystemMessage
+
 from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
-from app.providers.http.circuit import Circuit
-from app.providers.http.error_mapping import chat_error, fault_of
+from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import Retry
-from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
+from graph.errors import SynthesisFailed, SynthesisTimeout
 from graph.ports import TokenSink
+from prompts import Prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessageChunk, BaseMessage
+    from langchain_core.messages import AIMessageChunk
     from langchain_core.runnables import RunnableConfig
 
 CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
 """A reply is read up to so many characters for each token it was allowed (English has 4 to 5), and at least so many.
 A model that writes more than that does not end."""
 
+RETRY_ONCE = Retry(attempts=2)
+"""A chat model is tried twice in all: its time is short, and a second full wait would not fit."""
+
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
 _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
 
 
+@dataclass(slots=True)
+class Completion:
+    """What has come of one reply; when all of it has come, ``text`` is without the model's thoughts.
+
+    ``citations`` are the model's own, where it cites by itself: dictionaries with ``start`` and ``end`` in ``text``,
+    and ``sources``.
+    """
+
+    text: str = ""
+    reason: str = ""
+    citations: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the reply reached the limit of its tokens."""
+        return self.reason.lower() in _TRUNCATED
+
+    def add(self, piece: AIMessageChunk) -> str:
+        """Add a piece of the stream, and return its text."""
+        text = str(piece.text)
+        self.text += text
+        metadata = {**piece.additional_kwargs, **piece.response_metadata}
+        done = "stop" if metadata.get("done") is True else self.reason
+        self.reason = next((str(metadata[name]) for name in _REASONS if metadata.get(name)), done)
+        self.citations.extend(one for one in metadata.get("citations") or () if isinstance(one, Mapping))
+        return text
+
+
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """Describe a LangChain chat model and how it differs from others.
+    """A LangChain chat model, and how it differs from others.
 
-    ``context_tokens`` is the window that prompt and answer share. ``options`` makes the keyword arguments that limit a
-    reply's tokens. ``gives_reason``: its streams end with a reason, so one without was broken off.
+    ``context_tokens`` is the window that prompt and answer share, ``seconds`` the total time of one call. ``options``
+    makes the keyword arguments that limit a reply's tokens. ``gives_reason``: its streams end with a reason, so one
+    without was broken off.
     ``takes_documents``: the chunks are its ``documents``, and it cites them with spans of its own
     (``additional_kwargs["citations"]``); others get the chunks in the prompt and write markers. ``probe`` is a cheap
     call that raises when the model is not there (None: no such call is known).
@@ -44,117 +78,62 @@ class ChatModel:
     name: str
     model: BaseChatModel
     context_tokens: int
+    seconds: float
     options: Callable[[int], Mapping[str, Any]] = lambda limit: {"max_tokens": limit}
     gives_reason: bool = False
     takes_documents: bool = False
     probe: Callable[[], Awaitable[object]] | None = None
     aclose: Callable[[], Awaitable[None]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What a model wrote, without its thoughts. ``truncated``: it reached the limit of its tokens.
-
-    ``citations`` are the model's own, where it cites by itself: dictionaries with ``start`` and ``end`` in ``text``,
-    and ``sources``.
-    """
-
-    text: str
-    truncated: bool = False
-    citations: tuple[Mapping[str, Any], ...] = ()
-
-
-@dataclass(slots=True)
-class _Reply:
-    """What has come of one reply so far; no more than ``max_chars`` of it is kept."""
-
-    max_chars: int
-    text: str = ""
-    reason: str = ""
-    full: bool = False
-    citations: list[Mapping[str, Any]] = field(default_factory=list)
-
-    def add(self, piece: AIMessageChunk) -> str:
-        """Add a piece of the stream, and return what was kept of its text."""
-        text = str(piece.text)
-        kept = text[: self.max_chars - len(self.text)]
-        self.text += kept
-        metadata = {**piece.additional_kwargs, **piece.response_metadata}
-        done = "stop" if metadata.get("done") is True else self.reason
-        self.reason = next((str(metadata[name]) for name in _REASONS if metadata.get(name)), done)
-        self.citations.extend(one for one in metadata.get("citations") or () if isinstance(one, Mapping))
-        if len(kept) < len(text):
-            self.full, self.reason = True, "length"
-        return kept
-
-
-class ChatCompletion:
-    """Calls one chat model, in its total time of *seconds*; *retry* and *circuit* guard every call."""
-
-    def __init__(self, chat: ChatModel, *, seconds: float, retry: Retry, circuit: Circuit) -> None:
-        self.chat = chat
-        self.circuit = circuit
-        self.spent = {"input": 0, "output": 0}
-        """Tokens used since the start, as the model counts them."""
-        self._seconds = seconds
-        self._retry = retry
+    spent: dict[str, int] = field(default_factory=lambda: {"input": 0, "output": 0})
+    """Tokens used since the start, as the model counts them."""
 
     async def complete(
-        self,
-        messages: Sequence[BaseMessage],
-        emit: TokenSink,
-        *,
-        deadline: float,
-        max_tokens: int,
-        trace: Mapping[str, Any] | None = None,
-        **options: Any,
+        self, prompt: Prompt, user: str, emit: TokenSink, *, deadline: float, max_tokens: int, **options: Any
     ) -> Completion:
-        """Stream the reply to *messages*; ``emit`` takes it piece by piece, without its thoughts.
+        """Stream the reply to *prompt* with *user*, its user's part; ``emit`` takes it in pieces, without its thoughts.
 
-        *max_tokens* limits the reply, *trace* is noted on the call in traces, *options* go to the model as they are.
-        Ends before the monotonic *deadline*, and within the model's own time, however slowly tokens come. Raises
+        *max_tokens* limits the reply, *options* go to the model as they are; traces show which prompt it was. Ends
+        before the monotonic *deadline*, and within the model's own time, however slowly tokens come. Raises
         ``ModelUnavailable``, ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
-        until = min(deadline, time.monotonic() + self._seconds)
-        reply = _Reply(max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN))
-        config: RunnableConfig = {"metadata": dict(trace or {})}
-        keywords = {**self.chat.options(max_tokens), **options}
-        open_circuit = ModelUnavailable("The chat model keeps failing; it is tried again in a moment.")
-        with self.circuit.guard(lambda: open_circuit, _is_failure):
-            try:
-                async with asyncio.timeout(max(0.0, until - time.monotonic())):
-                    await self._retry.acall(
-                        lambda: self._read(self.chat.model.astream(list(messages), config, **keywords), emit, reply),
-                        deadline=until,
-                        unless=lambda: reply.text != "",
-                    )
-            except TimeoutError as error:
-                raise SynthesisTimeout("The chat model did not finish in time.") from error
-        return Completion(without_thoughts(reply.text), reply.reason.lower() in _TRUNCATED, tuple(reply.citations))
+        until = min(deadline, time.monotonic() + self.seconds)
+        reply, most = Completion(), max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN)
+        messages = [SystemMessage(prompt.system), HumanMessage(user)]
+        config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
+        keywords = {**self.options(max_tokens), **options}
 
-    async def _read(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, reply: _Reply) -> None:
-        """Read one stream to its end into *reply*."""
+        async def read() -> None:
+            await self._read(self.model.astream(messages, config, **keywords), emit, reply, most)
+
+        try:
+            async with asyncio.timeout(until - time.monotonic()):
+                await RETRY_ONCE.acall(read, deadline=until, unless=lambda: reply.text != "")
+        except TimeoutError as error:
+            raise SynthesisTimeout("The chat model did not finish in time.") from error
+        reply.text = without_thoughts(reply.text)
+        return reply
+
+    async def _read(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, reply: Completion, most: int) -> None:
+        """Read one stream to its end into *reply*, but no further once that has *most* characters."""
         thoughts = ThoughtFilter()
         async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
-            while not reply.full and (piece := await self._next(stream, reply)) is not None:
+            while (piece := await self._next(stream, reply)) is not None:
                 if usage := piece.usage_metadata:
                     self.spent["input"] += usage["input_tokens"]
                     self.spent["output"] += usage["output_tokens"]
                 if shown := thoughts.feed(reply.add(piece)):
                     await emit(shown)
-        if reply.reason.lower() in _BROKEN or (self.chat.gives_reason and not reply.reason):
+                if len(reply.text) >= most:
+                    reply.reason = "length"
+                    break
+        if reply.reason.lower() in _BROKEN or (self.gives_reason and not reply.reason):
             raise SynthesisFailed("The chat model broke off its answer.")
         if shown := thoughts.feed("", final=True):
             await emit(shown)
 
-    async def _next(self, stream: AsyncIterator[AIMessageChunk], reply: _Reply) -> AIMessageChunk | None:
+    async def _next(self, stream: AsyncIterator[AIMessageChunk], reply: Completion) -> AIMessageChunk | None:
         """Return the next piece, None at the end. Only what the vendor's code raises is mapped to an error of ours."""
         try:
             return await anext(stream, None)
         except Exception as error:
-            raise chat_error(error, self.chat.name, begun=reply.text != "") from error
-
-
-def _is_failure(error: Exception) -> bool:
-    """Tell whether *error* speaks against the model rather than against one request that it did not accept."""
-    return isinstance(error, SynthesisFailed) and fault_of(error).kind != "rejected"
+            raise chat_error(error, self.name, begun=reply.text != "") from error

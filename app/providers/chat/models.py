@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import ValidationError
-
-from app.providers.chat.completion import ChatCompletion, ChatModel
-from app.providers.http.circuit import Circuit
-from app.providers.http.retry import Retry
+from app.providers.chat.completion import ChatModel
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
 TOP_P = 0.9
-RETRY_ONCE = Retry(attempts=2)
-"""A chat model is tried twice in all: its time is short, and a second full wait would not fit."""
-
 COHERE_CONTEXT = 128_000
 """Tokens of context of Cohere's command models (docs.cohere.com, "Models")."""
-
-
-def make_completion(settings: Settings) -> ChatCompletion:
-    """Make the settings' chat model with its time limit, retry and circuit. Raises ``ConfigurationError``."""
-    chat, seconds = make_chat_model(settings), settings.ollama_timeout_seconds
-    return ChatCompletion(chat, seconds=seconds, retry=RETRY_ONCE, circuit=Circuit("chat_model"))
 
 
 def make_chat_model(settings: Settings) -> ChatModel:
@@ -45,7 +32,7 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
 
     from app.providers.http.transport import AiohttpTransport
 
-    # httpx's own pool loses the connections of cancelled requests. The timeout is per read; ChatCompletion keeps the
+    # httpx's own pool loses the connections of cancelled requests. The timeout is per read; ChatModel keeps the
     # total. ChatOllama has no call for a probe, and its own client is private.
     transport = AiohttpTransport()
     timeout = {"timeout": settings.ollama_timeout_seconds}
@@ -66,6 +53,7 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
         settings.chat,
         chat,
         context_tokens,
+        settings.ollama_timeout_seconds,
         lambda limit: {"options": {**options, "num_predict": limit}},
         gives_reason=True,
         probe=lambda: prober.show(model),
@@ -75,21 +63,23 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
 
 def _cohere(settings: Settings, model: str) -> ChatModel:
     from app.providers.chat.cohere import CitingChatCohere
-    from app.providers.http.cohere_client import connect
+    from app.providers.http.cohere_client import NO_RETRIES, cohere_client
 
-    connection = connect(settings, "CHAT_MODEL", settings.ollama_timeout_seconds)
+    client, transport = cohere_client(settings, "CHAT_MODEL", settings.ollama_timeout_seconds)
     chat = CitingChatCohere(
         model=model, cohere_api_key=settings.cohere_api_key, temperature=settings.ollama_temperature
     )
-    chat.async_client = connection.aclient  # ChatCohere makes its own in any case: with httpx's pool
+    chat.async_client = client  # ChatCohere makes its own in any case: with httpx's pool
     return ChatModel(
         settings.chat,
         chat,
         COHERE_CONTEXT,
+        settings.ollama_timeout_seconds,
         lambda limit: {"max_tokens": limit, "p": TOP_P},
         gives_reason=True,
         takes_documents=True,
-        aclose=connection.aclose,
+        probe=lambda: client.models.get(model, request_options=NO_RETRIES),
+        aclose=transport.aclose,
     )
 
 
@@ -106,12 +96,13 @@ def _any_langchain(settings: Settings, model: str) -> ChatModel:
     except ImportError as error:
         package = str(getattr(error.__cause__, "name", None) or f"langchain-{provider}").replace("_", "-")
         raise ConfigurationError(f"CHAT_MODEL={name!r} needs a package: pip install {package}") from error
-    except Exception as error:
-        if isinstance(error, ValueError) and not isinstance(error, ValidationError):
-            raise ConfigurationError(f"CHAT_MODEL={name!r} is not allowed: LangChain knows no such provider") from error
-        raise ConfigurationError(f"CHAT_MODEL={name!r} cannot be set up: is its key set?") from error
+    except Exception as error:  # a vendor's own class too, mostly for a missing key
+        raise ConfigurationError(
+            f"CHAT_MODEL={name!r} cannot be used: no such provider, or its key is not set"
+        ) from error
     profile = getattr(chat, "profile", None) or {}
-    return ChatModel(name, chat, int(profile.get("max_input_tokens") or settings.ollama_context_tokens))
+    context_tokens = int(profile.get("max_input_tokens") or settings.ollama_context_tokens)
+    return ChatModel(name, chat, context_tokens, settings.ollama_timeout_seconds)
 
 
 FACTORIES: dict[str, Callable[[Settings, str], ChatModel]] = {"ollama": _ollama, "cohere": _cohere}

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from app.providers.blocking import AsyncEmbeddings
-from app.providers.embeddings.minilm_graph import SIZE, Precision, encoder_graph
+from app.providers.embeddings.minilm_graph import SIZE, EncoderGraph, Precision
 from app.providers.embeddings.vectors import length_batches, valid_unicode
 from app.providers.embeddings.weights import MODEL_NAME
 from graph.errors import ConfigurationError
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 MAX_TOKENS = 256
 """Word pieces read of a text, the two special ones included: ``max_seq_length`` of the model's own configuration."""
 
+QUESTION_PRECISION: Precision = "int8"
+"""Of the weights for questions; documents are embedded once, with those for fp32."""
+
 SPIN_MICROSECONDS = 200
 """How long an idle thread of a session spins before it sleeps: enough to bridge two operators, not two questions."""
 
@@ -36,23 +39,21 @@ SPIN_MICROSECONDS = 200
 class MiniLMEmbeddings(AsyncEmbeddings):
     """Embeds on threads of its own, those of questions apart: an ingest does not hold a question back.
 
-    ``question_precision`` is that of the weights for questions; documents are always embedded with the fp32 weights.
     The weights are read by ``load``, or by the first use.
     """
 
     model_name = MODEL_NAME
     dimension = SIZE
 
-    def __init__(self, folder: Path, *, question_precision: Precision = "int8") -> None:
+    def __init__(self, folder: Path) -> None:
         """*folder* is that of ``find_weights``. Raises ``ConfigurationError`` when its tokenizer cannot be read."""
         self._encoder = MiniLMEncoder(folder, threads=1)
-        self._question_precision = question_precision
-        self._questions = ThreadPoolExecutor(processors(), thread_name_prefix="embed-question")
-        self._documents = ThreadPoolExecutor(processors(), thread_name_prefix="embed-document")
+        self._questions = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed-question")
+        self._documents = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed-document")
 
     def load(self) -> None:
         """Read the weights for questions now."""
-        self._encoder.load(self._question_precision)
+        self._encoder.load(QUESTION_PRECISION)
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return one vector per text, in order. Cancelling it drops the batches that still wait."""
@@ -70,7 +71,7 @@ class MiniLMEmbeddings(AsyncEmbeddings):
     async def aembed_query(self, text: str) -> list[float]:
         """Return the vector of a question."""
         loop, encode = asyncio.get_running_loop(), self._encoder.encode
-        rows = await loop.run_in_executor(self._questions, encode, [text], self._question_precision)
+        rows = await loop.run_in_executor(self._questions, encode, [text], QUESTION_PRECISION)
         vector: list[float] = rows[0].tolist()
         return vector
 
@@ -79,13 +80,6 @@ class MiniLMEmbeddings(AsyncEmbeddings):
         for pool in (self._questions, self._documents):
             pool.shutdown(cancel_futures=True)
         self._encoder.close()
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # systems without processor affinity
 
 
 class MiniLMEncoder:
@@ -100,6 +94,7 @@ class MiniLMEncoder:
         self._threads = threads
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._tokenizer.enable_padding()
         self._sessions: dict[Precision, InferenceSession] = {}
         self._loading = Lock()
 
@@ -107,12 +102,9 @@ class MiniLMEncoder:
         """Return float32 [texts, 384] from one pass, padded to the longest of these texts; at least one text."""
         import numpy as np
 
-        tokens = [self._tokenizer.encode(valid_unicode(text)).ids for text in texts]
-        ids = np.zeros((len(tokens), max(map(len, tokens))), np.int32)
-        mask = np.zeros_like(ids)
-        for row, known in enumerate(tokens):
-            ids[row, : len(known)] = known
-            mask[row, : len(known)] = 1
+        encoded = self._tokenizer.encode_batch([valid_unicode(text) for text in texts])
+        ids = np.array([one.ids for one in encoded], np.int32)
+        mask = np.array([one.attention_mask for one in encoded], np.int32)
         (vectors,) = self.load(precision).run(["vectors"], {"input_ids": ids, "attention_mask": mask})
         return np.asarray(vectors, np.float32)
 
@@ -120,7 +112,7 @@ class MiniLMEncoder:
         """Return the session of that precision; the first call opens it."""
         with self._loading:
             if precision not in self._sessions:
-                graph = encoder_graph(self._folder, precision)
+                graph = EncoderGraph(self._folder, precision).write()
                 self._sessions[precision] = open_session(graph, self._threads, self._folder)
             return self._sessions[precision]
 

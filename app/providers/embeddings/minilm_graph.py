@@ -32,17 +32,12 @@ BLOCK = 32
 text's vector would depend on its batch."""
 
 
-def encoder_graph(folder: Path, precision: Precision = "fp32") -> bytes:
-    """Return the serialised ONNX model of the encoder in ``folder``.
+class EncoderGraph:
+    """Collects nodes and weights, method by method in the order the data flows. Each returns the name of its output.
 
     Inputs: ``input_ids`` and ``attention_mask``, int32 [batch, tokens]. Output: ``vectors``, float32 [batch, hidden
-    size], each of length 1. External data names the weights file relative to its folder.
+    size], each of length 1. External data names the weights file in *folder* relative to it.
     """
-    return EncoderGraph(folder, precision).write()
-
-
-class EncoderGraph:
-    """Collects nodes and weights, method by method in the order the data flows. Each returns the name of its output."""
 
     def __init__(self, folder: Path, precision: Precision) -> None:
         import onnx
@@ -54,6 +49,7 @@ class EncoderGraph:
         self.weights: dict[str, onnx.TensorProto] = {}
 
     def write(self) -> bytes:
+        """Return the serialised ONNX model."""
         hidden = self.embed()
         for number in range(LAYERS):
             hidden = self.layer(hidden, f"encoder.layer.{number}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.settings import Settings
@@ -23,6 +22,9 @@ BARE_NAMES = {
     "embed-english-v3.0": "cohere:embed-english-v3.0",
 }
 """Names the documents write without a provider."""
+
+COHERE_TEXTS = 96
+"""Texts Cohere takes in one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +48,28 @@ def make_embeddings(settings: Settings) -> EmbeddingModel:
 def find_embeddings(settings: Settings) -> EmbeddingModel:
     """``make_embeddings`` without ``load``, which may then run beside other work."""
     wanted = settings.embedding_model
-    if Path(wanted).expanduser().is_dir():
-        return _embedded(settings, wanted)
     provider, _, model = BARE_NAMES.get(wanted, wanted).partition(":")
     if not model:
         raise ConfigurationError(
-            f"EMBEDDING_MODEL={wanted!r} is not allowed: a folder, {', '.join(sorted(BARE_NAMES))}, or provider:model"
+            f"EMBEDDING_MODEL={wanted!r} is not allowed: {', '.join(sorted(BARE_NAMES))}, or provider:model"
         )
-    return FACTORIES.get(provider, _any_langchain)(settings, BARE_NAMES.get(wanted, wanted))
+    return FACTORIES[provider](settings, model) if provider in FACTORIES else _any_langchain(wanted)
 
 
-def _embedded(settings: Settings, name: str) -> EmbeddingModel:
+def _embedded(_settings: Settings, _model: str) -> EmbeddingModel:
     from app.providers.embeddings.minilm import MiniLMEmbeddings
     from app.providers.embeddings.weights import find_weights
 
-    folder = Path(name).expanduser()
-    weights = find_weights(folder if folder.is_dir() else None)
-    made = MiniLMEmbeddings(weights, question_precision=settings.question_precision)
+    made = MiniLMEmbeddings(find_weights())
     return EmbeddingModel(made.model_name, made, made.dimension, made.load)
 
 
-def _ollama(settings: Settings, name: str) -> EmbeddingModel:
+def _ollama(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_ollama import OllamaEmbeddings
 
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
     from app.providers.http.transport import AiohttpTransport
 
-    model = name.partition(":")[2]
     # The timeout is per read, as httpx counts; RemoteEmbeddings limits the total. No idle connection is kept, so that
     # nothing has to be closed.
     made = OllamaEmbeddings(
@@ -84,18 +81,23 @@ def _ollama(settings: Settings, name: str) -> EmbeddingModel:
     return EmbeddingModel(model, RemoteEmbeddings(made), None)
 
 
-def _cohere(settings: Settings, name: str) -> EmbeddingModel:
-    from app.providers.embeddings.cohere import MOST_TEXTS, CohereEmbeddings
+def _cohere(settings: Settings, model: str) -> EmbeddingModel:
+    from langchain_cohere import CohereEmbeddings
+
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
-    from app.providers.http.cohere_client import connect
+    from app.providers.http.cohere_client import cohere_client
 
-    connection = connect(settings, "EMBEDDING_MODEL", BATCH_SECONDS, kept=False)
-    model = name.partition(":")[2]
-    made = CohereEmbeddings(async_client=connection.aclient, model=model)
-    return EmbeddingModel(model, RemoteEmbeddings(made, batch=MOST_TEXTS), None)
+    client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS, kept=False)
+    key, tries = settings.cohere_api_key, 1  # retries are those of RemoteEmbeddings
+    made = CohereEmbeddings(
+        client=None, async_client=None, model=model, cohere_api_key=key, max_retries=tries, truncate="END"
+    )
+    # A client that it is given is replaced (langchain-ai/langchain-cohere, pull request 187) by one with httpx's pool.
+    made.async_client = client
+    return EmbeddingModel(model, RemoteEmbeddings(made, batch=COHERE_TEXTS), None)
 
 
-def _any_langchain(_: Settings, name: str) -> EmbeddingModel:
+def _any_langchain(name: str) -> EmbeddingModel:
     from langchain.embeddings import init_embeddings
 
     from app.providers.embeddings.remote import RemoteEmbeddings

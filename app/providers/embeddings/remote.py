@@ -1,17 +1,16 @@
-"""Make any remote LangChain ``Embeddings`` safe to use: limits, retries, circuit breaker, error mapping."""
+"""Make any remote LangChain ``Embeddings`` safe to use: limits, retries, error mapping."""
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
+import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from app.providers.blocking import AsyncEmbeddings
-from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import embedding_error
-from app.providers.http.retry import GuardedCalls, Retry
+from app.providers.http.retry import GuardedCalls
 from graph.errors import EmbeddingUnavailable
 
 QUESTION_SECONDS = 10.0
@@ -28,23 +27,13 @@ class RemoteEmbeddings(AsyncEmbeddings):
     ``dimension`` is None until the first vector has arrived; from then on another size is an error.
     """
 
-    def __init__(
-        self,
-        inner: Embeddings,
-        *,
-        batch: int = 64,
-        seconds: float = QUESTION_SECONDS,
-        retry: Retry | None = None,
-        circuit: Circuit | None = None,
-    ) -> None:
+    def __init__(self, inner: Embeddings, *, batch: int = 64, seconds: float = QUESTION_SECONDS) -> None:
         """``seconds`` is the total time of a question."""
         self.inner = inner
         self.dimension: int | None = None
-        self.circuit = circuit or Circuit("embedding")
         self._batch = batch
-        calls = partial(GuardedCalls, self.circuit, embedding_error, _circuit_open, retry=retry or Retry())
-        self._questions = calls(seconds, seconds)
-        self._batches = calls(BATCH_SECONDS, BATCH_SECONDS)
+        self._questions = GuardedCalls(embedding_error, seconds, seconds)
+        self._batches = GuardedCalls(embedding_error, BATCH_SECONDS, BATCH_SECONDS)
 
     async def aembed_query(self, text: str) -> list[float]:
         """Return the vector of a question."""
@@ -65,15 +54,14 @@ class RemoteEmbeddings(AsyncEmbeddings):
 
     def _checked(self, rows: Any, count: int) -> Rows:
         """Check that there are *count* vectors of finite numbers, all of one size."""
-        vectors = [[float(value) for value in row] for row in rows]
-        sizes = {len(vector) for vector in vectors} | ({self.dimension} if self.dimension else set())
-        if len(vectors) != count or len(sizes) != 1 or 0 in sizes:
-            raise EmbeddingUnavailable("The embedding model did not return one vector of the same size for each text.")
-        if not all(map(math.isfinite, (value for vector in vectors for value in vector))):
-            raise EmbeddingUnavailable("The embedding model returned a vector with a value that is not finite.")
-        self.dimension = len(vectors[0])
-        return vectors
-
-
-def _circuit_open() -> EmbeddingUnavailable:
-    return EmbeddingUnavailable("The embedding model has failed repeatedly; it is tried again in a moment.")
+        sizes = {len(row) for row in rows} | ({self.dimension} if self.dimension else set())
+        if (
+            len(rows) != count
+            or len(sizes) != 1
+            or 0 in sizes
+            or not np.isfinite(vectors := np.asarray(rows, np.float64)).all()
+        ):
+            raise EmbeddingUnavailable("The embedding model did not return one vector of finite numbers for each text.")
+        self.dimension = len(rows[0])
+        found: Rows = vectors.tolist()
+        return found

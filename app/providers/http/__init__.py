@@ -1,1 +1,1 @@
-"""Calls that leave the process: connections, time limits, retries, circuit breaker, error mapping."""
+"""Calls that leave the process: connections, time limits, retries, error mapping."""

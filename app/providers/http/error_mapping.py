@@ -6,10 +6,9 @@ operating system error among their causes. Their text is dropped: it may hold ad
 
 from __future__ import annotations
 
-import email.utils
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeVar
 
 import httpx
@@ -27,7 +26,6 @@ from graph.errors import (
 Kind = Literal["unreachable", "late", "unauthorized", "missing", "limited", "broken", "rejected", "unknown"]
 """Not reached; no reply in time; 401 or 403; 404; 429; 5xx; another 4xx; anything else."""
 
-_DEEPEST = 8
 _UNREACHABLE = (httpx.NetworkError, httpx.ProxyError, httpx.RemoteProtocolError, httpx.ConnectTimeout, ConnectionError)
 _LATE = (httpx.TimeoutException, TimeoutError)
 _BY_STATUS: dict[int, Kind] = {401: "unauthorized", 403: "unauthorized", 404: "missing", 429: "limited"}
@@ -97,32 +95,21 @@ def chat_error(error: BaseException, model: str, *, begun: bool = False) -> Synt
     return (ModelUnavailable if unavailable else SynthesisFailed)(_text(fault, "The chat model"))
 
 
-def rerank_error(error: BaseException) -> RerankFailed:
-    """Return the error for a reranker's failure; ``details["status"]`` is the HTTP status where there was one."""
-    return _failure(RerankFailed, "The reranker", error)
-
-
-def embedding_error(error: BaseException) -> EmbeddingUnavailable:
-    """Return the error for an embedding model's failure, with ``details`` as ``rerank_error``."""
-    return _failure(EmbeddingUnavailable, "The embedding model", error)
-
-
-def store_error(error: BaseException) -> StoreUnavailable:
-    """Return the error for a vector store's failure, with ``details`` as ``rerank_error``."""
-    return _failure(StoreUnavailable, "The vector store", error)
-
-
 def _failure(kind: type[E], part: str, error: BaseException) -> E:
+    """Return the error for the failure of *part*; ``details["status"]`` is the HTTP status where there was one."""
     fault = fault_of(error)
     return kind(_text(fault, part), **({"status": fault.status} if fault.status else {}))
+
+
+rerank_error = partial(_failure, RerankFailed, "The reranker")
+embedding_error = partial(_failure, EmbeddingUnavailable, "The embedding model")
+store_error = partial(_failure, StoreUnavailable, "The vector store")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """*error*, then what it was raised from or while handling, or wraps as ``source`` (as qdrant-client does)."""
     current: BaseException | None = error
-    for _ in range(_DEEPEST):
-        if current is None:
-            return
+    while current is not None:
         yield current
         wrapped = getattr(current, "source", None)
         current = wrapped if isinstance(wrapped, BaseException) else current.__cause__ or current.__context__
@@ -137,14 +124,10 @@ def _status(error: BaseException) -> int | None:
 
 
 def _retry_after(error: BaseException) -> float | None:
-    """Seconds from a ``Retry-After`` header, given as a number or as a date (RFC 9110, section 10.2.3)."""
+    """Seconds from a ``Retry-After`` header; its other form, a date, is ignored, as none of the vendors sends it."""
     for holder in (error, getattr(error, "response", None)):
         headers = getattr(holder, "headers", None)
-        if not isinstance(headers, Mapping):
-            continue
-        value = next((str(v) for k, v in headers.items() if str(k).lower() == "retry-after"), "").strip()
+        value = httpx.Headers(headers).get("retry-after", "") if isinstance(headers, Mapping) else ""
         if value.isdecimal():
             return float(value)
-        if value and (date := email.utils.parsedate_tz(value)):
-            return max(0.0, email.utils.mktime_tz(date) - time.time())
     return None

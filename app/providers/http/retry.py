@@ -1,4 +1,4 @@
-"""Guard every call that leaves this process: one retry policy, time limits, circuit breaker, error mapping.
+"""Guard every call that leaves this process: one retry policy, time limits, error mapping.
 
 Retried are connection errors, 429 and 5xx, and nothing else; the waits grow exponentially with full jitter (Brooker,
 "Exponential Backoff and Jitter", AWS 2015), never less than the server's ``Retry-After``; no wait passes the deadline.
@@ -7,14 +7,14 @@ Retried are connection errors, 429 and 5xx, and nothing else; the waits grow exp
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import tenacity
 
-from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import Fault, fault_of
 from graph.errors import RAGError
 
@@ -25,35 +25,34 @@ T = TypeVar("T")
 class Retry:
     """How often, and how long in between. Times are seconds, ``deadline`` s on the clock of ``time.monotonic``.
 
-    ``attempts`` counts the first one. Tests set ``clock`` and ``asleep``.
+    ``attempts`` counts the first one. Tests set ``asleep``.
     """
 
     attempts: int = 3
     first_wait: float = 0.2
     longest_wait: float = 2.0
-    clock: Callable[[], float] = time.monotonic
     asleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def acall(
-        self, work: Callable[[], Awaitable[T]], *, deadline: float, unless: Callable[[], bool] = lambda: False
+        self, work: Callable[[], Coroutine[Any, Any, T]], *, deadline: float, unless: Callable[[], bool] = lambda: False
     ) -> T:
         """Await ``work()`` until it succeeds, fails for good, or no time is left; raise its last error as it is.
 
+        *work* is a coroutine function: of another one tenacity cannot see that it has to be awaited.
+
         *unless* is asked before every retry and forbids it: an answer that has begun cannot begin anew.
         """
-
-        async def attempt() -> T:  # tenacity awaits only what it can see to be a coroutine function
-            return await work()
-
         jittered = tenacity.wait_random_exponential(multiplier=self.first_wait, max=self.longest_wait)
         retrying = tenacity.AsyncRetrying(
             sleep=self.asleep,
             retry=lambda state: _fault(state).transient and not unless(),
             wait=lambda state: max(jittered(state), _fault(state).retry_after or 0.0),
-            stop=lambda state: state.attempt_number >= self.attempts or self.clock() + state.upcoming_sleep >= deadline,
+            stop=lambda state: (
+                state.attempt_number >= self.attempts or time.monotonic() + state.upcoming_sleep >= deadline
+            ),
             reraise=True,
         )
-        return await retrying(attempt)
+        return await retrying(work)
 
 
 def _fault(state: tenacity.RetryCallState) -> Fault:
@@ -64,37 +63,27 @@ def _fault(state: tenacity.RetryCallState) -> Fault:
 
 @dataclass(frozen=True, slots=True)
 class GuardedCalls:
-    """``error`` maps a vendor's exception; ``resting`` makes the error raised while the circuit is open.
+    """``error`` maps a vendor's exception. ``seconds`` limits each try, ``total`` all tries and the waits between."""
 
-    ``seconds`` limits each try, ``total`` all tries and the waits between them.
-    """
-
-    circuit: Circuit
     error: Callable[[BaseException], RAGError]
-    resting: Callable[[], RAGError]
     seconds: float
     total: float
     retry: Retry = field(default_factory=Retry)
 
-    async def acall(self, work: Callable[[], Awaitable[T]]) -> T:
+    async def acall(self, work: Callable[[], Awaitable[T]], *, deadline: float = math.inf) -> T:
         """Await ``work()``, again where a retry may succeed. Errors of ``graph.errors`` pass, all others are mapped.
 
-        Cancelling the caller cancels the call.
+        Ends before *deadline* (``time.monotonic``) too. Cancelling the caller cancels the call.
         """
+        until = min(deadline, time.monotonic() + self.total)
 
         async def attempt() -> T:
             try:
-                async with asyncio.timeout(self.seconds):
+                async with asyncio.timeout(min(self.seconds, until - time.monotonic())):
                     return await work()
             except RAGError:
                 raise
             except Exception as error:
                 raise self.error(error) from error
 
-        with self.circuit.guard(self.resting, _is_failure):
-            return await self.retry.acall(attempt, deadline=time.monotonic() + self.total)
-
-
-def _is_failure(error: Exception) -> bool:
-    """Whether the provider itself failed: not where it rejects one request, or lacks what was asked for."""
-    return isinstance(error, RAGError) and fault_of(error).kind not in ("rejected", "missing") and bool(error.__cause__)
+        return await self.retry.acall(attempt, deadline=until)

@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_cohere import CohereRerank
-from langchain_core.callbacks import Callbacks
-from langchain_core.documents import Document
 
-from app.providers.blocking import AsyncReranker
-from app.providers.http.cohere_client import CohereConnection
-from app.providers.rerank.scores import with_scores
+from app.providers.http.transport import AiohttpTransport
+from app.providers.rerank.scores import ScoringReranker
 
 
-class CohereReranker(AsyncReranker, CohereRerank):
+class CohereReranker(ScoringReranker, CohereRerank):
     """Cohere's ``/v2/rerank``. One call is one request; raises what the SDK raises, for the caller to map.
 
     langchain-cohere 0.6 has no ``acompress_documents`` (langchain-ai/langchain-cohere, pull request 134): the inherited
     one runs in a thread, which cannot be cancelled. A test tells when it has one.
     """
 
-    connection: CohereConnection
+    async_client: Any
+    transport: AiohttpTransport
 
-    async def acompress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Return every document with Cohere's score in its metadata, best first; an empty list makes no call."""
-        if not documents:
-            return []
-        texts = [document.page_content for document in documents]
-        reply = await self.connection.aclient.rerank(
-            model=self.model or "", query=query, documents=texts, top_n=len(texts)
-        )
-        return with_scores(documents, [(one.index, one.relevance_score) for one in reply.results])
+    async def ascores(self, query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
+        """Return Cohere's scores."""
+        reply = await self.async_client.rerank(model=self.model, query=query, documents=texts, top_n=len(texts))
+        return [(one.index, one.relevance_score) for one in reply.results]
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self.connection.aclose()
+        await self.transport.aclose()

@@ -12,59 +12,42 @@ from collections.abc import Sequence
 from typing import Any
 
 import httpx
-from langchain_core.callbacks import Callbacks
-from langchain_core.documents import Document
-from pydantic import PrivateAttr, SecretStr
+from pydantic import ConfigDict, PrivateAttr
 
-from app.providers.blocking import AsyncReranker
-from app.providers.http.transport import AiohttpTransport
-from app.providers.rerank.scores import with_scores
+from app.providers.rerank.scores import ScoringReranker, sigmoid
 
 TOLERANCE = 0.01
 """How far rounding may put a probability outside of [0, 1]; llama.cpp sends log-odds, which go further."""
 
 
-class HttpReranker(AsyncReranker):
-    """``POST {url}/rerank``; without ``model`` as Text Embeddings Inference has it. One call is one request.
+class HttpReranker(ScoringReranker):
+    """``POST /rerank`` by ``http``; without ``model`` as Text Embeddings Inference has it. One call is one request.
 
     Raises what ``httpx`` raises, and ``KeyError``, ``TypeError`` or ``ValueError`` for an answer of another shape.
     """
 
-    url: str
-    key: SecretStr
-    seconds: float
-    """Limit of each connect and each read."""
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    http: httpx.AsyncClient
+    """Knows the server's address, the key and the time limit of each connect and each read."""
     model: str | None = None
 
-    _transport: AiohttpTransport = PrivateAttr(default_factory=AiohttpTransport)
     _log_odds: bool = PrivateAttr(default=False)
     """Set by the first score that is no probability: from then on the server's scores are read as log-odds."""
 
-    async def acompress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Return every document with its score in its metadata, best first; an empty list makes no call."""
-        if not documents:
-            return []
-        key = self.key.get_secret_value()
-        http = httpx.AsyncClient(  # it owns nothing to close
-            base_url=self.url,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=self.seconds,
-            transport=self._transport,
-        )
-        texts = [document.page_content for document in documents]
+    async def ascores(self, query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
+        """Return the server's scores."""
         body: dict[str, Any] = {"query": query, "texts": texts, "raw_scores": False, "truncate": True}
         if self.model is not None:
             body = {"model": self.model, "query": query, "documents": texts, "top_n": len(texts)}
-        response = await http.post("/rerank", json=body)
+        response = await self.http.post("/rerank", json=body)
         response.raise_for_status()
         content = response.json()
         rows, name = (content, "score") if self.model is None else (content["results"], "relevance_score")
         found = [(int(row["index"]), float(row[name])) for row in rows]
         self._log_odds = self._log_odds or any(0.5 + TOLERANCE < abs(score - 0.5) < math.inf for _, score in found)
-        return with_scores(documents, found, log_odds=self._log_odds)
+        return [(index, sigmoid(score)) for index, score in found] if self._log_odds else found
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._transport.aclose()
+        await self.http.aclose()

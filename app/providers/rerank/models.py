@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
+
 from app.settings import Settings, is_address
 from graph.errors import ConfigurationError
 
@@ -24,8 +26,10 @@ def make_reranker(settings: Settings) -> BaseDocumentCompressor:
     """Make the reranker that ``RERANKER`` names; a server is not contacted. Raises ``ConfigurationError``."""
     wanted = settings.reranking
     provider, _, model = wanted.partition(":")
-    if Path(wanted).expanduser().is_dir():
-        provider, model = "onnx", wanted
+    if (folder := Path(wanted).expanduser()).is_dir():
+        from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
+
+        return OnnxReranker(model=CrossEncoder(folder))
     if provider not in FACTORIES or not model.strip():
         raise _refused(settings)
     return FACTORIES[provider](settings, model)
@@ -34,31 +38,27 @@ def make_reranker(settings: Settings) -> BaseDocumentCompressor:
 def reranker_label(settings: Settings) -> str:
     """Return ``RERANKER`` for public metrics: without a server's address, and of a folder its name."""
     wanted = re.sub(r"[:@]https?://.*", "", settings.reranking)
-    return Path(wanted).name if Path(wanted.removeprefix("onnx:")).expanduser().is_dir() else wanted
+    return Path(wanted).name if Path(wanted).expanduser().is_dir() else wanted
 
 
 def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
-    from app.providers.http.cohere_client import connect
+    from app.providers.http.cohere_client import cohere_client
     from app.providers.rerank.cohere import CohereReranker
 
-    connection = connect(settings, "RERANKER", RERANK_SECONDS)
-    _ = connection.aclient  # now, not in the first question's time: the SDK takes seconds to import
-    return CohereReranker(connection=connection, cohere_api_key=settings.cohere_api_key, model=model)
-
-
-def _onnx(_: Settings, folder: str) -> BaseDocumentCompressor:
-    from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
-
-    return OnnxReranker(model=CrossEncoder(Path(folder).expanduser()))
+    client, transport = cohere_client(settings, "RERANKER", RERANK_SECONDS)
+    return CohereReranker(async_client=client, transport=transport, cohere_api_key=settings.cohere_api_key, model=model)
 
 
 def _tei(settings: Settings, url: str, model: str | None = None) -> BaseDocumentCompressor:
+    from app.providers.http.transport import AiohttpTransport
     from app.providers.rerank.http import HttpReranker
 
     if not is_address(url) or "@" in url or model == "":
         raise _refused(settings)
-    seconds = settings.request_timeout_seconds
-    return HttpReranker(url=url.rstrip("/"), key=settings.reranker_api_key, seconds=seconds, model=model)
+    key, seconds = settings.reranker_api_key.get_secret_value(), settings.request_timeout_seconds
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    http = httpx.AsyncClient(base_url=url, headers=headers, timeout=seconds, transport=AiohttpTransport())
+    return HttpReranker(http=http, model=model)
 
 
 def _rerank(settings: Settings, name: str) -> BaseDocumentCompressor:
@@ -76,8 +76,7 @@ def _refused(settings: Settings) -> ConfigurationError:
 
 FACTORIES: dict[str, Callable[[Settings, str], BaseDocumentCompressor]] = {
     "cohere": _cohere,
-    "onnx": _onnx,
     "tei": _tei,
     "rerank": _rerank,
 }
-"""Provider -> factory."""
+"""Provider -> factory; a folder needs none."""

@@ -5,33 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from langchain_core.callbacks import Callbacks
-from langchain_core.documents import Document
 from pydantic import ConfigDict, PrivateAttr
 
-from app.providers.blocking import AsyncReranker
 from app.providers.embeddings.minilm import open_session, read_tokenizer
 from app.providers.embeddings.vectors import length_batches
-from app.providers.rerank.scores import with_scores
+from app.providers.rerank.scores import ScoringReranker, sigmoid
 from graph.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MOST_TOKENS = 512
 """Word pieces read of a pair, where the model does not take fewer."""
 
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 """Inputs that a graph may ask for, and the tokenizer's names for them."""
-
-_TYPES = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 
 
 class CrossEncoder:
@@ -43,46 +34,32 @@ class CrossEncoder:
     def __init__(self, folder: Path) -> None:
         file = _model_file(folder)
         config = _json(folder / "config.json") | _json(folder / "tokenizer_config.json")
-        self._pad = int(config.get("pad_token_id") or 0)
         limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MOST_TOKENS]
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(min(int(one) for one in limits if one))
+        self._tokenizer.enable_padding(pad_id=int(config.get("pad_token_id") or 0))
         try:
             self._session = open_session(str(file))
-            self._inputs = {one.name: one.type for one in self._session.get_inputs()}
+            self._inputs = [one.name for one in self._session.get_inputs()]
             self._output = next(one.name for one in self._session.get_outputs())
-            wrong = [name for name, kind in self._inputs.items() if name not in INPUTS or kind not in _TYPES]
-            size = 0 if wrong else self._run("a question", ["a text", "a longer text"]).size
+            self.logits("a question", ["a text", "a longer text"])
         except Exception as error:  # ONNX Runtime's own classes share no root
-            raise ConfigurationError(f"{file} cannot be run by ONNX Runtime here.") from error
-        if wrong:
-            raise ConfigurationError(f"{file} is not a cross-encoder: it needs the inputs {', '.join(wrong)}.")
-        if size != 2:
             raise ConfigurationError(
-                f"{file} is not a reranker: it returns {size / 2:g} numbers for a pair of texts, not one score."
-            )
+                f"{file} is no cross-encoder that can be run here: it takes a pair of texts and returns one score."
+            ) from error
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return one score per text, any number, from one pass padded to the longest; at least one text."""
-        found: list[float] = self._run(question, texts).reshape(len(texts)).tolist()
-        return found
-
-    def _run(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np
 
-        pairs = [self._tokenizer.encode(question, text) for text in texts]
-        shape = len(pairs), max(len(pair.ids) for pair in pairs)
-        fed = {}
-        for name, kind in self._inputs.items():
-            rows = np.full(shape, self._pad if name == "input_ids" else 0, _TYPES[kind])
-            for row, pair in zip(rows, pairs, strict=True):
-                row[: len(pair.ids)] = getattr(pair, INPUTS[name])
-            fed[name] = rows
+        pairs = self._tokenizer.encode_batch([(question, text) for text in texts])
+        fed = {name: np.array([getattr(pair, INPUTS[name]) for pair in pairs], np.int64) for name in self._inputs}
         (scores,) = self._session.run([self._output], fed)
-        return np.asarray(scores, np.float32)
+        found: list[float] = np.asarray(scores, np.float32).reshape(len(texts)).tolist()
+        return found
 
 
-class OnnxReranker(AsyncReranker):
+class OnnxReranker(ScoringReranker):
     """Reads pairs in batches of similar length, at most as many at once as there are processors."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -93,22 +70,19 @@ class OnnxReranker(AsyncReranker):
         default_factory=lambda: ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="rerank")
     )
 
-    async def acompress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Return every document with its score in its metadata, best first; cancelling drops waiting batches."""
-        batches = length_batches([document.page_content for document in documents])
+    async def ascores(self, query: str, texts: Sequence[str]) -> Iterable[tuple[int, float]]:
+        """Return the model's scores; cancelling drops the batches that wait."""
         loop = asyncio.get_running_loop()
-        work = [loop.run_in_executor(self._pool, self._scored, query, documents, batch) for batch in batches]
-        return with_scores(documents, chain.from_iterable(await asyncio.gather(*work)), log_odds=True)
+        batches = length_batches(texts)
+        work = [
+            loop.run_in_executor(self._pool, self.model.logits, query, [texts[position] for position in batch])
+            for batch in batches
+        ]
+        return zip(chain(*batches), map(sigmoid, chain(*await asyncio.gather(*work))), strict=True)
 
     async def aclose(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _scored(self, query: str, documents: Sequence[Document], batch: Sequence[int]) -> list[tuple[int, float]]:
-        logits = self.model.logits(query, [documents[position].page_content for position in batch])
-        return list(zip(batch, logits, strict=True))
 
 
 def _model_file(folder: Path) -> Path:
@@ -116,8 +90,7 @@ def _model_file(folder: Path) -> Path:
     found = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
     chosen = [file for file in found if file.name == "model.onnx"][:1] or found
     if len(chosen) != 1:
-        names = ", ".join(str(file.relative_to(folder)) for file in found) or "none"
-        raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name; it has: {names}.")
+        raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name.")
     return chosen[0]
 
 

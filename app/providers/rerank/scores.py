@@ -1,11 +1,15 @@
-"""Put a reranker's scores, as probabilities, into the metadata of the documents."""
+"""Rerankers that score every document, and scores as probabilities."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
-from langchain_core.documents import Document
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+
+from app.providers.blocking import run_blocking
 
 SCORE = "relevance_score"
 """The key of ``Document.metadata`` that holds the reranker's score, as LangChain's own rerankers name it."""
@@ -13,31 +17,39 @@ SCORE = "relevance_score"
 _EDGE = 1e-6
 
 
-def with_scores(
-    documents: Sequence[Document], found: Iterable[tuple[int, float]], *, log_odds: bool = False
-) -> list[Document]:
-    """Copy the documents with their scores, best first; *found* holds (position, score) pairs.
+class ScoringReranker(BaseDocumentCompressor):
+    """A reranker with one asynchronous operation, ``ascores``."""
 
-    Scores are probabilities, clipped to [0, 1], or with *log_odds* any number. Raises ``ValueError`` when one is not
-    finite, or when a document has none.
-    """
-    scores: dict[int, float] = {}
-    for position, score in found:
-        if not math.isfinite(score):
-            raise ValueError("a score is not finite")
-        scores[position] = sigmoid(score) if log_odds else min(1.0, max(0.0, score))
-    if scores.keys() != set(range(len(documents))):
-        raise ValueError("the scores do not belong to the documents")
-    scored = [
-        Document(page_content=document.page_content, metadata={**document.metadata, SCORE: scores[i]}, id=document.id)
-        for i, document in enumerate(documents)
-    ]
-    return sorted(scored, key=lambda document: -document.metadata[SCORE])
+    @abstractmethod
+    async def ascores(self, query: str, texts: Sequence[str]) -> Iterable[tuple[int, float]]:
+        """Return (position, probability) of every text, in any order; at least one text."""
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """Copy the documents with their scores, clipped to [0, 1], best first; an empty list makes no call.
+
+        Raises ``ValueError`` when a score is not finite, or when a document has none; and what ``ascores`` raises.
+        """
+        scores = dict(await self.ascores(query, [one.page_content for one in documents])) if documents else {}
+        if scores.keys() != set(range(len(documents))) or not all(map(math.isfinite, scores.values())):
+            raise ValueError("the scores do not belong to the documents")
+        scored = [
+            one.model_copy(update={"metadata": {**one.metadata, SCORE: min(1.0, max(0.0, scores[position]))}})
+            for position, one in enumerate(documents)
+        ]
+        return sorted(scored, key=lambda document: -document.metadata[SCORE])
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """``acompress_documents`` for code that blocks."""
+        return run_blocking(self.acompress_documents(documents, query))
 
 
 def sigmoid(logit: float) -> float:
-    """Return the probability in [0, 1] of log-odds."""
-    return 1.0 / (1.0 + math.exp(-min(700.0, max(-700.0, logit))))
+    """Return the probability in [0, 1] of log-odds; NaN of NaN."""
+    return 1.0 / (1.0 + math.exp(-max(min(logit, 700.0), -700.0)))
 
 
 def log_odds_of(probability: float) -> float:

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from app.providers.blocking import run_blocking
 from app.providers.embeddings.vectors import aquestion_vectors
-from app.providers.http.circuit import Circuit
 from app.providers.stores.hybrid import Candidate, DocumentSummary, HybridQuery, HybridStore
 from app.providers.stores.layout import Point, document_points
 from app.providers.stores.payloads import document_of, metadata_of
@@ -39,7 +38,6 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     raise ``CollectionMissing`` where there is no collection.
     """
 
-    circuit: Circuit | None = None  # the breaker of a remote store
     notes: tuple[str, ...] = ()  # what the collection lacks, as logged: no_sparse_vectors, no_sentence_vectors
     _close_here: Callable[[], Awaitable[None]] | None = None  # closes what belongs to the running event loop
 

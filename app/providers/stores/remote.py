@@ -14,13 +14,12 @@ from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
-from app.providers.http.circuit import Circuit
 from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import GuardedCalls, Retry
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import DocumentSummary, Where, summary
 from app.providers.stores.payloads import chunk_index_of, document_hashes
-from graph.errors import CollectionMissing, StoreUnavailable
+from graph.errors import CollectionMissing
 
 TRIES = 3
 """Attempts of one call, as the library's document asks."""
@@ -35,15 +34,8 @@ class RemoteStore(ChunkStore):
     ) -> None:
         """*seconds* is the time limit of one attempt of one call."""
         super().__init__(embedding, collection, size)
-        self.circuit = Circuit("vector_store")
-        self._calls = GuardedCalls(
-            self.circuit,
-            store_error,
-            lambda: StoreUnavailable("The vector store has failed repeatedly and is not called for a moment."),
-            seconds=seconds,
-            total=TRIES * (seconds + 2.0),
-            retry=retry or Retry(attempts=TRIES),
-        )
+        total = TRIES * (seconds + 2.0)
+        self._calls = GuardedCalls(store_error, seconds, total, retry or Retry(attempts=TRIES))
 
     @abstractmethod
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[str, dict[str, Any]]]:

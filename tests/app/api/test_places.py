@@ -9,7 +9,7 @@ import httpx
 
 from app.bootstrap.compose import build_container
 from app.pipeline.chat_synthesizer import ChatSynthesizer
-from app.providers.chat.models import make_completion
+from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from tests.peers import Fault, OllamaPeer
@@ -30,7 +30,7 @@ def test_a_chat_holds_the_only_place(tmp_path: Path, embedding: EmbeddingModel) 
             data_dir=tmp_path, chat_model="ollama:llama3.2:1b", ollama_host=ollama.url, ollama_timeout_seconds=60,
             max_concurrent_requests=1,
         )  # fmt: skip
-        synthesizer = ChatSynthesizer(make_completion(settings))
+        synthesizer = ChatSynthesizer(make_chat_model(settings))
         container = build_container(settings, embedding=embedding, synthesizer=synthesizer)
         with serve(container) as address, httpx.Client(base_url=address, timeout=30) as http:
             ollama.fault = Fault("drip", path="/api/chat")

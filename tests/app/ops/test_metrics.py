@@ -13,10 +13,9 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.api.metrics import Metrics, circuit_states
+from app.api.metrics import Metrics
 from app.api.server import create_app
 from app.bootstrap.compose import AppContainer, build_container
-from app.providers.http.circuit import Circuit
 from app.settings import load_settings
 from tests.peers import OllamaPeer
 from tests.support.paths import ROOT
@@ -106,8 +105,8 @@ def test_metrics_want_no_key(tmp_path: Path, embedding: Any) -> None:
             assert sum(name == "garden_http_requests_total" for name, _ in found) == 1
 
 
-def test_tokens_and_circuits_of_the_model(tmp_path: Path, embedding: Any) -> None:
-    """A chat model's own token counts add up, and the circuit of each remote part is in exactly one state."""
+def test_tokens_of_the_model(tmp_path: Path, embedding: Any) -> None:
+    """A chat model's own token counts add up."""
     with OllamaPeer() as peer:
         settings = load_settings(
             data_dir=tmp_path, ollama_host=peer.url, ollama_model="llama3.2:1b", relevance_threshold=0
@@ -119,21 +118,6 @@ def test_tokens_and_circuits_of_the_model(tmp_path: Path, embedding: Any) -> Non
     spent = {kind: of(found, "garden_model_tokens_total", kind=kind) for kind in ("input", "output")}
     assert spent["input"] == 1
     assert spent["output"] > 0
-    states = {
-        dict(labels)["state"]: value
-        for (name, labels), value in found.items()
-        if name == "garden_circuit_state" and dict(labels)["part"] == "chat_model"
-    }
-    assert states == {"closed": 1, "half_open": 0, "open": 0}
-
-
-def test_an_open_circuit_shows() -> None:
-    """After failures enough, the state is open."""
-    circuit = Circuit("store", failures=1, clock=lambda: 0.0)
-    with pytest.raises(ValueError, match="x"), circuit.guard(RuntimeError, lambda _: True):
-        raise ValueError("x")
-    values = {sample.labels["state"]: sample.value for sample in circuit_states({"store": circuit}).samples}
-    assert values == {"closed": 0, "half_open": 0, "open": 1}
 
 
 @pytest.fixture(scope="session")

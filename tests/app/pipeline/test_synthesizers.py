@@ -10,9 +10,8 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from app.pipeline.chat_synthesizer import ChatSynthesizer
-from app.providers.chat.completion import ChatCompletion, ChatModel
-from app.providers.chat.models import RETRY_ONCE, make_completion
-from app.providers.http.circuit import Circuit
+from app.providers.chat.completion import ChatModel
+from app.providers.chat.models import make_chat_model
 from app.settings import load_settings
 from graph.ports import Synthesizer
 from graph.relevance.calibration import Calibration
@@ -29,7 +28,7 @@ async def make() -> AsyncIterator[Maker]:
     made: list[ChatSynthesizer] = []
 
     def maker(**settings: Any) -> ChatSynthesizer:
-        made.append(ChatSynthesizer(make_completion(load_settings(**settings))))
+        made.append(ChatSynthesizer(make_chat_model(load_settings(**settings))))
         return made[-1]
 
     yield maker
@@ -82,8 +81,7 @@ async def test_any_langchain_chat_model() -> None:
     """A model of someone else's needs nothing but LangChain's interface; one that names no reason has finished."""
     fact = next(iter(FACTS.values()))
     model = GenericFakeChatModel(messages=iter([AIMessage(f"{fact} [1]"), AIMessage("I don’t know.")]))
-    completion = ChatCompletion(ChatModel("own", model, 4096), seconds=20, retry=RETRY_ONCE, circuit=Circuit("own"))
-    synthesizer = ChatSynthesizer(completion)
+    synthesizer = ChatSynthesizer(ChatModel("own", model, 4096, seconds=20))
     draft = await draft_of(synthesizer, next(iter(FACTS)))
     assert (draft.text, draft.truncated, draft.confidence) == (f"{fact} [1]", False, None)
     assert (await draft_of(synthesizer, next(iter(FACTS)))).text == ""

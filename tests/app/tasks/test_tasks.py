@@ -23,7 +23,7 @@ from app.ingest.pipeline import ingest_documents
 from app.ingest.tasks import read_tasks, task_documents
 from app.library.rag_service import RAGService
 from app.pipeline.chat_synthesizer import ChatSynthesizer
-from app.providers.chat.models import make_completion
+from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from app.tasks.chat import TEMPLATE_TOKENS, ChatPrompt, fit_window
@@ -75,7 +75,7 @@ def build(tmp_path: Path, embedding: EmbeddingModel) -> Build:
         if peer is None:
             return build_container(load_settings(data_dir=tmp_path, **settings), embedding=embedding)
         chosen = load_settings(data_dir=tmp_path, chat_model=MODEL, ollama_host=peer.url, **settings)
-        return build_container(chosen, embedding=embedding, synthesizer=ChatSynthesizer(make_completion(chosen)))
+        return build_container(chosen, embedding=embedding, synthesizer=ChatSynthesizer(make_chat_model(chosen)))
 
     return make
 

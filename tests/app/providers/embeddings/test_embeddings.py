@@ -92,7 +92,7 @@ class TestCohere(RemoteEmbeddingsKit):
         assert {body["model"] for body in bodies} == {"embed-english-v3.0"}
 
     def test_langchain_cohere_still_replaces_the_clients(self) -> None:
-        """Once this fails, ``app/providers/embeddings/cohere.py`` is no longer needed."""
+        """Once this fails, ``async_client`` can be given to ``CohereEmbeddings``."""
         ours = object()
         made = langchain_cohere.CohereEmbeddings(client=ours, async_client=ours, model="m", cohere_api_key="k")
         assert made.client is not ours

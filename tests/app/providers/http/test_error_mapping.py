@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from email.utils import formatdate
-from time import time
-
 import cohere
 import httpx
 import ollama
@@ -72,17 +69,15 @@ def test_causes_are_read() -> None:
     assert (fault_of(caught.value).kind, fault_of(caught.value).retry_after) == ("limited", 3.0)
 
 
-@pytest.mark.parametrize(("ahead", "low", "high"), [(5, 5, 5), (0, 0, 0), (None, 3000, 3601)])
-def test_retry_after(ahead: int | None, low: float, high: float) -> None:
-    """A number of seconds or a date (here an hour from now), whatever the case of the header's name."""
-    value = formatdate(time() + 3600) if ahead is None else str(ahead)
+@pytest.mark.parametrize("seconds", [5, 0])
+def test_retry_after(seconds: int) -> None:
+    """A number of seconds, whatever the case of the header's name."""
+    value = str(seconds)
     for error in (http(429, **{"retry-after": value}), cohere.TooManyRequestsError(SECRET, {"Retry-After": value})):
-        found = fault_of(error).retry_after
-        assert found is not None
-        assert low <= found <= high
+        assert fault_of(error).retry_after == seconds
 
 
-@pytest.mark.parametrize("value", ["", "soon", "-1", "1e9", "Wed, 99 Foo"])
+@pytest.mark.parametrize("value", ["", "soon", "-1", "1e9", "Wed, 21 Oct 2026 07:28:00 GMT"])
 def test_a_senseless_retry_after_is_none(value: str) -> None:
     """What is neither is ignored."""
     assert fault_of(http(429, **{"retry-after": value})).retry_after is None

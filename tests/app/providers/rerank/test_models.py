@@ -132,7 +132,7 @@ async def test_any_langchain_compressor_that_scores() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("local", "none", "magic", "/no/such/folder", "cohere:", "cohere: ", "onnx:", "tei:", "tei:host:8080"),
+        *("local", "none", "magic", "/no/such/folder", "cohere:", "cohere: ", "tei:", "tei:host:8080"),
         "tei:http://user:secret@host",  # pragma: allowlist secret
         *("tei:http://", "rerank:http://host", "rerank:@http://host", "rerank:m@host"),
     ],

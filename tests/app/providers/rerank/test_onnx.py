@@ -64,7 +64,7 @@ async def test_parts_count_by_the_best(grader: Grader) -> None:
 @pytest.mark.parametrize("type_ids", [True, False])
 async def test_scores_are_the_models_own(tmp_path: Path, type_ids: bool) -> None:
     """However texts are batched and padded, each has the sigmoid of its own logit, here and on the event loop."""
-    reranker = make_reranker(load_settings(reranker=f"onnx:{write_cross_encoder(tmp_path, TEXTS, type_ids=type_ids)}"))
+    reranker = make_reranker(load_settings(reranker=str(write_cross_encoder(tmp_path, TEXTS, type_ids=type_ids))))
     texts = [*TEXTS, "", "never seen", *(f"{'tower ' * n}water" for n in range(20))]
     documents = [Document(text) for text in texts]
     wanted = {text: sigmoid(logit(ASKED.text, text, TEXTS)) for text in texts}
@@ -92,7 +92,7 @@ def test_of_several_files_the_plain_one(tmp_path: Path) -> None:
     """``model.onnx`` wins over quantised ones beside it; of those alone none is chosen for the user."""
     write_cross_encoder(tmp_path, TEXTS, file="onnx/model_int8.onnx", scores=2)
     write_cross_encoder(tmp_path, TEXTS, file="onnx/model_q4.onnx", scores=2)
-    with pytest.raises(ConfigurationError, match=r"onnx/model_int8\.onnx, onnx/model_q4\.onnx"):
+    with pytest.raises(ConfigurationError, match="one ONNX file under another name"):
         CrossEncoder(tmp_path)
     write_cross_encoder(tmp_path, TEXTS, file="onnx/model.onnx")
     assert CrossEncoder(tmp_path).logits("tower", ["tower"]) == [-1.0]
@@ -101,10 +101,10 @@ def test_of_several_files_the_plain_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("made", "reported"),
     [
-        ({"scores": 2}, "2 numbers for a pair"),
-        ({"scores": 3}, "3 numbers for a pair"),
-        ({"extra_input": "position_ids"}, "position_ids"),
-        ({"batch": 1}, "cannot be run"),
+        ({"scores": 2}, "returns one score"),
+        ({"scores": 3}, "returns one score"),
+        ({"extra_input": "position_ids"}, "can be run here"),
+        ({"batch": 1}, "can be run here"),
     ],
 )
 def test_what_is_no_reranker_is_refused(tmp_path: Path, made: dict[str, object], reported: str) -> None:
@@ -164,6 +164,5 @@ async def test_a_question_given_up_leaves_nothing_waiting(folder: Path) -> None:
 
 def test_figures_show_no_path(folder: Path) -> None:
     """Of a folder, figures that anybody may read show the name."""
-    assert reranker_label(load_settings(reranker=f"onnx:{folder}")) == "tiny-reranker"
     assert reranker_label(load_settings(reranker=str(folder))) == "tiny-reranker"
     assert reranker_label(load_settings()) == "local"
