@@ -122,7 +122,7 @@ async def _measure(
     asked = without_background(text)
     until = now + 2 * seconds
     question = Question(text, question_parts(asked), MOST_CHUNKS, None, None, now, until, background=asked != text)
-    store = ChunkListStore(chunks, question.searched, embedding.embeddings)
+    store = ChunkListStore(chunks, embedding.embeddings)
     reranker = chosen_reranker(settings)
 
     async def read() -> tuple[SubqueryResults, ...]:
