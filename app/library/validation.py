@@ -10,9 +10,8 @@ import asyncio
 import atexit
 import logging
 import time
-from functools import lru_cache
-from pathlib import Path
-from threading import RLock
+from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from app.library.chunk_list_store import ChunkListStore
@@ -20,10 +19,10 @@ from app.library.cohere_rerank import chosen_reranker, rerank_once
 from app.library.sync_bridge import LoopThread
 from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
-from app.providers.embeddings.models import BARE_NAMES, make_embeddings
+from app.providers.embeddings.models import make_embeddings
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.rerank.reader import OnnxReader
-from app.settings import Settings, load_settings
+from app.settings import load_settings
 from graph.errors import RAGError
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts, without_background
@@ -38,12 +37,10 @@ if TYPE_CHECKING:
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
-MINIMUM = 2.0
-"""Seconds left for the work where loading the models, which happens once, took nearly all of the limit."""
 MOST_READ = 8
 """Most chunks that are read for each sub-question."""
 EMBEDDED = "all-MiniLM-L6-v2"
-"""The embedding model where ``EMBEDDING_MODEL`` names one that is not embedded."""
+"""The model that measures the chunks."""
 
 log = logging.getLogger("garden.validation")
 
@@ -85,37 +82,28 @@ def validate_within(
 
 
 def _validate(query: str, chunks: list[dict[str, Any]], threshold: float, limit: float) -> dict[str, Any]:
-    started = time.perf_counter()
     if not chunks:
-        return {**nothing_given(), "processing_time_ms": _milliseconds_since(started)}
-    settings = load_settings()
-    embedding = shared_embedding(settings)
+        return _timed(nothing_given(), time.perf_counter())
     with _loading:
-        reader, loop = _reader_and_loop()
-    loaded = time.perf_counter()  # loading happens once in a process, and is no processing time
-    deadline = max(started + limit, loaded + min(MINIMUM, limit))
-    late = TimeoutError(f"Validation processing exceeded {limit * 1000:.0f}ms timeout")
+        embedding, reader, loop = shared_parts()
+    started = time.perf_counter()  # loading happens once in a process, and is no processing time
     try:
-        results, scores = loop.run(_measure(query, chunks, settings, embedding, reader, deadline - loaded))
+        results, scores = loop.run(_measure(query, chunks, embedding, reader, limit))
     except TimeoutError:
-        raise late from None
+        raise TimeoutError(f"Validation processing exceeded {limit * 1000:.0f}ms timeout") from None
     calibration = calibration_for(embedding.name, load_calibrations())
     if scores is None:
         graded = grade(results, english_idf, calibration)
         scores = {chunk.chunk_id: chunk.relevance or 0.0 if chunk.spans else 0.0 for chunk in graded}  # blank text: 0
-    result = verdict(results, scores, english_idf, calibration, threshold)
-    if time.perf_counter() > deadline:
-        raise late
-    return {**result, "processing_time_ms": _milliseconds_since(loaded)}
+    return _timed(verdict(results, scores, english_idf, calibration, threshold), started)
+
+
+def _timed(result: dict[str, Any], started: float) -> dict[str, Any]:
+    return {**result, "processing_time_ms": max(0.001, round((time.perf_counter() - started) * 1000, 3))}
 
 
 async def _measure(
-    query: str,
-    chunks: list[dict[str, Any]],
-    settings: Settings,
-    embedding: EmbeddingModel,
-    reader: OnnxReader,
-    seconds: float,
+    query: str, chunks: list[dict[str, Any]], embedding: EmbeddingModel, reader: OnnxReader, seconds: float
 ) -> tuple[tuple[SubqueryResults, ...], dict[str, float] | None]:
     """Measure and read the chunks, and at the same time get Cohere's scores, if it is chosen."""
     now, text = time.monotonic(), valid_unicode(query.strip())
@@ -123,7 +111,7 @@ async def _measure(
     until = now + 2 * seconds
     question = Question(text, question_parts(asked), MOST_CHUNKS, None, None, now, until, background=asked != text)
     store = ChunkListStore(chunks, embedding.embeddings)
-    reranker = chosen_reranker(settings)
+    reranker = chosen_reranker(load_settings())
 
     async def read() -> tuple[SubqueryResults, ...]:
         retrieved = await HybridRetriever(store, embedding.embeddings, MOST_CHUNKS).retrieve(question)
@@ -132,39 +120,21 @@ async def _measure(
     async def score() -> dict[str, float] | None:
         return await rerank_once(reranker, query, store.chunks) if reranker else None
 
-    reading, scoring = asyncio.create_task(read()), asyncio.create_task(score())
-    try:
-        async with asyncio.timeout(seconds):
-            return await asyncio.gather(reading, scoring)
-    finally:
-        reading.cancel()
-        scoring.cancel()
+    async with asyncio.timeout(seconds):
+        return await asyncio.gather(read(), score())
 
 
-_loading = RLock()
-"""Held while a shared part is loaded, so that none is loaded twice."""
+_loading = Lock()
+"""Held while the shared parts are loaded, so that none is loaded twice."""
 
 
-def shared_embedding(settings: Settings) -> EmbeddingModel:
-    """Return the embedded model, loaded by the first call and shared by all. Raises ``ConfigurationError``."""
-    name = settings.embedding_model
-    embedded = BARE_NAMES.get(name, name).startswith("embedded:") or Path(name).expanduser().is_dir()
-    with _loading:
-        return _load_embedding(name if embedded else EMBEDDED, settings.question_precision)
+@cache
+def shared_parts() -> tuple[EmbeddingModel, OnnxReader, LoopThread]:
+    """Load the embedded model and the reader, and start the event loop; all calls share them.
 
-
-@lru_cache(maxsize=2)
-def _load_embedding(name: str, precision: str) -> EmbeddingModel:
-    return make_embeddings(load_settings(embedding_model=name, question_precision=precision))
-
-
-@lru_cache(maxsize=1)
-def _reader_and_loop() -> tuple[OnnxReader, LoopThread]:
-    """Make the reader and the event loop that all calls share."""
-    reader, loop = OnnxReader(), LoopThread("validation")
+    Raises ``ConfigurationError``.
+    """
+    embedding, reader = make_embeddings(load_settings(embedding_model=EMBEDDED)), OnnxReader()
+    loop = LoopThread("validation")
     atexit.register(loop.close)
-    return reader, loop
-
-
-def _milliseconds_since(started: float) -> float:
-    return max(0.001, round((time.perf_counter() - started) * 1000, 3))
+    return embedding, reader, loop
