@@ -143,13 +143,16 @@ def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
     return body.model_dump(by_alias=True)
 
 
+def result_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
+    """Return the answer's body, or that of a failure."""
+    return failure_body(result.failure) if result.failure else answer_body(result, evidence=evidence)
+
+
 def wire_event(event: Event, *, evidence: bool = False) -> tuple[str, dict[str, Any]]:
     """Return name and data of an event: ``rewritten``, ``retrieval``, ``token``, then one ``answer`` or ``error``."""
-    if event.result is None:
-        if event.kind != "retrieval":
-            return event.kind, {"query" if event.kind == "rewritten" else "text": event.text}
+    if event.result:
+        return "error" if event.result.failure else "answer", result_body(event.result, evidence=evidence)
+    if event.kind == "retrieval":
         chunks = [ChunkSummary.model_validate(chunk).model_dump(by_alias=True) for chunk in event.chunks]
-        return "retrieval", {"chunks": chunks}
-    if event.result.failure:
-        return "error", failure_body(event.result.failure)
-    return "answer", answer_body(event.result, evidence=evidence)
+        return event.kind, {"chunks": chunks}
+    return event.kind, {"query" if event.kind == "rewritten" else "text": event.text}
