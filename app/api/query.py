@@ -13,8 +13,9 @@ import orjson
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sse_starlette import EventSourceResponse
+from starlette.requests import ClientDisconnect
 
-from app.api.errors import JSON, ClientGone, failure_response, require_json
+from app.api.errors import JSON, AnswerFailed, require_json
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import QueryService
 from graph.errors import InvalidInput
@@ -46,7 +47,7 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
         fields = await read_fields(request, source)
         result = await unless_gone(request, service.ask(fields, request.state.request_id))
         if result.failure:
-            return failure_response(result.failure)
+            raise AnswerFailed(result.failure)
         return JSON(answer_body(result, evidence=bool(fields["includeEvidence"])))
 
     @router.post("/query/stream", responses={200: STREAM}, openapi_extra=BODY)
@@ -67,12 +68,11 @@ async def stream_response(
     try:
         while not first or first[-1].kind == "rewritten":
             first.append(await unless_gone(request, anext(events)))
+        if (result := first[-1].result) and result.failure:
+            raise AnswerFailed(result.failure)
     except BaseException:
         await events.aclose()
         raise
-    if (result := first[-1].result) and result.failure:
-        await events.aclose()
-        return failure_response(result.failure)
     content = _events(first, events, evidence=bool(fields["includeEvidence"]))
     return EventSourceResponse(content, sep="\n", send_timeout=send_timeout)
 
@@ -110,13 +110,13 @@ def sse(event: str, data: dict[str, Any]) -> bytes:
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:
-    """Await *work*, or cancel it and raise ``ClientGone`` when the client leaves. The request's body must be read."""
+    """Await *work*; when the client leaves, cancel it and raise ``ClientDisconnect``. The body must have been read."""
     answering = asyncio.ensure_future(work)
     leaving = asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
-            raise ClientGone
+            raise ClientDisconnect
         return answering.result()
     finally:
         leaving.cancel()

@@ -58,14 +58,10 @@ class QueryService:
 
     async def ask(self, fields: Mapping[str, Any], request_id: str | None = None) -> Result:
         """Answer one question. A ``RAGError`` becomes the ``Result``'s failure."""
-        request_id = request_id or current_request_id()
-        begun = time.perf_counter()
-        try:
-            async with self.slot():
-                state = await self._graph.ainvoke(_input(fields, request_id), self._config(request_id))
-        except RAGError as error:
-            return self._done(_refused(error, request_id, begun), fields)
-        return self._done(_result(state, request_id), fields)
+        async with aclosing(self.stream(fields, request_id)) as events:
+            *_, last = [event async for event in events]
+        assert last.result is not None
+        return last.result
 
     async def stream(
         self,
