@@ -34,7 +34,7 @@ class Question(BaseModel):
     maxSources: Any = _open(
         ["integer", "null"], "most chunks to answer from; default 10", 5, minimum=1, maximum=MAX_SOURCES
     )
-    maxTokens: Any = _open(["integer", "null"], "longest answer of a chat model", 500, minimum=1, maximum=MAX_TOKENS)
+    maxTokens: Any = _open(["integer", "null"], "longest answer", 500, minimum=1, maximum=MAX_TOKENS)
     includeEvidence: Any = _open(["boolean", "null"], "add the verified quotes and more metadata", True)
 
 
