@@ -6,11 +6,10 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import orjson
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from graph.errors import InvalidInput, Outcome, RAGError
 from graph.state import Failure
@@ -44,15 +43,6 @@ BY_STATUS = {
 INTERNAL = "An internal error occurred. The log has the details under the request id."
 
 
-class JSON(Response):
-    """A JSON response serialised by orjson."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)
-
-
 class AnswerFailed(RAGError):
     """Carries the failure of a question to its response."""
 
@@ -69,7 +59,7 @@ def failure_body(failure: Failure) -> dict[str, Any]:
 def error_response(status: int, message: str, headers: dict[str, str] | None = None, **details: Any) -> Response:
     """Return the response of an error that no question caused."""
     code = BY_STATUS.get(status, "INTERNAL_ERROR")
-    return JSON({"error": code, "message": message, "details": details}, status, headers)
+    return JSONResponse({"error": code, "message": message, "details": details}, status, headers)
 
 
 def require_json(request: Request) -> None:
@@ -111,7 +101,7 @@ async def on_rag_error(request: Request, error: RAGError) -> Response:
         log.info("refused", extra=fields)
     retry_after = failure.details.get("retryAfterSeconds")
     headers = {"Retry-After": str(retry_after)} if retry_after else None
-    return JSON(failure_body(failure), BY_OUTCOME[failure.outcome][0], headers)
+    return JSONResponse(failure_body(failure), BY_OUTCOME[failure.outcome][0], headers)
 
 
 async def on_disconnect(_: Request, __: Exception) -> Response:

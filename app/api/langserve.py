@@ -24,7 +24,7 @@ from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
 from app.api.errors import BY_OUTCOME, AnswerFailed, require_json
-from app.api.query import in_own_task, sse, unless_gone
+from app.api.query import in_own_task, json_event, unless_gone
 from app.api.run_log import run_log
 from app.api.schemas import QueryResponse, Question, result_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
@@ -171,10 +171,10 @@ async def _events(service: QueryService, fields: dict[str, Any]) -> AsyncGenerat
         async for event in events:
             name, data = wire_event(event, evidence=bool(fields["includeEvidence"]))
             if event.result and event.result.failure:
-                yield sse("error", {**data, "status_code": BY_OUTCOME[event.result.failure.outcome][0]})
+                yield json_event("error", {**data, "status_code": BY_OUTCOME[event.result.failure.outcome][0]})
                 return
             if name != "retrieval":
-                yield sse("data", {"token": data["text"]} if name == "token" else data)
+                yield json_event("data", {"token": data["text"]} if name == "token" else data)
     yield b"event: end\n\n"
 
 

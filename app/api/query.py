@@ -11,11 +11,11 @@ from typing import Annotated, Any, TypeVar
 import anyio
 import orjson
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response
-from sse_starlette import EventSourceResponse
+from fastapi.responses import JSONResponse, Response
+from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import ClientDisconnect
 
-from app.api.errors import JSON, AnswerFailed, require_json
+from app.api.errors import AnswerFailed, require_json
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import QueryService
 from graph.errors import InvalidInput
@@ -48,7 +48,7 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
         result = await unless_gone(request, service.ask(fields, request.state.request_id))
         if result.failure:
             raise AnswerFailed(result.failure)
-        return JSON(answer_body(result, evidence=bool(fields["includeEvidence"])))
+        return JSONResponse(answer_body(result, evidence=bool(fields["includeEvidence"])))
 
     @router.post("/query/stream", responses={200: STREAM}, openapi_extra=BODY)
     async def query_stream(request: Request, source: Source = None) -> Response:
@@ -96,17 +96,22 @@ async def _events(first: list[Event], events: AsyncGenerator[Event], *, evidence
     try:
         for event in first:
             if event.result:
-                yield sse("retrieval", {"chunks": []})
-            yield sse(*wire_event(event, evidence=evidence))
+                yield json_event("retrieval", {"chunks": []})
+            yield json_event(*wire_event(event, evidence=evidence))
         async for event in events:
-            yield sse(*wire_event(event, evidence=evidence))
+            yield json_event(*wire_event(event, evidence=evidence))
     finally:
         await events.aclose()
 
 
-def sse(event: str, data: dict[str, Any]) -> bytes:
+def sse(data: str, event: str | None = None) -> bytes:
+    """Return one server-sent event; each line of *data* is a ``data:`` of its own."""
+    return ServerSentEvent(data.encode("utf-8", "replace").decode(), event=event, sep="\n").encode()
+
+
+def json_event(event: str, data: dict[str, Any]) -> bytes:
     """Return one server-sent event with JSON data."""
-    return b"event: " + event.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
+    return sse(orjson.dumps(data).decode(), event)
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:
