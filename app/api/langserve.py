@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from contextvars import Context, ContextVar, copy_context
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,7 +62,8 @@ class RagRunnable(RunnableLambda[Any, Any]):
         async def answer(value: Any) -> dict[str, Any]:
             """Return the answer's body; of a failure the error body, where it cannot have its status."""
             fields, request = fields_of(value), request_var.get()
-            asked = _untraced().run(asyncio.create_task, service.ask(fields))
+            var_child_runnable_config.set(None)  # the graph's nodes are not runs of this one
+            asked = service.ask(fields)
             result = await (unless_gone(request, asked) if request else asked)
             if result.failure and request:
                 raise AnswerFailed(result.failure)
@@ -74,7 +75,7 @@ class RagRunnable(RunnableLambda[Any, Any]):
 
     def astream_log(self, input: Any, config: Any = None, **kwargs: Any) -> AsyncGenerator[Any]:
         """Yield the log that the playground shows. Filters have no effect: the entries are all there is to show."""
-        return run_log(self._service, fields_of(input), _untraced())
+        return run_log(self._service, fields_of(input))
 
     async def abatch(
         self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
@@ -176,13 +177,6 @@ async def _events(service: QueryService, fields: dict[str, Any]) -> AsyncGenerat
             if name != "retrieval":
                 yield json_event("data", {"token": data["text"]} if name == "token" else data)
     yield b"event: end\n\n"
-
-
-def _untraced() -> Context:
-    """Copy this context without the run LangChain is tracing, so that the graph's nodes are not its children."""
-    context = copy_context()
-    context.run(var_child_runnable_config.set, None)
-    return context
 
 
 def fields_of(value: Any) -> dict[str, Any]:

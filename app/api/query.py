@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
-from contextvars import Context
 from typing import Annotated, Any, TypeVar
 
 import anyio
@@ -129,8 +128,8 @@ async def unless_gone(request: Request, work: Awaitable[T]) -> T:
             await asyncio.gather(answering, return_exceptions=True)
 
 
-async def in_own_task(events: AsyncGenerator[T], context: Context | None = None) -> AsyncGenerator[T]:
-    """Yield *events*, produced in a task of their own, in *context* or a copy of the current one.
+async def in_own_task(events: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """Yield *events*, produced in a task of their own.
 
     Starlette cancels a streaming response again and again while it cleans up; the task is cancelled once, so that the
     graph can stop what it has under way.
@@ -142,7 +141,7 @@ async def in_own_task(events: AsyncGenerator[T], context: Context | None = None)
             async for event in events:
                 await send.send(event)  # fails without a receiver, should the producer have ignored its cancellation
 
-    producing = asyncio.create_task(produce(), context=context)
+    producing = asyncio.create_task(produce())
     try:
         async with receive:
             async for event in receive:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sized
 from contextlib import aclosing
-from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -30,14 +29,14 @@ SUMMARIES: dict[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-async def run_log(service: QueryService, fields: dict[str, Any], context: Context) -> AsyncGenerator[RunLogPatch]:
-    """Ask the question of *fields* in *context*; yield the patches that build its run log.
+async def run_log(service: QueryService, fields: dict[str, Any]) -> AsyncGenerator[RunLogPatch]:
+    """Ask the question of *fields*; yield the patches that build its run log.
 
     The answer's body is the one piece of ``streamed_output``, and ``final_output``.
     """
     start = RunState(id=str(uuid4()), streamed_output=[], final_output=None, name="question", type="chain", logs={})
     yield RunLogPatch({"op": "replace", "path": "", "value": start})
-    async with aclosing(in_own_task(service.stream(fields, nodes=True), context)) as events:
+    async with aclosing(in_own_task(service.stream(fields, nodes=True))) as events:
         async for event in events:
             if event.kind == "node":
                 entry = _entry(event.node, event.update)

@@ -89,10 +89,12 @@ class QueryService:
                             yield Event("node", node=node, update=update)
                     else:
                         yield _event(content)
+            result = _result(state, request_id)
         except RAGError as error:
-            yield Event("result", result=self._done(_refused(error, request_id, begun), fields))
-            return
-        yield Event("result", result=self._done(_result(state, request_id), fields))
+            failure = failure_of(error)
+            milliseconds = max(1, round((time.perf_counter() - begun) * 1000))
+            result = Result(failure.outcome, request_id, milliseconds, failure=failure)
+        yield Event("result", result=self._done(result, fields))
 
     async def _run(
         self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
@@ -155,10 +157,6 @@ class QueryService:
         return result
 
 
-def _milliseconds(begun: float) -> int:
-    return max(1, round((time.perf_counter() - begun) * 1000))
-
-
 def _input(fields: Mapping[str, Any], request_id: str) -> Any:
     names = ("query", "maxSources", "maxTokens", "source")
     return {**{name: fields.get(name) for name in names}, "requestId": request_id}
@@ -170,11 +168,6 @@ def _event(written: Mapping[str, Any]) -> Event:
         return Event("retrieval", chunks=tuple(written["retrieval"]))
     ((kind, text),) = written.items()
     return Event(kind, text=text)
-
-
-def _refused(error: RAGError, request_id: str, begun: float) -> Result:
-    failure = failure_of(error)
-    return Result(failure.outcome, request_id, _milliseconds(begun), failure=failure)
 
 
 def _result(state: Mapping[str, Any], request_id: str) -> Result:
