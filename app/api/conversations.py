@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
-from app.api.query import BODY, STREAM, Source, read_fields, stream_response
+from app.api.query import STREAM, Fields, stream_response
 from app.api.schemas import WireModel
 from app.query_service.service import QueryService
 
@@ -36,10 +36,9 @@ def conversation_routes(service: QueryService, send_timeout: float) -> APIRouter
     """Return ``POST /api/v1/conversations/{conversationId}/query`` and ``DELETE`` of a conversation."""
     router = APIRouter(prefix="/api/v1/conversations/{conversationId}", tags=["conversations"])
 
-    @router.post("/query", responses={200: CHAT_STREAM}, openapi_extra=BODY)
-    async def query(request: Request, conversation: ConversationId, source: Source = None) -> Response:
+    @router.post("/query", responses={200: CHAT_STREAM})
+    async def query(request: Request, conversation: ConversationId, fields: Fields) -> Response:
         """Stream the answer to a question that may leave out what was asked before in the same conversation."""
-        fields = await read_fields(request, source)
         events = service.stream(fields, request.state.request_id, conversation)
         return await stream_response(request, events, fields, send_timeout)
 

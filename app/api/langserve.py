@@ -61,7 +61,7 @@ class RagRunnable(RunnableLambda[Any, Any]):
 
         async def answer(value: Any) -> dict[str, Any]:
             """Return the answer's body; of a failure the error body, where it cannot have its status."""
-            fields, request = fields_of(value), request_var.get()
+            fields, request = _fields(value), request_var.get()
             var_child_runnable_config.set(None)  # the graph's nodes are not runs of this one
             asked = service.ask(fields)
             result = await (unless_gone(request, asked) if request else asked)
@@ -75,7 +75,7 @@ class RagRunnable(RunnableLambda[Any, Any]):
 
     def astream_log(self, input: Any, config: Any = None, **kwargs: Any) -> AsyncGenerator[Any]:
         """Yield the log that the playground shows. Filters have no effect: the entries are all there is to show."""
-        return run_log(self._service, fields_of(input))
+        return run_log(self._service, _fields(input))
 
     async def abatch(
         self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
@@ -112,7 +112,7 @@ def rag_routes(service: QueryService, seconds: float) -> APIRouter:
     @router.post("/rag/stream", responses={200: STREAM}, response_class=EventSourceResponse, openapi_extra=BODY)
     async def stream(body: Annotated[dict[str, Any], Depends(checked)]) -> EventSourceResponse:
         """Stream tokens, then the answer."""
-        return EventSourceResponse(_events(service, fields_of(body["input"])), sep="\n", send_timeout=seconds)
+        return EventSourceResponse(_events(service, _fields(body["input"])), sep="\n", send_timeout=seconds)
 
     langserve.add_routes(
         router,
@@ -179,7 +179,7 @@ async def _events(service: QueryService, fields: dict[str, Any]) -> AsyncGenerat
     yield b"event: end\n\n"
 
 
-def fields_of(value: Any) -> dict[str, Any]:
+def _fields(value: Any) -> dict[str, Any]:
     """Return the question's fields; a bare string is a question too."""
     question = value if isinstance(value, Question | dict) else {"query": value}
     return Question.model_validate(question).model_dump()

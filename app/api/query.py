@@ -9,20 +9,17 @@ from typing import Annotated, Any, TypeVar
 
 import anyio
 import orjson
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import ClientDisconnect
 
-from app.api.errors import AnswerFailed, require_json
+from app.api.errors import AnswerFailed
 from app.api.schemas import QueryResponse, Question, answer_body, wire_event
 from app.query_service.service import QueryService
-from graph.errors import InvalidInput
 from graph.outputs import Event
-from graph.policy import strict_bool
 
 T = TypeVar("T")
-BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": Question.model_json_schema()}}}}
 STREAM: dict[str, Any] = {
     "description": "Server-sent events: `retrieval`, any number of `token`, then one `answer` or one `error`.",
     "content": {
@@ -33,26 +30,34 @@ STREAM: dict[str, Any] = {
         }
     },
 }
-Source = Annotated[str | None, Query(description="answer from this document alone")]
+
+
+async def fields_of(
+    question: Question,
+    source: Annotated[str | None, Query(description="answer from this document alone")] = None,
+) -> dict[str, Any]:
+    """Return the question's fields."""
+    return {**question.model_dump(), "source": source}
+
+
+Fields = Annotated[dict[str, Any], Depends(fields_of)]
 
 
 def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     """Return the two routes; a client that reads no event for *send_timeout* seconds is disconnected."""
     router = APIRouter(tags=["query"])
 
-    @router.post("/query", response_model=QueryResponse, openapi_extra=BODY)
-    async def query(request: Request, source: Source = None) -> Response:
+    @router.post("/query", response_model=QueryResponse)
+    async def query(request: Request, fields: Fields) -> Response:
         """Answer a question from the documents, with verified citations."""
-        fields = await read_fields(request, source)
         result = await unless_gone(request, service.ask(fields, request.state.request_id))
         if result.failure:
             raise AnswerFailed(result.failure)
         return JSONResponse(answer_body(result, evidence=bool(fields["includeEvidence"])))
 
-    @router.post("/query/stream", responses={200: STREAM}, openapi_extra=BODY)
-    async def query_stream(request: Request, source: Source = None) -> Response:
+    @router.post("/query/stream", responses={200: STREAM})
+    async def query_stream(request: Request, fields: Fields) -> Response:
         """Stream the same answer as server-sent events."""
-        fields = await read_fields(request, source)
         return await stream_response(request, service.stream(fields, request.state.request_id), fields, send_timeout)
 
     return router
@@ -74,20 +79,6 @@ async def stream_response(
         raise
     content = _events(first, events, evidence=bool(fields["includeEvidence"]))
     return EventSourceResponse(content, sep="\n", send_timeout=send_timeout)
-
-
-async def read_fields(request: Request, source: str | None) -> dict[str, Any]:
-    """Return the known members of the JSON body, and *source*. Raises ``InvalidInput``."""
-    require_json(request)
-    try:
-        body = orjson.loads(await request.body())
-    except orjson.JSONDecodeError:
-        raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
-    if not isinstance(body, dict):
-        raise InvalidInput("The body must be a JSON object.", "body")
-    strict_bool(body.get("includeEvidence"), "includeEvidence")
-    names = ("query", "maxSources", "maxTokens", "includeEvidence")
-    return {**{name: body.get(name) for name in names}, "source": source}
 
 
 async def _events(first: list[Event], events: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:

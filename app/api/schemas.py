@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, StrictBool, model_serializer
 from pydantic.alias_generators import to_camel
 
 from app.api.errors import failure_body
@@ -35,7 +35,9 @@ class Question(BaseModel):
         ["integer", "null"], "most chunks to answer from; default 10", 5, minimum=1, maximum=MAX_SOURCES
     )
     maxTokens: Any = _open(["integer", "null"], "longest answer", 500, minimum=1, maximum=MAX_TOKENS)
-    includeEvidence: Any = _open(["boolean", "null"], "add the verified quotes and more metadata", True)
+    includeEvidence: StrictBool | None = Field(
+        None, description="add the verified quotes and more metadata", examples=[True]
+    )
 
 
 class CitedDocument(WireModel):
