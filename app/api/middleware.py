@@ -40,7 +40,9 @@ class ApiKeys:
 
     def accepts(self, key: str) -> bool:
         """Tell whether *key* is one of the keys. Every one is compared, each in constant time."""
-        matches = [compare_digest(key.encode("utf-8", "replace"), known.encode()) for known in self.keys]
+        matches = [
+            compare_digest(key.encode("utf-8", "replace"), known.encode("utf-8", "replace")) for known in self.keys
+        ]
         return any(matches)
 
     def reload(self, read: Callable[[], Sequence[str]]) -> None:

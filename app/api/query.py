@@ -1,4 +1,7 @@
-"""Serve the Query API: ``POST /query`` and ``POST /query/stream``; a client's disconnect cancels the work."""
+"""Serve the Query API, and conversations: questions that are understood from those before them.
+
+``POST /query`` keeps nothing. A client's disconnect cancels the work.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,13 @@ from typing import Annotated, Any, TypeVar
 
 import anyio
 import orjson
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import ClientDisconnect
 
 from app.api.errors import AnswerFailed
-from app.api.schemas import QueryResponse, Question, answer_body, wire_event
+from app.api.schemas import QueryResponse, Question, WireModel, answer_body, wire_event
 from app.query_service.service import QueryService
 from graph.outputs import Event
 
@@ -31,6 +34,27 @@ STREAM: dict[str, Any] = {
     },
 }
 
+CONVERSATION = "/api/v1/conversations/{conversationId}"
+ConversationId = Annotated[
+    str,
+    Path(
+        alias="conversationId",
+        pattern="^[A-Za-z0-9_-]{16,64}$",
+        description="made up by the client, at random: who knows it can continue the conversation",
+        examples=["5f0c6f3e9a4b4d0e8a1d2c3b"],
+    ),
+]
+CHAT_STREAM = {
+    **STREAM,
+    "description": f"As `/query/stream`, after `rewritten` for a follow-up. {STREAM['description']}",
+}
+
+
+class DeletedConversation(WireModel):
+    """Nothing is stored under this id any more."""
+
+    id: str
+
 
 async def fields_of(
     question: Question,
@@ -44,7 +68,7 @@ Fields = Annotated[dict[str, Any], Depends(fields_of)]
 
 
 def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
-    """Return the two routes; a client that reads no event for *send_timeout* seconds is disconnected."""
+    """Return the routes; a client that reads no event for *send_timeout* seconds is disconnected."""
     router = APIRouter(tags=["query"])
 
     @router.post("/query", response_model=QueryResponse)
@@ -59,6 +83,19 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     async def query_stream(request: Request, fields: Fields) -> Response:
         """Stream the same answer as server-sent events."""
         return await stream_response(request, service.stream(fields, request.state.request_id), fields, send_timeout)
+
+    @router.post(CONVERSATION + "/query", tags=["conversations"], responses={200: CHAT_STREAM})
+    async def follow_up(request: Request, conversation: ConversationId, fields: Fields) -> Response:
+        """Stream the answer to a question that may leave out what was asked before in the same conversation."""
+        events = service.stream(fields, request.state.request_id, conversation)
+        return await stream_response(request, events, fields, send_timeout)
+
+    @router.delete(CONVERSATION, tags=["conversations"])
+    async def forget(conversation: ConversationId) -> DeletedConversation:
+        """Delete what was asked in a conversation; one that does not exist is no error."""
+        if service.conversations:
+            await service.conversations.forget(conversation)
+        return DeletedConversation(id=conversation)
 
     return router
 

@@ -11,7 +11,6 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.exceptions import ExceptionMiddleware
 
 from app.api import errors
-from app.api.conversations import conversation_routes
 from app.api.documents import MAX_UPLOAD, document_routes
 from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
@@ -68,7 +67,6 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     )
     for router in (
         query_routes(service, settings.request_timeout_seconds),
-        conversation_routes(service, settings.request_timeout_seconds),
         search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),

@@ -10,30 +10,36 @@ import asyncio
 import atexit
 import logging
 import time
+from collections.abc import Sequence
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from langchain_core.documents import Document
 
 from app.library.chunk_list_store import ChunkListStore
-from app.library.cohere_rerank import chosen_reranker, rerank_once
 from app.library.sync_bridge import LoopThread
 from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import make_embeddings
 from app.providers.embeddings.vectors import valid_unicode
+from app.providers.http.error_mapping import Fault, fault_of
+from app.providers.rerank.models import make_reranker
 from app.providers.rerank.reader import OnnxReader
-from app.settings import load_settings
-from graph.errors import RAGError
+from app.providers.rerank.scores import SCORE
+from app.settings import Settings, load_settings
+from graph.errors import RAGError, RerankFailed
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts, without_background
 from graph.relevance.english import english_idf
 from graph.relevance.features import read_best
 from graph.relevance.graders import grade
 from graph.retrieval_validation import MOST_CHUNKS, check_arguments, nothing_given, verdict
-from graph.state import Question, SubqueryResults
+from graph.state import Chunk, Question, SubqueryResults
 
 if TYPE_CHECKING:
     from app.providers.embeddings.models import EmbeddingModel
+    from app.providers.rerank.cohere import CohereReranker
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
@@ -42,7 +48,24 @@ MOST_READ = 8
 EMBEDDED = "all-MiniLM-L6-v2"
 """The model that measures the chunks."""
 
+COHERE_MODEL = "cohere:rerank-v3.5"
+"""The reranker where ``RERANKER`` names none."""
+
+SENT_CHARS = 16_000
+"""Characters sent of one chunk; Cohere reads about as many (docs.cohere.com, "Rerank": 4,096 tokens)."""
+
+_REASONS = {
+    401: "invalid API key",
+    403: "access denied",
+    404: "model not found",
+    429: "rate limit exceeded",
+}
+
 log = logging.getLogger("garden.validation")
+
+
+class CohereAPIError(RerankFailed):
+    """Cohere did not rerank; ``details["status"]`` is the HTTP status, where there was one."""
 
 
 def validate_retrieval(
@@ -122,6 +145,45 @@ async def _measure(
 
     async with asyncio.timeout(seconds):
         return await asyncio.gather(read(), score())
+
+
+def chosen_reranker(settings: Settings) -> CohereReranker | None:
+    """Make Cohere's reranker if its key is set and ``RERANKER`` is not ``local``; it is not contacted."""
+    if not settings.cohere_api_key.get_secret_value() or settings.reranker == "local":
+        return None
+    named = settings.reranker if settings.reranker.startswith("cohere:") else COHERE_MODEL
+    return cast("CohereReranker", make_reranker(settings.model_copy(update={"reranker": named})))
+
+
+async def rerank_once(reranker: CohereReranker, query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
+    """Return Cohere's score in [0, 1] by chunk id, from exactly one request, and close the connection.
+
+    Raises ``CohereAPIError``, or ``TimeoutError`` when the connection timed out.
+    """
+    documents = [
+        Document(
+            valid_unicode(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()), metadata={"chunk_id": chunk.chunk_id}
+        )
+        for chunk in chunks
+    ]
+    try:
+        scored = await reranker.acompress_documents(documents, valid_unicode(query))
+    except Exception as error:  # noqa: BLE001 - raised anew without its cause: a traceback shows no vendor's words
+        raise _error(fault_of(error)) from None
+    finally:
+        await reranker.aclose()
+    return {document.metadata["chunk_id"]: float(document.metadata[SCORE]) for document in scored}
+
+
+def _error(fault: Fault) -> Exception:
+    if fault.kind == "late":
+        return TimeoutError()
+    if fault.kind == "unreachable":
+        return CohereAPIError("Cohere rerank API could not be reached")
+    if fault.status is None:
+        return CohereAPIError("Cohere rerank API returned an unexpected response")
+    reason = _REASONS.get(fault.status, "server error" if fault.status >= 500 else "request rejected")
+    return CohereAPIError(f"Cohere rerank API returned {fault.status} ({reason})", status=fault.status)
 
 
 _loading = Lock()

@@ -100,7 +100,13 @@ class QueryService:
         self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
     ) -> Any:
         """Start a run, of a *conversation* on its thread; its state is stored once, at the end."""
-        given, config = _input(fields, request_id), self._config(request_id)
+        names = ("query", "maxSources", "maxTokens", "source")
+        given: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
+        config: RunnableConfig = {
+            "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
+            "run_name": "question",
+            "metadata": {"request_id": request_id},
+        }
         kept = await self.conversations.graph() if conversation and self.conversations else None
         if kept is None:
             return self._graph.astream(given, config, stream_mode=modes)
@@ -124,11 +130,6 @@ class QueryService:
         finally:
             self.in_flight -= 1
             self._slots.release()
-
-    def _config(self, request_id: str) -> RunnableConfig:
-        """Return the run's config; its own callbacks keep the nodes out of an interface's tracing."""
-        metadata = {"request_id": request_id}
-        return {"callbacks": self._callbacks(request_id), "run_name": "question", "metadata": metadata}
 
     def _done(self, result: Result, fields: Mapping[str, Any]) -> Result:
         """Log and report the end of a question."""
@@ -155,11 +156,6 @@ class QueryService:
         for observe in self.observers:
             observe(result)
         return result
-
-
-def _input(fields: Mapping[str, Any], request_id: str) -> Any:
-    names = ("query", "maxSources", "maxTokens", "source")
-    return {**{name: fields.get(name) for name in names}, "requestId": request_id}
 
 
 def _event(written: Mapping[str, Any]) -> Event:
