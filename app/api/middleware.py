@@ -104,7 +104,7 @@ class Refusals:
 
 
 class BodyLimit:
-    """Refuses a body past the limit while it is read."""
+    """Refuses a body past the limit: at the first read where its length is announced, else while it is read."""
 
     def __init__(self, app: ASGIApp, larger: Mapping[str, int]) -> None:
         """*larger* are limits of single paths."""
@@ -117,13 +117,14 @@ class BodyLimit:
             return
         limit = self._larger.get(scope["path"], MAX_BODY)
         message, close = f"The request body is larger than {limit} bytes.", {"Connection": "close"}
-        size = 0
+        length = Headers(scope=scope).get("content-length", "")
+        announced, size = int(length) if length.isdigit() else 0, 0
 
         async def limited() -> Message:
             nonlocal size
             part = await receive()
             size += len(part.get("body", b""))
-            if size > limit:
+            if max(announced, size) > limit:
                 raise HTTPException(413, message, close)
             return part
 
