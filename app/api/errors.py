@@ -79,14 +79,14 @@ async def on_http_exception(_: Request, error: HTTPException) -> Response:
     return error_response(error.status_code, message, dict(error.headers or {}))
 
 
-async def on_validation_error(_: Request, error: RequestValidationError) -> Response:
-    """Answer FastAPI's request validation with 400, never 422."""
+async def on_validation_error(request: Request, error: RequestValidationError) -> Response:
+    """Answer FastAPI's request validation as ``InvalidInput``: 400, never 422."""
     first: dict[str, Any] = next(iter(error.errors()), {})
     if first.get("type") == "json_invalid":
-        return error_response(400, "The body must be valid JSON in UTF-8.", field="body")
+        return await on_rag_error(request, InvalidInput("The body must be valid JSON in UTF-8.", "body"))
     field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")) or "body"
     message = str(first.get("msg", "invalid")).removeprefix("Value error, ")
-    return error_response(400, f"{field}: {message}.", field=field)
+    return await on_rag_error(request, InvalidInput(f"{field}: {message}.", field))
 
 
 async def on_rag_error(request: Request, error: RAGError) -> Response:
