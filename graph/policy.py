@@ -47,7 +47,7 @@ FIELDS: dict[str, tuple[str, int | None, str]] = {
     "relevance_threshold": ("relevance_threshold", None, "least relevance of a chunk that may answer"),
     "min_confidence_threshold": ("min_confidence", None, "least confidence of an answer that is given"),
     "max_sources": ("default_max_sources", MAX_SOURCES, "most chunks to answer from, if the input has no maxSources"),
-    "max_tokens": ("default_max_tokens", MAX_TOKENS, "longest answer of a model, if the input has no maxTokens"),
+    "max_tokens": ("default_max_tokens", MAX_TOKENS, "longest answer, if the input has no maxTokens"),
 }
 """Setting -> its field of the policy, its upper bound (None: a number from 0 to 1), and its description."""
 

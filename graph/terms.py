@@ -1,9 +1,7 @@
 """Content words, their stems, and how much of a question a text covers."""
 
-import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -115,13 +113,3 @@ def wanted(question: str, idf: Idf) -> QueryTerms:
     weights = {found: idf(found) for found in question_stems(question)}
     total = sum(weights.values()) or 1.0
     return QueryTerms(tuple((found, _opening(found), weight / total) for found, weight in weights.items()))
-
-
-def document_idf(documents: int, frequencies: Counter[str]) -> Idf:
-    """Return BM25 idf from the number of *documents* and, per stem, the number of documents that hold it."""
-
-    def idf(wanted: str) -> float:
-        held = frequencies[wanted]
-        return math.log(1.0 + (documents - held + 0.5) / (held + 0.5))
-
-    return idf

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-import orjson
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 
 from graph.errors import InvalidInput, Outcome, RAGError
 from graph.state import Failure
@@ -43,25 +43,12 @@ BY_STATUS = {
 INTERNAL = "An internal error occurred. The log has the details under the request id."
 
 
-class JSON(Response):
-    """A JSON response serialised by orjson."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)
-
-
 class AnswerFailed(RAGError):
-    """Carries a failure out of a LangChain Runnable."""
+    """Carries the failure of a question to its response."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message, **failure.details)
         self.failure = failure
-
-
-class ClientGone(Exception):
-    """The client closed the connection before its answer was ready."""
 
 
 def failure_body(failure: Failure) -> dict[str, Any]:
@@ -69,17 +56,10 @@ def failure_body(failure: Failure) -> dict[str, Any]:
     return {"error": BY_OUTCOME[failure.outcome][1], "message": failure.message, "details": failure.details}
 
 
-def failure_response(failure: Failure) -> Response:
-    """Return the response of a failure in the state, with ``Retry-After`` where it has one."""
-    retry_after = failure.details.get("retryAfterSeconds")
-    headers = {"Retry-After": str(retry_after)} if retry_after else None
-    return JSON(failure_body(failure), BY_OUTCOME[failure.outcome][0], headers)
-
-
 def error_response(status: int, message: str, headers: dict[str, str] | None = None, **details: Any) -> Response:
     """Return the response of an error that no question caused."""
     code = BY_STATUS.get(status, "INTERNAL_ERROR")
-    return JSON({"error": code, "message": message, "details": details}, status, headers)
+    return JSONResponse({"error": code, "message": message, "details": details}, status, headers)
 
 
 def require_media_type(request: Request, expected: str = "application/json") -> None:
@@ -92,39 +72,52 @@ def require_media_type(request: Request, expected: str = "application/json") -> 
         raise InvalidInput(f"Content-Type must be {expected}.", "Content-Type")
 
 
-async def on_http_exception(_: Request, error: Exception) -> Response:
+async def on_http_exception(_: Request, error: HTTPException) -> Response:
     """Answer Starlette's own errors (404, 405, 400)."""
-    assert isinstance(error, HTTPException)
     messages = {404: "No resource has this path.", 405: "This method is not allowed for this path."}
     message = messages.get(error.status_code) or str(error.detail)
     return error_response(error.status_code, message, dict(error.headers or {}))
 
 
-async def on_validation_error(_: Request, error: Exception) -> Response:
-    """Answer FastAPI's request validation with 400, never 422."""
-    assert isinstance(error, RequestValidationError)
+async def on_validation_error(request: Request, error: RequestValidationError) -> Response:
+    """Answer FastAPI's request validation as ``InvalidInput``: 400, never 422."""
     first: dict[str, Any] = next(iter(error.errors()), {})
     if first.get("type") == "json_invalid":
-        return error_response(400, "The body must be valid JSON in UTF-8.", field="body")
+        return await on_rag_error(request, InvalidInput("The body must be valid JSON in UTF-8.", "body"))
     field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")) or "body"
     message = str(first.get("msg", "invalid")).removeprefix("Value error, ")
-    return error_response(400, f"{field}: {message}.", field=field)
+    return await on_rag_error(request, InvalidInput(f"{field}: {message}.", field))
 
 
-async def on_rag_error(request: Request, error: Exception) -> Response:
-    """Answer an error of the tree; one without an outcome, such as a wrong setting, is ours and so 500."""
-    assert isinstance(error, RAGError)
+async def on_rag_error(request: Request, error: RAGError) -> Response:
+    """Answer a failure, with ``Retry-After`` where it has one; an error without an outcome, a wrong setting, is 500."""
     if isinstance(error, AnswerFailed):
-        return failure_response(error.failure)
-    if error.outcome is None:
-        log.error("defect", exc_info=error)
-        return error_response(500, INTERNAL)
-    failure = failure_of(error)
-    fields = {"request_id": request.state.request_id, "outcome": failure.outcome, "error_type": failure.error_type}
-    log.info("refused", extra=fields)
-    return failure_response(failure)
+        failure = error.failure
+    elif error.outcome is None:
+        return await on_defect(request, error)
+    else:
+        failure = failure_of(error)
+        fields = {"request_id": request.state.request_id, "outcome": failure.outcome, "error_type": failure.error_type}
+        log.info("refused", extra=fields)
+    retry_after = failure.details.get("retryAfterSeconds")
+    headers = {"Retry-After": str(retry_after)} if retry_after else None
+    return JSONResponse(failure_body(failure), BY_OUTCOME[failure.outcome][0], headers)
 
 
-async def on_client_gone(_: Request, __: Exception) -> Response:
+async def on_disconnect(_: Request, __: Exception) -> Response:
     """Answer a client that has left: 499, nginx's status for a closed request, for the log."""
     return error_response(499, "The client closed the connection.")
+
+
+async def on_defect(_: Request, error: Exception) -> Response:
+    """Answer an unknown exception with 500 and log it with its trace; the client sees nothing of it."""
+    log.error("defect", exc_info=error)
+    return error_response(500, INTERNAL)
+
+
+HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
+    HTTPException: on_http_exception,
+    RequestValidationError: on_validation_error,
+    RAGError: on_rag_error,
+    ClientDisconnect: on_disconnect,
+}

@@ -9,19 +9,16 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, HTTPException, Request
 from pydantic import Field, StrictStr
 
-from app.api.errors import error_response
 from app.api.schemas import WireModel
 from app.ingest.documents import MAX_ID_CHARS
-from graph.errors import InvalidInput, Outcome
+from graph.errors import Outcome
 from graph.nodes.validate import query_text
 from graph.policy import MAX_SOURCES
 
 FILE = "feedback.jsonl"
-MAX_LINE_BYTES = 64 * 1024
 MAX_FILE_BYTES = 64 * 1024 * 1024
 
 log = logging.getLogger("garden.http")
@@ -49,8 +46,8 @@ def feedback_routes(data_dir: Path, max_query_chars: int) -> APIRouter:
     """Return ``POST /api/v1/feedback``, which appends one line to the file in *data_dir*."""
     router = APIRouter(prefix="/api/v1", tags=["feedback"])
 
-    @router.post("/feedback", response_model=StoredFeedback)
-    async def feedback(request: Request, body: Feedback) -> StoredFeedback | Response:
+    @router.post("/feedback")
+    async def feedback(request: Request, body: Feedback) -> StoredFeedback:
         """Keep one rating, with the question, the outcome and the ids of the documents cited."""
         answered, liked = body.outcome == "answered", body.rating == "up"
         row: dict[str, Any] = {
@@ -63,15 +60,13 @@ def feedback_routes(data_dir: Path, max_query_chars: int) -> APIRouter:
             "cited_documents": body.cited_documents,
         }
         line = json.dumps(row).encode() + b"\n"  # ASCII: the reader takes U+2028 for the end of a line
-        if len(line) > MAX_LINE_BYTES:
-            raise InvalidInput(f"The feedback must be at most {MAX_LINE_BYTES} bytes long.", "body")
         try:
             stored = await asyncio.to_thread(_append, data_dir / FILE, line)
         except OSError as error:
             log.error("feedback_not_stored", extra={"reason": error.strerror})
-            return error_response(500, "The feedback could not be stored.")
+            raise HTTPException(500, "The feedback could not be stored.") from error
         if not stored:
-            return error_response(413, f"{FILE} holds {MAX_FILE_BYTES} bytes: move it away to take more.")
+            raise HTTPException(413, f"{FILE} holds {MAX_FILE_BYTES} bytes: move it away to take more.")
         return StoredFeedback(id=row["id"])
 
     return router

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
-from app.api.errors import JSON, error_response
+from app.api.errors import error_response
 from app.ops.health import Health
 
 
@@ -46,7 +46,7 @@ def health_routes(health: Health) -> APIRouter:
     async def report() -> Response:
         """Probe every part: 200 when `healthy` or `degraded`, 503 when `unhealthy`."""
         found = await health.check()
-        return JSON(found, 503 if found["status"] == "unhealthy" else 200)
+        return JSONResponse(found, 503 if found["status"] == "unhealthy" else 200)
 
     @router.get("/live")
     async def live() -> LiveBody:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from contextvars import Context, ContextVar, copy_context
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,16 +18,15 @@ import langserve
 import orjson
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
-from langchain_core.runnables import RunnableConfig, RunnableGenerator
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import get_config_list, var_child_runnable_config
-from langchain_core.runnables.utils import AddableDict
 from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
 from app.api.errors import BY_OUTCOME, AnswerFailed, require_media_type
-from app.api.query import in_own_task, sse, unless_gone
+from app.api.query import in_own_task, json_event, unless_gone
 from app.api.run_log import run_log
-from app.api.schemas import QueryResponse, Question, answer_body, wire_event
+from app.api.schemas import QueryResponse, Question, result_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
 from graph.errors import InvalidInput, SynthesisTimeout
 from graph.policy import strict_bool
@@ -51,17 +50,8 @@ STREAM: dict[str, Any] = {
 }
 
 
-class _Piece(AddableDict):
-    """A part of a stream. Tokens add up; an answer replaces them, as LangChain does with what cannot be added."""
-
-    def __add__(self, other: AddableDict) -> AddableDict:
-        if "token" not in other:
-            raise TypeError("An answer is not a token.")
-        return _Piece(super().__add__(other))
-
-
-class RagRunnable(RunnableGenerator[Any, Any]):
-    """The service as a Runnable: ``ainvoke`` returns the answer's body, ``astream`` tokens and then that body."""
+class RagRunnable(RunnableLambda[Any, Any]):
+    """The service as a Runnable whose output is the answer's body."""
 
     InputType = Question  # not ``with_types``, whose wrapper has the ``astream_log`` of every Runnable
     OutputType = QueryResponse
@@ -69,35 +59,23 @@ class RagRunnable(RunnableGenerator[Any, Any]):
     def __init__(self, service: QueryService, seconds: float) -> None:
         """*seconds* is the deadline of a request, and so of a batch."""
 
-        async def pieces(inputs: AsyncIterator[Any]) -> AsyncIterator[Any]:
-            fields: dict[str, Any] = {}
-            async for value in inputs:
-                fields |= _fields(value)
-            async with aclosing(in_own_task(service.stream(fields), _untraced())) as events:
-                async for event in events:
-                    name, data = wire_event(event, evidence=fields.get("includeEvidence") is True)
-                    if name != "retrieval":
-                        yield _Piece({"token": data["text"]} if name == "token" else data)
+        async def answer(value: Any) -> dict[str, Any]:
+            """Return the answer's body; of a failure the error body, where it cannot have its status."""
+            fields, request = _fields(value), request_var.get()
+            var_child_runnable_config.set(None)  # the graph's nodes are not runs of this one
+            asked = service.ask(fields)
+            result = await (unless_gone(request, asked) if request else asked)
+            if result.failure and request:
+                raise AnswerFailed(result.failure)
+            return result_body(result, evidence=fields["includeEvidence"] is True)
 
-        super().__init__(pieces, name="knowledge_garden")
+        super().__init__(answer, name="knowledge_garden")
         self._service = service
         self._seconds = seconds + SLOT_TIMEOUT  # each question of a batch ends by itself before
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        async def answer(value: Any) -> dict[str, Any]:
-            fields = _fields(value)
-            asked = _untraced().run(asyncio.create_task, self._service.ask(fields))
-            request = request_var.get()
-            result = await (asked if request is None else unless_gone(request, asked))
-            if result.failure:
-                raise AnswerFailed(result.failure)
-            return answer_body(result, evidence=fields.get("includeEvidence") is True)
-
-        return await self._acall_with_config(answer, input, config)
-
     def astream_log(self, input: Any, config: Any = None, **kwargs: Any) -> AsyncGenerator[Any]:
         """Yield the log that the playground shows. Filters have no effect: the entries are all there is to show."""
-        return run_log(self._service, _fields(input), _untraced())
+        return run_log(self._service, _fields(input))
 
     async def abatch(
         self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
@@ -106,26 +84,21 @@ class RagRunnable(RunnableGenerator[Any, Any]):
 
         The first failure cancels the rest and is raised; so does the client's disconnect.
         """
-        request = request_var.get()
-        request_var.set(None)  # the batch is watched as a whole
         slots = asyncio.Semaphore(max(1, self._service.slots // 2))
 
         async def one(value: Any, own: RunnableConfig) -> Any:
             async with slots:
                 return await self.ainvoke(value, own)
 
-        async def batch() -> list[Any]:
-            pairs = zip(inputs, get_config_list(config, len(inputs)), strict=True)
-            try:
-                async with asyncio.timeout(self._seconds), asyncio.TaskGroup() as group:
-                    answers = [group.create_task(one(*pair)) for pair in pairs]
-            except TimeoutError:
-                raise AnswerFailed(failure_of(SynthesisTimeout("The batch did not finish in time."))) from None
-            except ExceptionGroup as failed:
-                raise failed.exceptions[0] from None
-            return [answer.result() for answer in answers]
-
-        return await (batch() if request is None else unless_gone(request, batch()))
+        try:
+            async with asyncio.timeout(self._seconds), asyncio.TaskGroup() as group:
+                pairs = zip(inputs, get_config_list(config, len(inputs)), strict=True)
+                answers = [group.create_task(one(*pair)) for pair in pairs]
+        except TimeoutError:
+            raise AnswerFailed(failure_of(SynthesisTimeout("The batch did not finish in time."))) from None
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        return [answer.result() for answer in answers]
 
 
 def rag_routes(service: QueryService, seconds: float) -> APIRouter:
@@ -197,20 +170,13 @@ async def _events(service: QueryService, fields: dict[str, Any]) -> AsyncGenerat
     """Yield the events of LangServe's protocol; ``status_code`` is what its client raises an error by."""
     async with aclosing(in_own_task(service.stream(fields))) as events:
         async for event in events:
-            name, data = wire_event(event, evidence=bool(fields.get("includeEvidence")))
+            name, data = wire_event(event, evidence=bool(fields["includeEvidence"]))
             if event.result and event.result.failure:
-                yield sse("error", {**data, "status_code": BY_OUTCOME[event.result.failure.outcome][0]})
+                yield json_event("error", {**data, "status_code": BY_OUTCOME[event.result.failure.outcome][0]})
                 return
             if name != "retrieval":
-                yield sse("data", {"token": data["text"]} if name == "token" else data)
+                yield json_event("data", {"token": data["text"]} if name == "token" else data)
     yield b"event: end\n\n"
-
-
-def _untraced() -> Context:
-    """Copy this context without the run LangChain is tracing, so that the graph's nodes are not its children."""
-    context = copy_context()
-    context.run(var_child_runnable_config.set, None)
-    return context
 
 
 def _fields(value: Any) -> dict[str, Any]:

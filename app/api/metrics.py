@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Iterator
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -16,10 +15,8 @@ from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
     Counter,
-    Gauge,
-    GCCollector,
     Histogram,
-    PlatformCollector,
+    Info,
     ProcessCollector,
     generate_latest,
 )
@@ -46,8 +43,7 @@ class Metrics(Collector):
         settings = container.settings
         self.registry = registry = CollectorRegistry()
         self._container = container
-        self._gauges: list[tuple[str, str, float]] = []
-        self._chunks: dict[str, int] = {}
+        self._read: list[Metric] = []
         labels = ["interface", "route", "method", "status"]
         self._requests = Counter("garden_http_requests", "Finished requests.", labels, registry=registry)
         self._request_seconds = Histogram(
@@ -60,7 +56,6 @@ class Metrics(Collector):
         self._stage_seconds = Histogram(
             "garden_stage_seconds", "Time of one stage.", ["stage"], buckets=STAGE_SECONDS, registry=registry
         )
-        self._overloads = Counter("garden_overloads", "Questions refused for want of a slot.", registry=registry)
         info = {
             "version": container.version,
             "store": settings.vector_store,
@@ -69,9 +64,8 @@ class Metrics(Collector):
             "reranker": reranker_label(settings),
             "python": platform.python_version(),
         }
-        Gauge("garden_build_info", "What runs here; always 1.", list(info), registry=registry).labels(**info).set(1)
-        for collector in (ProcessCollector, PlatformCollector, GCCollector):
-            collector(registry=registry)
+        Info("garden_build", "What runs here.", registry=registry).info(info)
+        ProcessCollector(registry=registry)
         registry.register(self)
         container.service.observers.append(self.question)
         container.traffic.observers.append(self.request)
@@ -85,7 +79,6 @@ class Metrics(Collector):
         """Count a finished question."""
         self._questions.labels(result.outcome).inc()
         self._question_seconds.observe(result.processing_ms / 1000)
-        self._overloads.inc(result.outcome == "overloaded")
         for stage, milliseconds in result.timings.items():
             self._stage_seconds.labels(stage).observe(milliseconds / 1000)
 
@@ -96,28 +89,28 @@ class Metrics(Collector):
             settings.vector_store_collection: container.store,
             settings.tasks_collection: container.tasks.store,
         }
-        counts = await asyncio.gather(*map(_count, stores.values()))
-        self._chunks = {name: count for name, count in zip(stores, counts, strict=True) if count is not None}
-        self._gauges = [
-            ("garden_http_requests_in_flight", "Requests under way.", container.traffic.in_flight),
-            ("garden_questions_in_flight", "Questions that have a slot.", container.service.in_flight),
-            ("garden_slots", "Questions that may run at once.", settings.slots),
-            ("garden_tasks", "Tasks on the event loop.", len(asyncio.all_tasks())),
-            ("garden_draining", "1 while the service shuts down.", container.health.draining),
-            ("garden_ready", "1 when readiness is 200, else 0.", await container.health.not_ready() is None),
-        ]
-        return generate_latest(self.registry)
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield what ``scrape`` read."""
-        yield from (GaugeMetricFamily(name, text, value=value) for name, text, value in self._gauges)
+        counts = dict(zip(stores, await asyncio.gather(*map(_count, stores.values())), strict=True))
+        gauges: dict[str, tuple[str, float]] = {
+            "garden_http_requests_in_flight": ("Requests under way.", container.traffic.in_flight),
+            "garden_questions_in_flight": ("Questions that have a slot.", container.service.in_flight),
+            "garden_slots": ("Questions that may run at once.", settings.slots),
+            "garden_draining": ("1 while the service shuts down.", container.health.draining),
+            "garden_ready": ("1 when readiness is 200, else 0.", await container.health.not_ready() is None),
+        }
         chunks = GaugeMetricFamily("garden_chunks", "Chunks stored.", labels=["collection"])
         tokens = CounterMetricFamily("garden_model_tokens", "Tokens reported by the chat model.", labels=["kind"])
-        chat = self._container.chat
-        for family, counts in ((chunks, self._chunks), (tokens, chat.spent if chat else {})):
-            for label, count in counts.items():
-                family.add_metric([label], count)
-        yield from (chunks, tokens)
+        chat = container.chat
+        for family, values in ((chunks, counts), (tokens, chat.spent if chat else {})):
+            for label, value in values.items():
+                if value is not None:
+                    family.add_metric([label], value)
+        read = [GaugeMetricFamily(name, text, value=value) for name, (text, value) in gauges.items()]
+        self._read = [*read, chunks, tokens]
+        return generate_latest(self.registry)
+
+    def collect(self) -> list[Metric]:
+        """Return what ``scrape`` read."""
+        return self._read
 
 
 def metrics_routes(metrics: Metrics) -> APIRouter:

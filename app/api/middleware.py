@@ -5,10 +5,9 @@ In this order: request id and traffic (``app.ops.traffic``), spans, CORS, refusa
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import logging
 from collections.abc import Callable, Mapping, Sequence, Sized
+from hmac import compare_digest
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -18,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.errors import INTERNAL, error_response
+from app.api.errors import error_response
 from app.ops.health import Health
 from app.ops.traffic import PROBE_PATHS, is_below
 from graph.errors import ConfigurationError
@@ -33,43 +32,32 @@ log = logging.getLogger("garden.http")
 
 
 class ApiKeys:
-    """Holds digests of the accepted keys. Every key is compared, each in constant time, whatever its length."""
+    """Holds the accepted keys."""
 
     def __init__(self, keys: Sequence[str] = ()) -> None:
-        self.replace(keys)
+        self.keys = tuple(keys)
 
     def __len__(self) -> int:
-        return len(self._digests)
-
-    def replace(self, keys: Sequence[str]) -> None:
-        """Accept *keys*, and no other, from the next request on."""
-        self._digests = [_digest(key) for key in dict.fromkeys(keys)]
+        return len(self.keys)
 
     def accepts(self, key: str) -> bool:
-        """Tell whether *key* is one of the keys; the time it takes reveals nothing about them."""
-        digest = _digest(key)
-        return sum(hmac.compare_digest(digest, known) for known in self._digests) > 0
+        """Tell whether *key* is one of the keys. Every one is compared, each in constant time."""
+        matches = [
+            compare_digest(key.encode("utf-8", "replace"), known.encode("utf-8", "replace")) for known in self.keys
+        ]
+        return any(matches)
 
-
-def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
-
-
-def reload_keys(api_keys: ApiKeys, read: Callable[[], Sequence[str]]) -> None:
-    """Replace the keys by what *read* returns; unreadable or missing keys change nothing."""
-    try:
-        keys = read()
-    except ConfigurationError as error:
-        log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
-        return
-    if api_keys and not keys:
-        reason = "API_KEYS and API_KEYS_FILE hold no key"
-        log.error("keys_kept", extra={"reason": reason, "do": "to open the service, restart it without keys"})
-        return
-    if keys and not api_keys:
-        log.info("keys_required_now", extra={"keys": len(keys)})
-    api_keys.replace(keys)
-    log.info("keys_reloaded", extra={"keys": len(api_keys)})
+    def reload(self, read: Callable[[], Sequence[str]]) -> None:
+        """Accept the keys that *read* returns, and no other; unreadable or missing keys change nothing."""
+        try:
+            keys = read()
+            if self.keys and not keys:
+                raise ConfigurationError("API_KEYS and API_KEYS_FILE hold no key, and only a restart opens the service")
+        except ConfigurationError as error:
+            log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
+        else:
+            self.keys = tuple(keys)
+            log.info("keys_reloaded", extra={"keys": len(keys)})
 
 
 class Refusals:
@@ -117,31 +105,8 @@ class Refusals:
         return name in self._hosts or name == "localhost" or _is_address(name)
 
 
-class Defects:
-    """Answers an unknown exception with 500 and logs it with its trace; the client sees nothing of it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = False
-
-        async def observed(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            await self.app(scope, receive, observed)
-        except Exception:
-            if scope["type"] != "http" or begun:
-                raise  # the response has begun: uvicorn closes the connection, and logs the error
-            log.exception("defect")
-            await error_response(500, INTERNAL)(scope, receive, send)
-
-
 class BodyLimit:
-    """Refuses a body past the limit: at once where its length is announced, else while it is read."""
+    """Refuses a body past the limit: at the first read where its length is announced, else while it is read."""
 
     def __init__(self, app: ASGIApp, larger: Mapping[str, int]) -> None:
         """*larger* are limits of single paths."""
@@ -154,17 +119,14 @@ class BodyLimit:
             return
         limit = self._larger.get(scope["path"], MAX_BODY)
         message, close = f"The request body is larger than {limit} bytes.", {"Connection": "close"}
-        announced = Headers(scope=scope).get("content-length", "0")
-        if announced.isdigit() and int(announced) > limit:
-            await error_response(413, message, close)(scope, receive, send)
-            return
-        size = 0
+        length = Headers(scope=scope).get("content-length", "")
+        announced, size = int(length) if length.isdigit() else 0, 0
 
         async def limited() -> Message:
             nonlocal size
             part = await receive()
             size += len(part.get("body", b""))
-            if size > limit:
+            if max(announced, size) > limit:
                 raise HTTPException(413, message, close)
             return part
 

@@ -1,28 +1,28 @@
-"""Serve the Query API: ``POST /query`` and ``POST /query/stream``; a client's disconnect cancels the work."""
+"""Serve the Query API, and conversations: questions that are understood from those before them.
+
+``POST /query`` keeps nothing. A client's disconnect cancels the work.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
-from contextvars import Context
 from typing import Annotated, Any, TypeVar
 
 import anyio
 import orjson
-from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response
-from sse_starlette import EventSourceResponse
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import JSONResponse, Response
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import ClientDisconnect
 
-from app.api.errors import JSON, ClientGone, failure_response, require_media_type
-from app.api.schemas import QueryResponse, Question, answer_body, wire_event
+from app.api.errors import AnswerFailed
+from app.api.schemas import QueryResponse, Question, WireModel, answer_body, wire_event
 from app.query_service.service import QueryService
-from graph.errors import InvalidInput
 from graph.outputs import Event
-from graph.policy import strict_bool
 
 T = TypeVar("T")
-BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": Question.model_json_schema()}}}}
 STREAM: dict[str, Any] = {
     "description": "Server-sent events: `retrieval`, any number of `token`, then one `answer` or one `error`.",
     "content": {
@@ -33,27 +33,69 @@ STREAM: dict[str, Any] = {
         }
     },
 }
-Source = Annotated[str | None, Query(description="answer from this document alone")]
+
+CONVERSATION = "/api/v1/conversations/{conversationId}"
+ConversationId = Annotated[
+    str,
+    Path(
+        alias="conversationId",
+        pattern="^[A-Za-z0-9_-]{16,64}$",
+        description="made up by the client, at random: who knows it can continue the conversation",
+        examples=["5f0c6f3e9a4b4d0e8a1d2c3b"],
+    ),
+]
+CHAT_STREAM = {
+    **STREAM,
+    "description": f"As `/query/stream`, after `rewritten` for a follow-up. {STREAM['description']}",
+}
+
+
+class DeletedConversation(WireModel):
+    """Nothing is stored under this id any more."""
+
+    id: str
+
+
+async def fields_of(
+    question: Question,
+    source: Annotated[str | None, Query(description="answer from this document alone")] = None,
+) -> dict[str, Any]:
+    """Return the question's fields."""
+    return {**question.model_dump(), "source": source}
+
+
+Fields = Annotated[dict[str, Any], Depends(fields_of)]
 
 
 def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
-    """Return the two routes; a client that reads no event for *send_timeout* seconds is disconnected."""
+    """Return the routes; a client that reads no event for *send_timeout* seconds is disconnected."""
     router = APIRouter(tags=["query"])
 
-    @router.post("/query", response_model=QueryResponse, openapi_extra=BODY)
-    async def query(request: Request, source: Source = None) -> Response:
+    @router.post("/query", response_model=QueryResponse)
+    async def query(request: Request, fields: Fields) -> Response:
         """Answer a question from the documents, with verified citations."""
-        fields = await read_fields(request, source)
         result = await unless_gone(request, service.ask(fields, request.state.request_id))
         if result.failure:
-            return failure_response(result.failure)
-        return JSON(answer_body(result, evidence=bool(fields["includeEvidence"])))
+            raise AnswerFailed(result.failure)
+        return JSONResponse(answer_body(result, evidence=bool(fields["includeEvidence"])))
 
-    @router.post("/query/stream", responses={200: STREAM}, openapi_extra=BODY)
-    async def query_stream(request: Request, source: Source = None) -> Response:
+    @router.post("/query/stream", responses={200: STREAM})
+    async def query_stream(request: Request, fields: Fields) -> Response:
         """Stream the same answer as server-sent events."""
-        fields = await read_fields(request, source)
         return await stream_response(request, service.stream(fields, request.state.request_id), fields, send_timeout)
+
+    @router.post(CONVERSATION + "/query", tags=["conversations"], responses={200: CHAT_STREAM})
+    async def follow_up(request: Request, conversation: ConversationId, fields: Fields) -> Response:
+        """Stream the answer to a question that may leave out what was asked before in the same conversation."""
+        events = service.stream(fields, request.state.request_id, conversation)
+        return await stream_response(request, events, fields, send_timeout)
+
+    @router.delete(CONVERSATION, tags=["conversations"])
+    async def forget(conversation: ConversationId) -> DeletedConversation:
+        """Delete what was asked in a conversation; one that does not exist is no error."""
+        if service.conversations:
+            await service.conversations.forget(conversation)
+        return DeletedConversation(id=conversation)
 
     return router
 
@@ -67,28 +109,13 @@ async def stream_response(
     try:
         while not first or first[-1].kind == "rewritten":
             first.append(await unless_gone(request, anext(events)))
+        if (result := first[-1].result) and result.failure:
+            raise AnswerFailed(result.failure)
     except BaseException:
         await events.aclose()
         raise
-    if (result := first[-1].result) and result.failure:
-        await events.aclose()
-        return failure_response(result.failure)
     content = _events(first, events, evidence=bool(fields["includeEvidence"]))
     return EventSourceResponse(content, sep="\n", send_timeout=send_timeout)
-
-
-async def read_fields(request: Request, source: str | None) -> dict[str, Any]:
-    """Return the known members of the JSON body, and *source*. Raises ``InvalidInput``."""
-    require_media_type(request)
-    try:
-        body = orjson.loads(await request.body())
-    except orjson.JSONDecodeError:
-        raise InvalidInput("The body must be valid JSON in UTF-8.", "body") from None
-    if not isinstance(body, dict):
-        raise InvalidInput("The body must be a JSON object.", "body")
-    strict_bool(body.get("includeEvidence"), "includeEvidence")
-    names = ("query", "maxSources", "maxTokens", "includeEvidence")
-    return {**{name: body.get(name) for name in names}, "source": source}
 
 
 async def _events(first: list[Event], events: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:
@@ -96,27 +123,32 @@ async def _events(first: list[Event], events: AsyncGenerator[Event], *, evidence
     try:
         for event in first:
             if event.result:
-                yield sse("retrieval", {"chunks": []})
-            yield sse(*wire_event(event, evidence=evidence))
+                yield json_event("retrieval", {"chunks": []})
+            yield json_event(*wire_event(event, evidence=evidence))
         async for event in events:
-            yield sse(*wire_event(event, evidence=evidence))
+            yield json_event(*wire_event(event, evidence=evidence))
     finally:
         await events.aclose()
 
 
-def sse(event: str, data: dict[str, Any]) -> bytes:
+def sse(data: str, event: str | None = None) -> bytes:
+    """Return one server-sent event; each line of *data* is a ``data:`` of its own."""
+    return ServerSentEvent(data.encode("utf-8", "replace").decode(), event=event, sep="\n").encode()
+
+
+def json_event(event: str, data: dict[str, Any]) -> bytes:
     """Return one server-sent event with JSON data."""
-    return b"event: " + event.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
+    return sse(orjson.dumps(data).decode(), event)
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:
-    """Await *work*, or cancel it and raise ``ClientGone`` when the client leaves. The request's body must be read."""
+    """Await *work*; when the client leaves, cancel it and raise ``ClientDisconnect``. The body must have been read."""
     answering = asyncio.ensure_future(work)
     leaving = asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
-            raise ClientGone
+            raise ClientDisconnect
         return answering.result()
     finally:
         leaving.cancel()
@@ -124,8 +156,8 @@ async def unless_gone(request: Request, work: Awaitable[T]) -> T:
             await asyncio.gather(answering, return_exceptions=True)
 
 
-async def in_own_task(events: AsyncGenerator[T], context: Context | None = None) -> AsyncGenerator[T]:
-    """Yield *events*, produced in a task of their own, in *context* or a copy of the current one.
+async def in_own_task(events: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """Yield *events*, produced in a task of their own.
 
     Starlette cancels a streaming response again and again while it cleans up; the task is cancelled once, so that the
     graph can stop what it has under way.
@@ -137,7 +169,7 @@ async def in_own_task(events: AsyncGenerator[T], context: Context | None = None)
             async for event in events:
                 await send.send(event)  # fails without a receiver, should the producer have ignored its cancellation
 
-    producing = asyncio.create_task(produce(), context=context)
+    producing = asyncio.create_task(produce())
     try:
         async with receive:
             async for event in receive:

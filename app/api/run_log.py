@@ -1,4 +1,4 @@
-"""Write the run log that LangServe's playground shows: the text as it grows, each node, then the answer in its place.
+"""Write the run log that LangServe's playground shows: each node as it ends, then the answer.
 
 A node's entry is a summary in numbers, so that no document text leaks (contract, LangServe).
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sized
 from contextlib import aclosing
-from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -15,7 +14,7 @@ from uuid import uuid4
 from langchain_core.tracers.log_stream import LogEntry, RunLogPatch, RunState
 
 from app.api.query import in_own_task
-from app.api.schemas import wire_event
+from app.api.schemas import result_body
 from app.query_service.service import QueryService
 from graph.state import Chunk
 
@@ -30,31 +29,24 @@ SUMMARIES: dict[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-async def run_log(service: QueryService, fields: dict[str, Any], context: Context) -> AsyncGenerator[RunLogPatch]:
-    """Ask the question of *fields* in *context*; yield the patches that build its run log.
+async def run_log(service: QueryService, fields: dict[str, Any]) -> AsyncGenerator[RunLogPatch]:
+    """Ask the question of *fields*; yield the patches that build its run log.
 
-    ``streamed_output`` holds one piece: the text so far, at the end the answer's body, which is ``final_output`` too.
+    The answer's body is the one piece of ``streamed_output``, and ``final_output``.
     """
     start = RunState(id=str(uuid4()), streamed_output=[], final_output=None, name="question", type="chain", logs={})
     yield RunLogPatch({"op": "replace", "path": "", "value": start})
-    text = ""
-    async with aclosing(in_own_task(service.stream(fields, nodes=True), context)) as events:
+    async with aclosing(in_own_task(service.stream(fields, nodes=True))) as events:
         async for event in events:
             if event.kind == "node":
                 entry = _entry(event.node, event.update)
                 yield RunLogPatch({"op": "add", "path": f"/logs/{event.node}", "value": entry})
-            elif event.kind == "token":
-                yield RunLogPatch(_output(text + event.text, first=not text))
-                text += event.text
-            elif event.kind == "result":
-                body = wire_event(event, evidence=fields.get("includeEvidence") is True)[1]
-                final = {"op": "replace", "path": "/final_output", "value": body}
-                yield RunLogPatch(_output(body, first=not text), final)
-
-
-def _output(value: Any, *, first: bool) -> dict[str, Any]:
-    """Return the operation that makes *value* the one streamed piece."""
-    return {"op": "add" if first else "replace", "path": f"/streamed_output/{'-' if first else 0}", "value": value}
+            elif event.result:
+                body = result_body(event.result, evidence=fields["includeEvidence"] is True)
+                yield RunLogPatch(
+                    {"op": "add", "path": "/streamed_output/-", "value": body},
+                    {"op": "replace", "path": "/final_output", "value": body},
+                )
 
 
 def _entry(node: str, update: Mapping[str, Any]) -> LogEntry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, StrictBool, model_serializer
 from pydantic.alias_generators import to_camel
 
 from app.api.errors import failure_body
@@ -34,8 +34,10 @@ class Question(BaseModel):
     maxSources: Any = _open(
         ["integer", "null"], "most chunks to answer from; default 10", 5, minimum=1, maximum=MAX_SOURCES
     )
-    maxTokens: Any = _open(["integer", "null"], "longest answer of a chat model", 500, minimum=1, maximum=MAX_TOKENS)
-    includeEvidence: Any = _open(["boolean", "null"], "add the verified quotes and more metadata", True)
+    maxTokens: Any = _open(["integer", "null"], "longest answer", 500, minimum=1, maximum=MAX_TOKENS)
+    includeEvidence: StrictBool | None = Field(
+        None, description="add the verified quotes and more metadata", examples=[True]
+    )
 
 
 class CitedDocument(WireModel):
@@ -191,13 +193,16 @@ def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
     return body.model_dump(by_alias=True)
 
 
+def result_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
+    """Return the answer's body, or that of a failure."""
+    return failure_body(result.failure) if result.failure else answer_body(result, evidence=evidence)
+
+
 def wire_event(event: Event, *, evidence: bool = False) -> tuple[str, dict[str, Any]]:
     """Return name and data of an event: ``rewritten``, ``retrieval``, ``token``, then one ``answer`` or ``error``."""
-    if event.result is None:
-        if event.kind != "retrieval":
-            return event.kind, {"query" if event.kind == "rewritten" else "text": event.text}
+    if event.result:
+        return "error" if event.result.failure else "answer", result_body(event.result, evidence=evidence)
+    if event.kind == "retrieval":
         chunks = [ChunkSummary.model_validate(chunk).model_dump(by_alias=True) for chunk in event.chunks]
-        return "retrieval", {"chunks": chunks}
-    if event.result.failure:
-        return "error", failure_body(event.result.failure)
-    return "answer", answer_body(event.result, evidence=evidence)
+        return event.kind, {"chunks": chunks}
+    return event.kind, {"query" if event.kind == "rewritten" else "text": event.text}

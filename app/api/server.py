@@ -7,20 +7,17 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect
+from starlette.middleware.exceptions import ExceptionMiddleware
 
 from app.api import errors
-from app.api.conversations import conversation_routes
 from app.api.documents import MAX_UPLOAD, document_routes, ingest_routes
 from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
 from app.api.health import health_routes
 from app.api.langserve import rag_routes
 from app.api.metrics import Metrics, metrics_routes
-from app.api.middleware import ApiKeys, BodyLimit, Defects, Refusals
+from app.api.middleware import ApiKeys, BodyLimit, Refusals
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
 from app.api.schemas import ErrorBody
@@ -28,7 +25,6 @@ from app.api.search import search_routes
 from app.api.tasks import task_routes
 from app.bootstrap.compose import AppContainer
 from app.ops.traffic import Requests
-from graph.errors import RAGError
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {
@@ -68,10 +64,10 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         lifespan=lifespan,
         redirect_slashes=False,
         responses=ERRORS,
+        exception_handlers=errors.HANDLERS,
     )
     for router in (
         query_routes(service, settings.request_timeout_seconds),
-        conversation_routes(service, settings.request_timeout_seconds),
         search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),
@@ -85,14 +81,9 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         app.include_router(router)
     app.mount("/page", PageFiles(directory=FOLDER))
 
-    app.add_exception_handler(HTTPException, errors.on_http_exception)
-    app.add_exception_handler(RequestValidationError, errors.on_validation_error)
-    app.add_exception_handler(RAGError, errors.on_rag_error)
-    app.add_exception_handler(errors.ClientGone, errors.on_client_gone)
-    app.add_exception_handler(ClientDisconnect, errors.on_client_gone)
     # The last one added comes first.
     app.add_middleware(BodyLimit, larger={UPLOAD: MAX_UPLOAD})
-    app.add_middleware(Defects)
+    app.add_middleware(ExceptionMiddleware, handlers={Exception: errors.on_defect})
     app.add_middleware(Refusals, health=container.health, api_keys=api_keys, hosts=settings.trusted_hosts)
     if settings.cors_origins:
         app.add_middleware(

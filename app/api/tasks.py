@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from app.api.errors import INTERNAL
+from app.api.query import sse
 from app.ingest.tasks import Priority, Status
 from app.tasks.models import ChatRequest, SemanticSearchResponse, text_of
 from app.tasks.service import TaskService
@@ -71,24 +71,18 @@ async def _events(pieces: AsyncGenerator[str], slot: Slot) -> AsyncGenerator[byt
     """Yield nothing once a slot is held; then the text and ``[DONE]``, or an ``error`` event."""
     async with slot(), aclosing(pieces):
         yield b""
+        failed = ""
         try:
             async for piece in pieces:
-                yield _data(piece)
+                if piece.strip() == DONE:  # a reply cannot end the stream by saying so
+                    yield sse(piece.partition("]")[0])
+                    piece = piece[piece.index("]") :]
+                if piece:
+                    yield sse(piece)
         except RAGError as error:
             log.warning("chat_failed", extra={"error_type": type(error).__name__})
-            yield b"event: error\n" + _data(error.message)
+            failed = error.message
         except Exception as defect:  # the status is sent already: the stream itself must say so
             log.error("defect", exc_info=defect)
-            yield b"event: error\n" + _data(INTERNAL)
-        else:
-            yield _data(DONE, last=True)
-
-
-def _data(text: str, *, last: bool = False) -> bytes:
-    """Return one event of *text*, each of its lines a ``data:`` of its own; nothing for no text."""
-    if not text:
-        return b""
-    if text.strip() == DONE and not last:  # a reply cannot end the stream by saying so
-        return _data(text[: text.index("]")]) + _data(text[text.index("]") :])
-    lines = re.split(r"\r\n|\r|\n", text)
-    return "".join(f"data: {line}\n" for line in lines).encode("utf-8", "replace") + b"\n"
+            failed = INTERNAL
+        yield sse(failed, "error") if failed else sse(DONE)

@@ -80,7 +80,7 @@ def serve(
     on_ready: Callable[[str], None],
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size. *overrides* are the settings given by argument."""
-    from app.api.middleware import ApiKeys, reload_keys
+    from app.api.middleware import ApiKeys
     from app.api.server import create_app
     from app.api.uvicorn_config import server_config
     from app.bootstrap.compose import build_container
@@ -101,7 +101,7 @@ def serve(
         on_ready(await collection_size(container))
 
     server = DrainingServer(server_config(create_app(container, api_keys)), container, started)
-    signal.signal(signal.SIGHUP, lambda *_: reload_keys(api_keys, lambda: load_settings(**overrides).keys))
+    signal.signal(signal.SIGHUP, lambda *_: api_keys.reload(lambda: load_settings(**overrides).keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
 

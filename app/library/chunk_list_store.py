@@ -5,6 +5,7 @@ What is read and embedded is bounded, whatever the size of the texts, since the 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate
@@ -14,88 +15,63 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import Vectors, adocument_vectors
-from app.providers.stores.bm25 import dimension, document_weights
+from app.providers.stores.bm25 import document_weights
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import indexed_text_of
 from app.providers.stores.payloads import chunk_from_payload
-from graph.relevance.english import english_idf
 from graph.sentences import sentence_spans
 from graph.state import Chunk
-from graph.terms import document_idf, question_stems, vocabulary, wanted
 
 READ_CHARS, READ_SENTENCES = 400_000, 4_000
 """Read of all chunks together; each gets an equal share."""
 LONGEST_SENTENCE = 2_000
 """Characters after which text without a sentence end is cut."""
-CHUNK_CHARS, SENTENCE_CHARS = 6_000, 4_000
-"""Embedded of all chunks and of all sentences together: about a second for one processor."""
-LONGEST_EMBEDDED = 1_500
-"""Longest text to embed, in characters; the embedded model reads no more."""
+CHUNK_CHARS, SENTENCE_CHARS = 10_000, 25_000
+"""Embedded of all chunks together, and of the sentences of the nearest: a second or two for one processor."""
+MOST_NEAR = 5
+"""Chunks nearest to each query whose sentences are embedded."""
 
 
 class ChunkListStore:
     """``HybridStore`` over the chunks of one ``validate_retrieval`` call."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], questions: Sequence[str], embeddings: Embeddings) -> None:
-        """*rows* hold ``chunk_id``, ``text`` and perhaps ``metadata``; *questions* decide what is embedded."""
+    def __init__(self, rows: Sequence[Mapping[str, Any]], embeddings: Embeddings) -> None:
+        """*rows* hold ``chunk_id``, ``text`` and perhaps ``metadata``."""
         chars, sentences = READ_CHARS // len(rows), READ_SENTENCES // len(rows)
         self.chunks = [_chunk(row, chars, sentences) for row in rows]
         self._texts = [
             indexed_text_of(row.get("metadata") or {}, chunk.text[:chars])[: chars + LONGEST_SENTENCE]
             for row, chunk in zip(rows, self.chunks, strict=True)
         ]
-        self._weights = [document_weights(text) for text in self._texts]
-        frequencies = Counter(term for weights in self._weights for term in weights)
-        stems = {stem for question in questions for stem in question_stems(question)}
-        idf = document_idf(len(rows), Counter({stem: frequencies[dimension(stem)] for stem in stems}))
-        self._idf = {dimension(stem): idf(stem) for stem in stems}
-        self._wanted = [wanted(question, english_idf) for question in questions]
         self._embeddings = embeddings
+        self._near: set[Hashable] = set()
 
     async def ahybrid(
         self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
     ) -> HybridHits:
         """Return every chunk for every query; ``idf`` is that of these chunks."""
-        lengths = _fair_lengths([min(len(text), LONGEST_EMBEDDED) for text in self._texts], CHUNK_CHARS)
-        vectors = await self._embed([text[:length] for text, length in zip(self._texts, lengths, strict=True)])
-        found = [Candidate(key, chunk, vectors[key], self._weights[key]) for key, chunk in enumerate(self.chunks)]
-        return HybridHits([found for _ in queries], self._idf)
+        most = CHUNK_CHARS // len(self._texts)
+        vectors = await adocument_vectors(self._embeddings, [text[:most] for text in self._texts])
+        self._near = {int(key) for query in queries for key in np.argsort(vectors @ query.dense)[-MOST_NEAR:]}
+        weights = [document_weights(text) for text in self._texts]
+        held = Counter(term for row in weights for term in row)
+        terms = {term for query in queries for term in query.terms}
+        idf = {term: math.log(1.0 + (len(weights) - held[term] + 0.5) / (held[term] + 0.5)) for term in terms}
+        found = [Candidate(key, *one) for key, one in enumerate(zip(self.chunks, vectors, weights, strict=True))]
+        return HybridHits([found for _ in queries], idf)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
-        """Return the vectors of the most promising sentences; the others get that of their chunk."""
-        chosen = self._promising(candidates)
-        vectors = await self._embed([text for _, _, text in chosen])
+        """Embed the sentences of the nearest chunks, as far as may be; the others get their chunk's vector."""
+        most = SENTENCE_CHARS // len(self._near)
         rows: dict[Hashable, Vectors] = {}
-        for candidate in candidates:
-            assert candidate.dense is not None
-            rows[candidate.key] = np.tile(candidate.dense, (len(candidate.chunk.spans), 1))
-        for (key, index, _), vector in zip(chosen, vectors, strict=True):
-            rows[key][index] = vector
+        for one in candidates:
+            assert one.dense is not None
+            rows[one.key] = np.tile(one.dense, (len(one.chunk.spans), 1))
+            texts = one.chunk.sentences if one.key in self._near else []
+            count = sum(total <= most for total in accumulate(map(len, texts)))
+            if count:
+                rows[one.key][:count] = await adocument_vectors(self._embeddings, texts[:count])
         return rows
-
-    async def _embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed as float32 [texts, d]; equal texts are embedded once."""
-        distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        vectors = await adocument_vectors(self._embeddings, list(distinct))
-        return vectors[[distinct[text] for text in texts]]
-
-    def _promising(self, candidates: Sequence[Candidate]) -> list[tuple[Hashable, int, str]]:
-        """Choose the sentences that cover most of a sub-question, as many as may be embedded: chunk, index, text."""
-        sentences = []
-        for candidate in candidates:
-            chunk, key = candidate.chunk, candidate.key
-            assert isinstance(key, int)
-            if len(chunk.spans) == 1 and self._texts[key] == chunk.text:
-                continue  # the chunk is one sentence, whose vector is the chunk's
-            title = vocabulary(chunk.title)
-            for index, (start, end) in enumerate(chunk.spans):
-                words = vocabulary(chunk.text[start:end]) | title
-                coverage = max(terms.coverage(words) for terms in self._wanted)
-                sentences.append((-coverage, index, key, chunk.text[start:end][:LONGEST_EMBEDDED]))
-        sentences.sort(key=lambda row: row[:2])
-        totals = accumulate(len(text) for *_, text in sentences)
-        kept = (row for row, total in zip(sentences, totals, strict=True) if total <= SENTENCE_CHARS)
-        return [(key, index, text) for _, index, key, text in kept]
 
 
 def _chunk(row: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
@@ -115,12 +91,3 @@ def _chunk(row: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
         text=text,
         spans=tuple(spans[:sentences]),
     )
-
-
-def _fair_lengths(lengths: Sequence[int], budget: int) -> list[int]:
-    """Cut the longest of *lengths* alike, so that their sum is at most *budget*."""
-    fair = list(lengths)
-    for number, row in enumerate(sorted(range(len(lengths)), key=lambda row: lengths[row])):
-        fair[row] = min(lengths[row], budget // (len(lengths) - number))
-        budget -= fair[row]
-    return fair

@@ -22,11 +22,11 @@ from app.tasks.chat import LLMService, reply_of
 from app.tasks.models import SearchResult
 from graph.errors import InvalidInput
 from graph.outputs import Result
+from graph.policy import MAX_SOURCES, bounded_int
 from graph.steps import failure_of
 
 DOCUMENT_MODEL = "mistral:7b"
 """The document's chat model where ``ollama_host`` is given and no model is named."""
-MOST_RESULTS = 50
 
 log = logging.getLogger("garden.library")
 
@@ -146,9 +146,8 @@ class RAGService:
         if unknown := [name for name in filters if name not in ("source", "max_results")]:
             raise InvalidInput(f"filters may hold source and max_results, not {unknown[0]!r}.", "filters")
         most = filters.get("max_results")
-        if most is not None and (type(most) is not int or not 1 <= most <= MOST_RESULTS):
-            raise InvalidInput(f"max_results must be an integer from 1 to {MOST_RESULTS}.", "filters")
-        return {"source": filters.get("source"), "maxSources": most or self._settings.max_retrieval_results}
+        most = self._settings.max_retrieval_results if most is None else bounded_int(most, "max_results", MAX_SOURCES)
+        return {"source": filters.get("source"), "maxSources": most}
 
     async def _retrieve(self, query: str, k: int) -> SearchResults:
         seconds, most_chars = self._settings.request_timeout_seconds, self._settings.max_query_chars

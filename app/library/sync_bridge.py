@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 CLOSED = "This service has been closed."
 
-CANCEL_ATTEMPTS = 50
-"""How often work is cancelled at closing, a tenth of a second apart, before it is abandoned."""
+CLOSING_SECONDS = 5.0
+"""Time that cancelled work has to end at closing, before it is abandoned."""
 
 
 class LoopThread:
@@ -55,17 +55,11 @@ class LoopThread:
         raise RuntimeError(CLOSED)
 
     def close(self, last: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Cancel all work, await *last*, stop the loop and join the thread; a second call only joins it.
-
-        Raises ``RuntimeError`` on the loop itself, which cannot wait for its own end.
-        """
-        if threading.current_thread() is self._thread:
-            raise RuntimeError("A service cannot be closed by its own work.")
+        """Cancel all work, await *last*, stop the loop and join the thread; a second call does nothing."""
         with self._lock:
-            first, self._closing = not self._closing, True
-        if not first:
-            self._thread.join()
-            return
+            if self._closing:
+                return
+            self._closing = True
         try:
             asyncio.run_coroutine_threadsafe(self._finish(last), self._loop).result()
         finally:
@@ -74,13 +68,9 @@ class LoopThread:
             self._loop.close()
 
     async def _finish(self, last: Callable[[], Awaitable[None]] | None) -> None:
-        """Cancel repeatedly, since cancelled work may begin more work, then await *last*."""
-        for _ in range(CANCEL_ATTEMPTS):
-            if not (tasks := asyncio.all_tasks() - {asyncio.current_task()}):
-                break
+        if tasks := asyncio.all_tasks() - {asyncio.current_task()}:
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks, timeout=0.1)
-        await self._loop.shutdown_asyncgens()
+            await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
         if last is not None:
             await last()

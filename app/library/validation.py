@@ -10,41 +10,62 @@ import asyncio
 import atexit
 import logging
 import time
-from functools import lru_cache
-from threading import RLock
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
+
+from langchain_core.documents import Document
 
 from app.library.chunk_list_store import ChunkListStore
-from app.library.cohere_rerank import chosen_reranker, rerank_once
 from app.library.sync_bridge import LoopThread
 from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
-from app.providers.embeddings.models import BARE_NAMES, make_embeddings
+from app.providers.embeddings.models import make_embeddings
 from app.providers.embeddings.vectors import valid_unicode
+from app.providers.http.error_mapping import Fault, fault_of
+from app.providers.rerank.models import make_reranker
 from app.providers.rerank.reader import OnnxReader
+from app.providers.rerank.scores import SCORE
 from app.settings import Settings, load_settings
-from graph.errors import RAGError
+from graph.errors import RAGError, RerankFailed
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts, without_background
 from graph.relevance.english import english_idf
 from graph.relevance.features import read_best
 from graph.relevance.graders import assess, grade
 from graph.retrieval_validation import MOST_CHUNKS, check_arguments, verdict
-from graph.state import Question, SubqueryResults
+from graph.state import Chunk, Question, SubqueryResults
 
 if TYPE_CHECKING:
     from app.providers.embeddings.models import EmbeddingModel
+    from app.providers.rerank.cohere import CohereReranker
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
-MINIMUM = 2.0
-"""Seconds left for the work where loading the models, which happens once, took nearly all of the limit."""
 MOST_READ = 8
 """Most chunks that are read for each sub-question."""
 EMBEDDED = "all-MiniLM-L6-v2"
-"""The embedding model where ``EMBEDDING_MODEL`` names one that is not embedded."""
+"""The model that measures the chunks."""
+
+COHERE_MODEL = "cohere:rerank-v3.5"
+"""The reranker where ``RERANKER`` names none."""
+
+SENT_CHARS = 16_000
+"""Characters sent of one chunk; Cohere reads about as many (docs.cohere.com, "Rerank": 4,096 tokens)."""
+
+_REASONS = {
+    401: "invalid API key",
+    403: "access denied",
+    404: "model not found",
+    429: "rate limit exceeded",
+}
 
 log = logging.getLogger("garden.validation")
+
+
+class CohereAPIError(RerankFailed):
+    """Cohere did not rerank; ``details["status"]`` is the HTTP status, where there was one."""
 
 
 def validate_retrieval(
@@ -84,46 +105,37 @@ def validate_within(
 
 
 def _validate(query: str, chunks: list[dict[str, Any]], threshold: float, limit: float) -> dict[str, Any]:
-    started = time.perf_counter()
     if not chunks:
-        return {**verdict({}, {}, threshold), "processing_time_ms": _milliseconds_since(started)}
-    settings = load_settings()
-    embedding = shared_embedding(settings)
+        return _timed(verdict({}, {}, threshold), time.perf_counter())
     with _loading:
-        reader, loop = _reader_and_loop()
-    loaded = time.perf_counter()  # loading happens once in a process, and is no processing time
-    deadline = max(started + limit, loaded + min(MINIMUM, limit))
-    late = TimeoutError(f"Validation processing exceeded {limit * 1000:.0f}ms timeout")
+        embedding, reader, loop = shared_parts()
+    started = time.perf_counter()  # loading happens once in a process, and is no processing time
     try:
-        results, scores = loop.run(_measure(query, chunks, settings, embedding, reader, deadline - loaded))
+        results, scores = loop.run(_measure(query, chunks, embedding, reader, limit))
     except TimeoutError:
-        raise late from None
+        raise TimeoutError(f"Validation processing exceeded {limit * 1000:.0f}ms timeout") from None
     calibration = calibration_for(embedding.name, load_calibrations())
     if scores is None:
         graded = grade(results, english_idf, calibration)
         scores = {chunk.chunk_id: chunk.relevance or 0.0 if chunk.spans else 0.0 for chunk in graded}  # blank text: 0
     assessed = {one.question: assess(one, english_idf, calibration) for one in results}
-    result = verdict(assessed, scores, threshold)
-    if time.perf_counter() > deadline:
-        raise late
-    return {**result, "processing_time_ms": _milliseconds_since(loaded)}
+    return _timed(verdict(assessed, scores, threshold), started)
+
+
+def _timed(result: dict[str, Any], started: float) -> dict[str, Any]:
+    return {**result, "processing_time_ms": max(0.001, round((time.perf_counter() - started) * 1000, 3))}
 
 
 async def _measure(
-    query: str,
-    chunks: list[dict[str, Any]],
-    settings: Settings,
-    embedding: EmbeddingModel,
-    reader: OnnxReader,
-    seconds: float,
+    query: str, chunks: list[dict[str, Any]], embedding: EmbeddingModel, reader: OnnxReader, seconds: float
 ) -> tuple[tuple[SubqueryResults, ...], dict[str, float] | None]:
     """Measure and read the chunks, and at the same time get Cohere's scores, if it is chosen."""
     now, text = time.monotonic(), valid_unicode(query.strip())
     asked = without_background(text)
     until = now + 2 * seconds
     question = Question(text, question_parts(asked), MOST_CHUNKS, None, None, now, until, background=asked != text)
-    store = ChunkListStore(chunks, question.searched, embedding.embeddings)
-    reranker = chosen_reranker(settings)
+    store = ChunkListStore(chunks, embedding.embeddings)
+    reranker = chosen_reranker(load_settings())
 
     async def read() -> tuple[SubqueryResults, ...]:
         retrieved = await HybridRetriever(store, embedding.embeddings, MOST_CHUNKS).retrieve(question)
@@ -132,39 +144,60 @@ async def _measure(
     async def score() -> dict[str, float] | None:
         return await rerank_once(reranker, query, store.chunks) if reranker else None
 
-    reading, scoring = asyncio.create_task(read()), asyncio.create_task(score())
+    async with asyncio.timeout(seconds):
+        return await asyncio.gather(read(), score())
+
+
+def chosen_reranker(settings: Settings) -> CohereReranker | None:
+    """Make Cohere's reranker if its key is set and ``RERANKER`` is not ``local``; it is not contacted."""
+    if not settings.cohere_api_key.get_secret_value() or settings.reranker == "local":
+        return None
+    named = settings.reranker if settings.reranker.startswith("cohere:") else COHERE_MODEL
+    return cast("CohereReranker", make_reranker(settings.model_copy(update={"reranker": named})))
+
+
+async def rerank_once(reranker: CohereReranker, query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
+    """Return Cohere's score in [0, 1] by chunk id, from exactly one request, and close the connection.
+
+    Raises ``CohereAPIError``, or ``TimeoutError`` when the connection timed out.
+    """
+    documents = [
+        Document(
+            valid_unicode(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()), metadata={"chunk_id": chunk.chunk_id}
+        )
+        for chunk in chunks
+    ]
     try:
-        async with asyncio.timeout(seconds):
-            return await asyncio.gather(reading, scoring)
+        scored = await reranker.acompress_documents(documents, valid_unicode(query))
+    except Exception as error:  # noqa: BLE001 - raised anew without its cause: a traceback shows no vendor's words
+        raise _error(fault_of(error)) from None
     finally:
-        reading.cancel()
-        scoring.cancel()
+        await reranker.aclose()
+    return {document.metadata["chunk_id"]: float(document.metadata[SCORE]) for document in scored}
 
 
-_loading = RLock()
-"""Held while a shared part is loaded, so that none is loaded twice."""
+def _error(fault: Fault) -> Exception:
+    if fault.kind == "late":
+        return TimeoutError()
+    if fault.kind == "unreachable":
+        return CohereAPIError("Cohere rerank API could not be reached")
+    if fault.status is None:
+        return CohereAPIError("Cohere rerank API returned an unexpected response")
+    reason = _REASONS.get(fault.status, "server error" if fault.status >= 500 else "request rejected")
+    return CohereAPIError(f"Cohere rerank API returned {fault.status} ({reason})", status=fault.status)
 
 
-def shared_embedding(settings: Settings) -> EmbeddingModel:
-    """Return the embedded model, loaded by the first call and shared by all. Raises ``ConfigurationError``."""
-    name = settings.embedding_model
-    embedded = BARE_NAMES.get(name, name).startswith("embedded:")
-    with _loading:
-        return _load_embedding(name if embedded else EMBEDDED)
+_loading = Lock()
+"""Held while the shared parts are loaded, so that none is loaded twice."""
 
 
-@lru_cache(maxsize=2)
-def _load_embedding(name: str) -> EmbeddingModel:
-    return make_embeddings(load_settings(embedding_model=name))
+@cache
+def shared_parts() -> tuple[EmbeddingModel, OnnxReader, LoopThread]:
+    """Load the embedded model and the reader, and start the event loop; all calls share them.
 
-
-@lru_cache(maxsize=1)
-def _reader_and_loop() -> tuple[OnnxReader, LoopThread]:
-    """Make the reader and the event loop that all calls share."""
-    reader, loop = OnnxReader(), LoopThread("validation")
+    Raises ``ConfigurationError``.
+    """
+    embedding, reader = make_embeddings(load_settings(embedding_model=EMBEDDED)), OnnxReader()
+    loop = LoopThread("validation")
     atexit.register(loop.close)
-    return reader, loop
-
-
-def _milliseconds_since(started: float) -> float:
-    return max(0.001, round((time.perf_counter() - started) * 1000, 3))
+    return embedding, reader, loop

@@ -45,7 +45,6 @@ class NewestCheckpoints(AsyncSqliteSaver):
     """
 
     most_threads = MOST_CONVERSATIONS
-    _stored = 0
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         """Store over *connection*, on which each statement commits itself."""
@@ -69,20 +68,16 @@ class NewestCheckpoints(AsyncSqliteSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store *checkpoint* in the place of the one before; every so often delete the oldest threads."""
+        """Store *checkpoint* in the place of the one before, and delete the oldest threads past ``most_threads``."""
         thread = config["configurable"]["thread_id"]
         if thread in self.forgotten:
             return config
         try:
             await self.adelete_thread(thread)
             config = await super().aput(config, checkpoint, metadata, new_versions)
-            if self._stored % max(1, self.most_threads // 10) == 0:
-                async with self.lock:
-                    await self.conn.execute(KEEP_NEWEST, (self.most_threads,))
-                    await self.conn.execute(
-                        "DELETE FROM writes WHERE thread_id NOT IN (SELECT thread_id FROM checkpoints)"
-                    )
-            self._stored += 1
+            async with self.lock:
+                await self.conn.execute(KEEP_NEWEST, (self.most_threads,))
+                await self.conn.execute(KEEP_THEIR_WRITES)
         except sqlite3.Error as error:
             _warn("conversation_not_kept", error)
         return config

@@ -58,14 +58,10 @@ class QueryService:
 
     async def ask(self, fields: Mapping[str, Any], request_id: str | None = None) -> Result:
         """Answer one question. A ``RAGError`` becomes the ``Result``'s failure."""
-        request_id = request_id or current_request_id()
-        begun = time.perf_counter()
-        try:
-            async with self.slot():
-                state = await self._graph.ainvoke(_input(fields, request_id), self._config(request_id))
-        except RAGError as error:
-            return self._done(_refused(error, request_id, begun), fields)
-        return self._done(_result(state, request_id), fields)
+        async with aclosing(self.stream(fields, request_id)) as events:
+            *_, last = [event async for event in events]
+        assert last.result is not None
+        return last.result
 
     async def stream(
         self,
@@ -93,16 +89,24 @@ class QueryService:
                             yield Event("node", node=node, update=update)
                     else:
                         yield _event(content)
+            result = _result(state, request_id)
         except RAGError as error:
-            yield Event("result", result=self._done(_refused(error, request_id, begun), fields))
-            return
-        yield Event("result", result=self._done(_result(state, request_id), fields))
+            failure = failure_of(error)
+            milliseconds = max(1, round((time.perf_counter() - begun) * 1000))
+            result = Result(failure.outcome, request_id, milliseconds, failure=failure)
+        yield Event("result", result=self._done(result, fields))
 
     async def _run(
         self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
     ) -> Any:
         """Start a run, of a *conversation* on its thread; its state is stored once, at the end."""
-        given, config = _input(fields, request_id), self._config(request_id)
+        names = ("query", "maxSources", "maxTokens", "source")
+        given: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
+        config: RunnableConfig = {
+            "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
+            "run_name": "question",
+            "metadata": {"request_id": request_id},
+        }
         kept = await self.conversations.graph() if conversation and self.conversations else None
         if kept is None:
             return self._graph.astream(given, config, stream_mode=modes)
@@ -126,11 +130,6 @@ class QueryService:
         finally:
             self.in_flight -= 1
             self._slots.release()
-
-    def _config(self, request_id: str) -> RunnableConfig:
-        """Return the run's config; its own callbacks keep the nodes out of an interface's tracing."""
-        metadata = {"request_id": request_id}
-        return {"callbacks": self._callbacks(request_id), "run_name": "question", "metadata": metadata}
 
     def _done(self, result: Result, fields: Mapping[str, Any]) -> Result:
         """Log and report the end of a question."""
@@ -159,26 +158,12 @@ class QueryService:
         return result
 
 
-def _milliseconds(begun: float) -> int:
-    return max(1, round((time.perf_counter() - begun) * 1000))
-
-
-def _input(fields: Mapping[str, Any], request_id: str) -> Any:
-    names = ("query", "maxSources", "maxTokens", "source")
-    return {**{name: fields.get(name) for name in names}, "requestId": request_id}
-
-
 def _event(written: Mapping[str, Any]) -> Event:
     """Return the event for what a node wrote into the stream."""
     if "retrieval" in written:
         return Event("retrieval", chunks=tuple(written["retrieval"]))
     ((kind, text),) = written.items()
     return Event(kind, text=text)
-
-
-def _refused(error: RAGError, request_id: str, begun: float) -> Result:
-    failure = failure_of(error)
-    return Result(failure.outcome, request_id, _milliseconds(begun), failure=failure)
 
 
 def _result(state: Mapping[str, Any], request_id: str) -> Result:

@@ -20,6 +20,8 @@ UNANSWERED = "The documents do not answer: {}"
 
 MOST_SENTENCES = 3
 """Most sentences of an answer."""
+CHARS_PER_TOKEN = 4
+"""Characters that a token of ``maxTokens`` stands for where no model counts them."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 """Least share of the best score for a further sentence, and what each of its words adds to that."""
 
@@ -65,6 +67,8 @@ class ExtractiveSynthesizer:
     ) -> Draft:
         """Return the draft over *chunks*; ``text`` is empty when no sub-question reaches ``min_confidence``.
 
+        Past ``max_tokens`` the sentences that answer least are left out.
+
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
         least = question.relevance_threshold if self._each_part else 0.0
@@ -72,9 +76,12 @@ class ExtractiveSynthesizer:
         answered = [one for one in extracts if one.sentences and one.probability >= question.min_confidence]
         if not answered:
             return Draft(text="", confidence=max((one.probability for one in extracts), default=0.0))
-        written = list(_written([sentence for one in answered for sentence in one.sentences], chunks))
-        if written:
-            written += [f"\n\n{UNANSWERED.format(one.question)}" for one in extracts if one not in answered]
+        sentences = [sentence for one in answered for sentence in one.sentences]
+        notes = [f"\n\n{UNANSWERED.format(one.question)}" for one in extracts if one not in answered]
+        written = [*_written(sentences, chunks), *notes]
+        while sentences and question.max_tokens and len("".join(written)) > question.max_tokens * CHARS_PER_TOKEN:
+            sentences.remove(min(sentences, key=lambda sentence: sentence.score))  # whole, as a model's answer is cut
+            written = [*_written(sentences, chunks), *notes] if sentences else []
         for piece in written:
             await emit(piece)
         return Draft("".join(written), confidence=min(one.probability for one in answered) if written else 0.0)

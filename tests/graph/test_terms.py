@@ -1,13 +1,10 @@
 """Words, stems, and what share of a question a text covers."""
 
-import math
-from collections import Counter
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.terms import LOOSE_CREDIT, document_idf, question_stems, stems, vocabulary, wanted, words
+from graph.terms import LOOSE_CREDIT, question_stems, stems, vocabulary, wanted, words
 
 
 def alike(_: str) -> float:
@@ -59,10 +56,3 @@ def test_coverage_stays_in_its_range(question: str, text: str) -> None:
     assert 0.0 <= looked_for.coverage(vocabulary(text)) <= 1.0 + 1e-9
     if question_stems(question) and set(question_stems(question)) <= set(stems(question)):
         assert looked_for.coverage(vocabulary(question)) == pytest.approx(1.0)
-
-
-def test_rare_stems_weigh_more() -> None:
-    """A stem that few of the documents hold weighs more, by BM25's formula."""
-    idf = document_idf(3, Counter({"rose": 3, "water": 1}))
-    assert idf("water") > idf("rose") > 0.0
-    assert idf("water") == pytest.approx(math.log(1 + (3 - 1 + 0.5) / 1.5))

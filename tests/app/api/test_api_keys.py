@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.api.middleware import ApiKeys, reload_keys
+from app.api.middleware import ApiKeys
 from app.cli.serve import require_key_beyond_loopback
 from app.settings import load_settings
 from graph.errors import ConfigurationError
@@ -60,7 +60,7 @@ def test_keys_are_exchanged_without_a_restart(start: Callable[..., Service], tmp
 def test_a_reload_never_opens_a_closed_service() -> None:
     """Keys that are all gone after a reload are kept."""
     api_keys = ApiKeys(["key"])
-    reload_keys(api_keys, tuple)
+    api_keys.reload(tuple)
     assert api_keys.accepts("key")
     assert not api_keys.accepts("")
 
@@ -72,7 +72,7 @@ def test_a_reload_that_fails_keeps_the_keys() -> None:
         raise ConfigurationError("PORT='x' is not allowed: a number")
 
     api_keys = ApiKeys(["key"])
-    reload_keys(api_keys, read)
+    api_keys.reload(read)
     assert (api_keys.accepts("key"), len(api_keys)) == (True, 1)
 
 

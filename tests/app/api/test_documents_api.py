@@ -200,7 +200,6 @@ async def test_ratings_are_questions_for_eval(client: httpx.AsyncClient, contain
         ({"citedDocuments": ["a"] * 51}, "citedDocuments"),
         ({"citedDocuments": ["a", ""]}, "citedDocuments.1"),
         ({"citedDocuments": ["a", 5]}, "citedDocuments.1"),
-        ({"citedDocuments": ["\u2028" * 1000] * 50}, "body"),
         ({"requestId": "x" * 129}, "requestId"),
     ],
 )

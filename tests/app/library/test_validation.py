@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from app.library.validation import shared_embedding, validate_within
+from app.library.validation import shared_parts, validate_within
 from graph.errors import InvalidInput, RerankFailed
 from graph.sentences import sentence_spans
 from retrieval_validation import CohereAPIError, ValidationError, validate_retrieval
@@ -565,7 +565,7 @@ def test_the_grade_node_and_the_library_agree(tmp_path: Path) -> None:
     settings = load_settings(data_dir=tmp_path)
 
     async def graded() -> dict[str, float]:
-        container = build_container(settings, embedding=shared_embedding(settings))
+        container = build_container(settings, embedding=shared_parts()[0])
         documents = [Document(c["text"], id=c["chunk_id"], metadata=c.get("metadata", {})) for c in chunks]
         await container.store.aadd_documents(documents)
         result = await container.service.ask({"query": QUERY})

@@ -134,7 +134,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory, embedding: Any) -> set[st
     asyncio.run(read())
     names: set[str] = set()
     for family in metrics.registry.collect():
-        suffixes = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}.get(family.type, [""])
+        suffixes = {"counter": ["_total"], "info": ["_info"], "histogram": ["_bucket", "_sum", "_count"]}.get(
+            family.type, [""]
+        )
         names |= {f"{family.name}{suffix}" for suffix in suffixes}
     return names
 
