@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, StrictBool, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StrictBool,
+    WithJsonSchema,
+    model_serializer,
+)
 from pydantic.alias_generators import to_camel
 
 from app.api.errors import failure_body
@@ -35,9 +43,9 @@ class Question(BaseModel):
         ["integer", "null"], "most chunks to answer from; default 10", 5, minimum=1, maximum=MAX_SOURCES
     )
     maxTokens: Any = _open(["integer", "null"], "longest answer", 500, minimum=1, maximum=MAX_TOKENS)
-    includeEvidence: StrictBool | None = Field(
+    includeEvidence: Annotated[StrictBool | None, WithJsonSchema({"type": ["boolean", "null"]})] = Field(
         None, description="add the verified quotes and more metadata", examples=[True]
-    )
+    )  # the playground draws no field for an ``anyOf``
 
 
 class CitedDocument(WireModel):

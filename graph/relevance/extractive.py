@@ -67,7 +67,7 @@ class ExtractiveSynthesizer:
     ) -> Draft:
         """Return the draft over *chunks*; ``text`` is empty when no sub-question reaches ``min_confidence``.
 
-        Past ``max_tokens`` the sentences that answer least are left out.
+        Past ``max_tokens`` the sentences that answer least are left out, whole; the best one always stays.
 
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
@@ -79,12 +79,13 @@ class ExtractiveSynthesizer:
         sentences = [sentence for one in answered for sentence in one.sentences]
         notes = [f"\n\n{UNANSWERED.format(one.question)}" for one in extracts if one not in answered]
         written = [*_written(sentences, chunks), *notes]
-        while sentences and question.max_tokens and len("".join(written)) > question.max_tokens * CHARS_PER_TOKEN:
-            sentences.remove(min(sentences, key=lambda sentence: sentence.score))  # whole, as a model's answer is cut
-            written = [*_written(sentences, chunks), *notes] if sentences else []
+        most = (question.max_tokens or 0) * CHARS_PER_TOKEN
+        while most and len(sentences) > 1 and len("".join(written)) > most:
+            sentences.remove(min(sentences, key=lambda sentence: sentence.score))
+            written = [*_written(sentences, chunks), *notes]
         for piece in written:
             await emit(piece)
-        return Draft("".join(written), confidence=min(one.probability for one in answered) if written else 0.0)
+        return Draft("".join(written), confidence=min(one.probability for one in answered))
 
     def _extract(self, results: SubqueryResults, chunks: Sequence[Chunk], least: float) -> Extract:
         """Answer one sub-question from the chunk that most probably holds it; where some were read, from these.

@@ -47,18 +47,18 @@ async def test_every_sentence_is_verbatim_and_marked(calibration: Calibration) -
 
 
 async def test_max_tokens_leaves_whole_sentences(calibration: Calibration) -> None:
-    """Past ``maxTokens`` sentences go, those that answer least first; what is left is whole and cited."""
+    """Past ``maxTokens`` sentences go, those that answer least first; what is left is whole, cited and not nothing."""
     bridge = chunk(1, "The Orrin bridge was built in 1931. The Orrin bridge was built by Ada Lund.", "Orrin bridge")
     when = question("When was the Orrin bridge built, and by whom was it built?")
     whole, _ = await answer(calibration, when, [bridge], seen(when.text, bridge, NOISE))
     assert cited(whole.text) == [1, 1]
-    for most, sentences in ((40, 2), (len(whole.text) // 4, 1), (5, 0)):
+    for most, sentences in ((40, 2), (len(whole.text) // 4, 1), (5, 1)):
         draft, emitted = await answer(
             calibration, replace(when, max_tokens=most), [bridge], seen(when.text, bridge, NOISE)
         )
         assert emitted == draft.text
         assert cited(draft.text) == [1] * sentences
-        assert len(draft.text) <= 4 * most
+        assert len(draft.text) <= 4 * most or sentences == 1
         assert all(part in whole.text for part in draft.text.split(". "))
 
 

@@ -56,11 +56,13 @@ def find_embeddings(settings: Settings) -> EmbeddingModel:
     return FACTORIES[provider](settings, model) if provider in FACTORIES else _any_langchain(wanted)
 
 
-def _embedded(_settings: Settings, _model: str) -> EmbeddingModel:
+def _embedded(settings: Settings, model: str) -> EmbeddingModel:
     from app.providers.embeddings.minilm import MiniLMEmbeddings
     from app.providers.embeddings.weights import find_weights
 
     made = MiniLMEmbeddings(find_weights())
+    if model != made.model_name:
+        raise ConfigurationError(f"EMBEDDING_MODEL={settings.embedding_model!r} is not allowed: {made.model_name}")
     return EmbeddingModel(made.model_name, made, made.dimension, made.load)
 
 

@@ -11,6 +11,7 @@ import httpx
 
 from app.bootstrap.compose import AppContainer, build_container
 from app.providers.embeddings.models import EmbeddingModel
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import Candidate, HybridHits
 from app.settings import load_settings
 from graph.state import Chunk
@@ -18,6 +19,7 @@ from tests.app.api.test_query_api import CHEMICALS
 from tests.support.samples_service import serve
 
 
+@ChunkStore.register
 class OneChunkStore:
     """One chunk, found whatever is asked."""
 

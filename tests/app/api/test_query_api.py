@@ -11,6 +11,7 @@ import pytest
 
 from app.bootstrap.compose import build_container
 from app.providers.embeddings.models import EmbeddingModel
+from app.providers.stores.chunk_store import ChunkStore
 from app.settings import load_settings
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 from graph.outputs import NO_ANSWER
@@ -275,6 +276,7 @@ def test_empty_collection_is_no_answer(tmp_path: Path, embedding: EmbeddingModel
     }  # fmt: skip
 
 
+@ChunkStore.register
 class BrokenStore:
     """A store whose every search fails with a given error."""
 

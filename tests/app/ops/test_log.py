@@ -16,6 +16,7 @@ import pytest
 from app.api.server import create_app
 from app.bootstrap.compose import build_container
 from app.ops.advice import ADVICE
+from app.providers.stores.chunk_store import ChunkStore
 from app.settings import load_settings
 from graph import errors
 from graph.errors import CollectionMissing, RAGError, StoreUnavailable
@@ -122,6 +123,7 @@ logging.getLogger("garden.x").info("request", extra={{"interface": "query", "ms"
         assert line.endswith("INFO    garden.x request interface=query ms=1.5 request_id=my-id")
 
 
+@ChunkStore.register
 class Down:
     """A store that fails with a given error."""
 

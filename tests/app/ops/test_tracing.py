@@ -14,6 +14,7 @@ import pytest
 
 from app.api.server import create_app
 from app.bootstrap.compose import build_container
+from app.providers.stores.chunk_store import ChunkStore
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
 from tests.peers.collector import Collector
@@ -25,6 +26,7 @@ CALLER = f"00-{TRACE}-b7ad6b7169203331-01"
 STEPS = ["validate", "retrieve", "grade", "synthesize", "cite"]
 
 
+@ChunkStore.register
 class Broken:
     """A store that is down, in a vendor's words."""
 

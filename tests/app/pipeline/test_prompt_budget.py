@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from string import Template
 
 import pytest
 from hypothesis import given
@@ -40,7 +41,7 @@ def test_prompt_and_answer_never_exceed_the_context(texts: list[str], context: i
 
 def test_a_question_that_stands_there_twice_counts_twice() -> None:
     """A prompt may repeat the question; each time takes its place."""
-    twice = replace(PROMPT, text=PROMPT.text.replace("Question: $question", "$question\n" * 3))
+    twice = replace(PROMPT, template=Template("$chunks\n" + "$question\n" * 3))
     asked = "Where is the tower? " * 100
     fitted = fit(twice, asked, [chunk(n, "Plain words. " * 90) for n in range(30)], 4096, None)
     whole = estimate(twice.system) + estimate(twice.user(chunks=fitted.blocks, question=asked))
