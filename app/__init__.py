@@ -14,5 +14,7 @@ Beside it:
 
 import logging
 
+__version__ = "0.1.0"
+
 # As every library does: without it, Python prints warnings of a caller that has no logging set up.
 logging.getLogger("garden").addHandler(logging.NullHandler())

@@ -13,8 +13,12 @@ from graph.errors import Outcome
 from graph.state import Chunk, Citation, Failure, State
 from graph.steps import Update
 
-NO_ANSWER = "The documents do not contain an answer to this question."
-"""The answer where nothing is cited (contract, Interface Q: "a plain no-answer sentence")."""
+NOTHING_FOUND = "Nothing was found in the documents about this question."
+NOT_SURE = "Not sure: the documents have something close to this question, but nothing that surely answers it."
+"""The answers where nothing is cited (contract, Interface Q: "a plain no-answer sentence")."""
+
+CLOSE = 0.5
+"""Least relevance of something close."""
 
 UNVERIFIED = "The model wrote an answer, but it could not be verified against the documents, so it is not shown."
 """The answer where a model answered and none of its citations holds."""
@@ -84,7 +88,8 @@ def declined(state: State, outcome: Outcome) -> Update:
     """End a question without an answer that may be shown."""
     draft = state["draft"].text.lower().replace("\u2019", "'").strip("*\"' \n") if outcome == "no_citations" else ""
     refused = not draft or draft.startswith("i don't know")  # as the prompt asks the model to say
-    return _end(state, outcome, NO_ANSWER if refused else UNVERIFIED)
+    close = any((chunk.relevance or 0.0) >= CLOSE for chunk in state.get("chunks") or ())
+    return _end(state, outcome, (NOT_SURE if close else NOTHING_FOUND) if refused else UNVERIFIED)
 
 
 def failed(state: State, failure: Failure) -> Update:

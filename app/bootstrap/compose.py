@@ -10,9 +10,9 @@ import logging
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from app import __version__
 from app.ingest.sink import Sink
 from app.ops.health import Health
 from app.ops.traffic import Traffic
@@ -117,7 +117,7 @@ def build_container(
         name = settings.tasks_collection
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     parts = make_parts(settings, embedding, store, synthesizer, grader)
-    ports, release, policy = parts.ports, version("knowledge-garden"), policy_of(settings)
+    ports, release, policy = parts.ports, __version__, policy_of(settings)
     spans = make_spans(settings, release)
     conversations = Conversations(lambda saver: build_graph(ports, policy, State, saver), settings.data_dir)
     service = QueryService(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from graph.outputs import NO_ANSWER, UNVERIFIED
+from graph.outputs import NOT_SURE, UNVERIFIED
 from graph.policy import Policy
 from tests.contract.scripted_graph import Says, ask, chunk
 
@@ -50,7 +50,7 @@ async def test_what_could_not_be_verified_is_not_called_missing() -> None:
     assert (unverified["outcome"], unverified["answer"]) == ("no_citations", UNVERIFIED)
     assert unverified["unsupported"] == ["The red pump moves 90 litres each minute."]
     unknown = await ask([PUMPS], Says("I don\u2019t know."))
-    assert (unknown["outcome"], unknown["answer"]) == ("no_citations", NO_ANSWER)
+    assert (unknown["outcome"], unknown["answer"]) == ("no_citations", NOT_SURE)
 
 
 async def test_a_bare_answer_is_an_answer_where_attribution_is_verified() -> None:

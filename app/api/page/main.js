@@ -99,7 +99,7 @@ function finish(query, body, relevance) {
   } else {
     show(byId("answer-title"), false);
     byId("answer").replaceChildren();
-    declined(outcome, body.answer, body.closest ?? [], query, offer.mayUpload);
+    declined(body.answer, body.closest ?? [], query, offer.mayUpload);
   }
   remember(query, outcome);
   drawHistory(start);

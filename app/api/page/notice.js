@@ -4,14 +4,6 @@ import { byId, drawing, el } from "./dom.js";
 import { measure, position } from "./passage.js";
 import { json } from "./service.js";
 
-const CLOSE = 0.5; // relevance of a passage that may be about the question
-
-const DECLINED = {
-  no_relevant_chunks: "Nothing found that is about this question.",
-  low_confidence: "Not sure: something close was found, but nothing that answers it surely enough to be quoted.",
-  no_citations: "None of it could be traced to a sentence of the documents.",
-};
-
 const FAILED = {
   VALIDATION_ERROR: ["The question was not accepted", "Change it and ask again."],
   RETRIEVAL_FAILED: ["The search is broken", "The vector store, the embedding model or the reranker did not answer. Run garden health to see which, then ask again."],
@@ -29,12 +21,10 @@ export function clearNotice() {
 }
 
 /** The documents do not answer. */
-export function declined(outcome, answer, closest, question, mayUpload) {
+export function declined(answer, closest, question, mayUpload) {
   const tips = ["Use the words the documents would use.", "Ask one thing at a time."];
   tips.push(mayUpload ? "Add the documents that hold the answer." : "Add the documents that hold the answer: garden ingest.");
-  const close = closest.some((one) => one.relevance >= CLOSE);
   put("declined", "status", sprout(), answer, [
-    el("p", {}, DECLINED[outcome === "no_relevant_chunks" && close ? "low_confidence" : outcome] ?? "No answer was found that could be verified."),
     el("p", { class: "try" }, "What may help:"),
     el("ul", {}, ...tips.map((tip) => el("li", {}, tip))),
     ...(closest.length ? [el("p", { class: "try" }, "The closest passages:"), el("ul", { class: "closest" }, ...closest.map((one) => passage(one, question)))] : []),

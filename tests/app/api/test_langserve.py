@@ -11,7 +11,7 @@ import jsonpatch
 import pytest
 from langserve import RemoteRunnable
 
-from graph.outputs import NO_ANSWER
+from graph.outputs import NOTHING_FOUND
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
 
 INTERNALS = ("readings", "idf", "graded", "span_similarities", "twins", "page_content")
@@ -97,7 +97,7 @@ def test_batch_answers_in_order_and_is_bounded(http: httpx.Client) -> None:
     remote: RemoteRunnable[Any, Any] = RemoteRunnable(str(http.base_url.join("/rag/")))
     first, second = remote.batch([{"query": CHEMICALS}, {"query": OFF_TOPIC}])
     assert "goggles" in first["answer"]
-    assert second["answer"] == NO_ANSWER
+    assert second["answer"] == NOTHING_FOUND
     response = http.post("/rag/batch", json={"inputs": [{"query": "x"}] * 33})
     assert (response.status_code, response.json()["details"]) == (400, {"field": "inputs"})
 

@@ -233,7 +233,7 @@ def test_a_decline_is_no_failure(visitor: Visitor, address: str) -> None:
     """A decline is announced as a status, with what may help, and nothing is cited."""
     page = visitor.open(address)
     ask(page, OFF_TOPIC)
-    notice = page.get_by_role("status").filter(has_text="do not contain an answer")
+    notice = page.get_by_role("status").filter(has_text="Nothing was found")
     expect(notice).to_be_visible()
     expect(notice).to_contain_text("Use the words the documents would use")
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -260,7 +260,7 @@ def test_key_failure_and_recovery(visitor: Visitor, chat: Place, peer: OllamaPee
     expect(alert).to_contain_text("SYNTHESIS_FAILED")
     expect(alert).to_contain_text("req_")
     expect(page.locator(".marker, .source")).to_have_count(0)
-    expect(page.get_by_role("status").filter(has_text="do not contain")).to_have_count(0)
+    expect(page.get_by_role("status").filter(has_text="Nothing was found")).to_have_count(0)
     assert violations(page) == []
 
     peer.fault = None

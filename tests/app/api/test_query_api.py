@@ -14,7 +14,7 @@ from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.chunk_store import ChunkStore
 from app.settings import load_settings
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
-from graph.outputs import NO_ANSWER
+from graph.outputs import NOTHING_FOUND
 from tests.support.samples_service import serve
 
 CHEMICALS = "What are the safety protocols for handling chemicals?"
@@ -93,7 +93,7 @@ def test_off_topic_question_is_declined_not_failed(http: httpx.Client) -> None:
     response = post(http, query=OFF_TOPIC)
     assert response.status_code == 200
     body = response.json()
-    assert body["answer"] == NO_ANSWER
+    assert body["answer"] == NOTHING_FOUND
     assert body["citedDocuments"] == []
     assert body["metadata"]["answerSynthesized"] is False
     assert body["metadata"]["chunksRetrieved"] == 10

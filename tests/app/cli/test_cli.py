@@ -78,7 +78,7 @@ def test_ask_declines_without_failing(data: Path) -> None:
     """A question without an answer is declined with status 0 and no sources."""
     done = garden("ask", OFF_TOPIC, data=data)
     assert done.returncode == 0
-    assert "do not contain an answer" in done.stdout
+    assert "Nothing was found" in done.stdout
     assert "[1]" not in done.stdout
 
 
