@@ -30,7 +30,7 @@ log = logging.getLogger("garden.store")
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Vectors = NDArray[np.float32]
-LINKS, BUILD_EF, SEARCH_EF = 16, 128, 96
+LINKS, BUILD_EF, SEARCH_EF = 16, 128, 128
 """HNSW's m, ef_construction and ef."""
 OVERSAMPLING = 2
 """The int8 index returns this many times more candidates, which are then measured by their float32 vectors."""
