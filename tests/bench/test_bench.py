@@ -128,7 +128,7 @@ def test_processor_time_is_that_of_the_whole_tree(tmp_path: Path) -> None:
         while not done.exists():
             time.sleep(0.01)
         reported = float(done.read_text())
-        assert reported >= 0.2
+        assert reported >= 0.15  # four clocks of 10 ms each, every one rounded down
         assert process.cpu_seconds() == pytest.approx(reported, abs=0.1)
         assert process.memory_mb() > 1
     finally:
