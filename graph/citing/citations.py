@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from graph.citing.marked_text import MARK, MarkedText
+from graph.citing.marked_text import MARK, MarkedText, may_mark
 from graph.citing.markers import Marker, merged, read_marker, read_numbers, unclosed_bracket
 from graph.evidence.claims import STATED, capitalised
 from graph.sentences import sentence_spans
@@ -101,6 +101,8 @@ def parse(text: str, chunks: Sequence[Chunk]) -> list[str | Marker]:
 
 def without_markers(text: str) -> str:
     """Remove what looks like a numbered marker from a document's *text*, for an answer or a prompt."""
+    if not may_mark(text):
+        return text.strip()
     marked = MarkedText(text, ())
     marked.drop_holders()
     return "".join(piece for piece in _without_leftovers(marked.pieces()) if isinstance(piece, str)).strip()

@@ -18,6 +18,7 @@ MARK = "[\U00100000-\U0010fffd]"
 _KEPT = re.compile("[\U000f0000-\U000ffffc]")
 _MOST = 0xFFFC
 _PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
+_MAY_MARK = re.compile("[\\[【［\U000f0000-\U0010ffff]")
 _MOST_DEPTH = 6
 """Depth to which brackets are read in brackets, as in ``[[1], [2]]``."""
 
@@ -51,6 +52,11 @@ _WINDOW = 400
 
 _MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
 _WAITS = " \t\\"
+
+
+def may_mark(text: str) -> bool:
+    """Whether *text* has a bracket; without one, and without private-use characters, its pieces are itself."""
+    return _MAY_MARK.search(text) is not None
 
 
 class MarkedText:
@@ -181,6 +187,8 @@ class MarkerStream:
 
     def _written(self, text: str) -> str:
         """Write *text* as it is shown, a name as its first chunk; white space and a backslash at its end wait."""
+        if not may_mark(text):
+            return text.rstrip(_WAITS)
         out = ""
         numbers: dict[int, None] = {}
         for piece in MarkedText(text, self._chunks, tick="").pieces():
