@@ -174,12 +174,14 @@ def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
 
 def _without_phrases(marked: MarkedText, chunks: Sequence[Chunk]) -> str:
     """Return the text of *marked* with every marker that is a word of its sentence taken out of its phrase."""
-    of_documents = frozenset(found[0].casefold() for chunk in chunks for found in _NUMBERED.finditer(chunk.text))
+
+    def of_document(phrase: str) -> bool:
+        return any(found[0].casefold() == phrase for chunk in chunks for found in _NUMBERED.finditer(chunk.text))
 
     def numbered(found: re.Match[str]) -> str:
         phrase = found[0].casefold()
         marker = read_numbers(re.sub(r"\b(?:the|provided|passages?|excerpts?)\b", "", phrase), len(chunks))
-        meant = marker is not None and (marker.groups or "chunk" in phrase) and phrase not in of_documents
+        meant = marker is not None and (marker.groups or "chunk" in phrase) and not of_document(phrase)
         return _NOUN + marked.sign(marker) if marker and meant else found[0]
 
     text = _NUMBERED.sub(numbered, marked.text)
