@@ -12,6 +12,8 @@ _TOKEN = re.compile(
     r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
     r"|(?P<word>[^\W\d_]+)|(?P<sign>[$€£%°½¼])"
 )
+_A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)
+"""The article, which states one of a unit ("a year") but after "half" and "quarter of"."""
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
@@ -83,7 +85,7 @@ def _same(one: float | str, other: float | str) -> bool:
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
     """Whether *claim* states an amount that none of the texts *evidence* states."""
     wanted = amounts_of(claim)
-    stated = [one for text in evidence for readings in amounts_of(text) for one in readings] if wanted else []
+    stated = [one for text in evidence for readings in amounts_of(_A.sub("one", text)) for one in readings if wanted]
     return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in wanted)
 
 
@@ -139,7 +141,7 @@ def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | st
             return 1, plain
         part, used = float(plain), 1
     for _, word in tokens[at + used :]:
-        if word in _VALUES and kind != "number":
+        if word in _VALUES and kind != "number" and (not part or _continues(part, _VALUES[word])):
             part = (part or 0.0) + _VALUES[word]
         elif word in _SCALES and (used or word == "dozen"):
             part = (1.0 if part is None else part) * _SCALES[word]
@@ -149,3 +151,8 @@ def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | st
             break
         used += 1
     return (1, None) if part is None else (used, total + part)
+
+
+def _continues(number: float, word: float) -> bool:
+    """Whether *word* goes on with *number*: "twenty" "two", "two hundred" "ten"; not "five" "eight"."""
+    return (number >= 100 and number % 100 == 0) or (number >= 20 and number % 10 == 0 and 0 < word < 10)

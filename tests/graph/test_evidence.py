@@ -109,6 +109,9 @@ async def test_nothing_read_saves_a_contradiction(reader: OnnxReader) -> None:
         ("It ends on 17 October 2025.", "| October 17, 2025 | end |"),
         ("It ends on 3 May 2020.", "It ends on 2020-05-03."),
         ("It takes a year.", "It takes twelve months."),
+        ("It must be used within one year.", "Use it within a year of the birth."),
+        ("You work five eight-hour days a week.", "You work 8 hours a day, 5 days a week."),
+        ("It is 200,500 hours.", "Two hundred thousand five hundred hours."),
         ("Twenty-five thousand one hundred and five came.", "25,105 came."),
         ("One of them, in the first place, may march on.", "They march."),
         ("Version 2.0.1 has it.", "v2.0.1 has it."),
@@ -129,6 +132,7 @@ def test_an_amount_has_one_value(claim: str, text: str) -> None:
         ("It costs 5 euros.", "It costs $5."),
         ("It takes three days.", "It takes three weeks."),
         ("Half of them came.", "A quarter of them came."),
+        ("It takes one hour.", "It takes half an hour."),
     ],
 )
 def test_another_amount_is_seen(claim: str, text: str) -> None:
