@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import ConfigDict, PrivateAttr
 
 from app.providers.embeddings.minilm import open_session, read_tokenizer
@@ -50,8 +51,6 @@ class CrossEncoder:
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return one score per text, any number, from one pass padded to the longest; at least one text."""
-        import numpy as np
-
         pairs = self._tokenizer.encode_batch([(question, text) for text in texts])
         fed = {name: np.array([getattr(pair, INPUTS[name]) for pair in pairs], np.int64) for name in self._inputs}
         (scores,) = self._session.run([self._output], fed)

@@ -8,17 +8,15 @@ is rounded to 8 bits as well, with one scale for the passage, so that a processo
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from app.providers.embeddings.minilm_graph import MS, SIZE, EncoderGraph
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from app.providers.embeddings.minilm_graph import MS, EncoderGraph
 
 
 class ReaderGraph(EncoderGraph):
-    """The model ``input_ids`` int32 [1, tokens] to ``hidden`` float32 [1, tokens, size].
+    """The model ``input_ids`` int32 [1, tokens] to float32 [1, tokens, size].
 
     *folder* holds all-MiniLM-L6-v2; *layers* are the shipped arrays by name. Raises ``ConfigurationError``.
     """
@@ -29,10 +27,7 @@ class ReaderGraph(EncoderGraph):
 
     def pool(self, hidden: str) -> str:
         """Return the last layer as it is: the heads read single tokens."""
-        return self.node("Identity", [hidden], "hidden")
-
-    def outputs(self) -> list[object]:
-        return [self.onnx.helper.make_tensor_value_info("hidden", self.onnx.TensorProto.FLOAT, ["b", "t", SIZE])]
+        return hidden
 
     def linear(self, hidden: str, at: str) -> str:
         """Multiply ``hidden``, rounded to 8 bits, with the 8-bit weight."""
@@ -44,9 +39,5 @@ class ReaderGraph(EncoderGraph):
 
     def own(self, name: str) -> str:
         """Write one of the reader's arrays into the graph; half precision becomes float32."""
-        import numpy as np
-
         array = self.layers[name]
-        plain = array if array.dtype == np.int8 else array.astype(np.float32)
-        self.weights[name] = self.onnx.numpy_helper.from_array(np.ascontiguousarray(plain), name)
-        return name
+        return self.constant(name, array if array.dtype == np.int8 else array.astype(np.float32))
