@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from app.providers.blocking import AsyncEmbeddings
 from app.providers.embeddings.minilm_graph import SIZE, EncoderGraph, Precision
-from app.providers.embeddings.vectors import length_batches, valid_unicode
+from app.providers.embeddings.vectors import in_batches, valid_unicode
 from app.providers.embeddings.weights import MODEL_NAME
 from graph.errors import ConfigurationError
 
@@ -56,15 +57,8 @@ class MiniLMEmbeddings(AsyncEmbeddings):
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return one vector per text, in order. Cancelling it drops the batches that still wait."""
-        loop, batches = asyncio.get_running_loop(), length_batches(texts)
-        work = [
-            loop.run_in_executor(self._documents, self.encode, [texts[position] for position in batch], "fp32")
-            for batch in batches
-        ]
-        vectors = np.empty((len(texts), SIZE), np.float32)
-        for batch, rows in zip(batches, await asyncio.gather(*work), strict=True):
-            vectors[batch] = rows
-        return vectors.tolist()
+        rows = await in_batches(self._documents, partial(self.encode, precision="fp32"), texts)
+        return [row.tolist() for row in rows]
 
     async def aembed_query(self, text: str) -> list[float]:
         """Return the vector of a question."""

@@ -11,13 +11,12 @@ dimension); the embedding tables stay as they are.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from app.providers.embeddings.weights import read_tensors
 
 if TYPE_CHECKING:
     import onnx
@@ -136,3 +135,28 @@ class EncoderGraph:
         outputs = [output, f"{output}_lengths"] if kind == "EmbedLayerNormalization" else [output]
         self.nodes.append(self.onnx.helper.make_node(kind, inputs, outputs, output, domain=domain, **attributes))
         return output
+
+
+class Tensor(NamedTuple):
+    """Where a float32 tensor is in its file: ``offset`` and ``length`` in bytes."""
+
+    shape: tuple[int, ...]
+    offset: int
+    length: int
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read where the tensors of a safetensors file are, by name; the data is left on disk.
+
+    Own code, since the ``safetensors`` package does not tell the offsets that ONNX Runtime maps. The file begins with
+    eight bytes (little-endian), the length of a JSON header with each tensor's type, shape and byte range.
+    """
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        header = json.loads(stream.read(length))
+    header.pop("__metadata__", None)
+    return {
+        name: Tensor(tuple(entry["shape"]), 8 + length + begin, end - begin)
+        for name, entry in header.items()
+        for begin, end in [entry["data_offsets"]]
+    }

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from pydantic import ConfigDict, PrivateAttr
 
 from app.providers.embeddings.minilm import open_session, read_tokenizer
-from app.providers.embeddings.vectors import length_batches
+from app.providers.embeddings.vectors import in_batches
 from app.providers.rerank.scores import ScoringReranker, sigmoid
 from graph.errors import ConfigurationError
 
@@ -71,13 +70,7 @@ class OnnxReranker(ScoringReranker):
 
     async def ascores(self, query: str, texts: Sequence[str]) -> Iterable[tuple[int, float]]:
         """Return the model's scores; cancelling drops the batches that wait."""
-        loop = asyncio.get_running_loop()
-        batches = length_batches(texts)
-        work = [
-            loop.run_in_executor(self._pool, self.model.logits, query, [texts[position] for position in batch])
-            for batch in batches
-        ]
-        return zip(chain(*batches), map(sigmoid, chain(*await asyncio.gather(*work))), strict=True)
+        return enumerate(map(sigmoid, await in_batches(self._pool, partial(self.model.logits, query), texts)))
 
     async def aclose(self) -> None:
         """End the threads."""

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.providers.embeddings.minilm import open_session, read_tokenizer
+from app.providers.embeddings.minilm_graph import MS, EncoderGraph
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.embeddings.weights import find_weights
-from app.providers.rerank.reader_graph import ReaderGraph
 from graph.errors import ConfigurationError
 from graph.ports import Passage
 from graph.state import ReadPassage
@@ -92,3 +92,33 @@ class OnnxReader:
             ids += sentence[: last - start]
             ranges.append((start, len(ids)))
         return [*ids, self._sep], ranges
+
+
+class ReaderGraph(EncoderGraph):
+    """The model ``input_ids`` int32 [1, tokens] to float32 [1, tokens, size].
+
+    *folder* holds all-MiniLM-L6-v2, whose embedding tables are mapped; *layers* are the shipped arrays by name, 8-bit
+    with one scale for each output (``training/export.py``). What is multiplied with them is rounded to 8 bits as well,
+    with one scale for the passage, so that a processor's 8-bit instructions do the work.
+    """
+
+    def __init__(self, folder: Path, layers: dict[str, NDArray[np.generic]]) -> None:
+        super().__init__(folder, "int8")
+        self.layers = layers
+
+    def pool(self, hidden: str) -> str:
+        """Return the last layer as it is: the heads read single tokens."""
+        return hidden
+
+    def linear(self, hidden: str, at: str) -> str:
+        """Multiply ``hidden``, rounded to 8 bits, with the 8-bit weight."""
+        names = [self.own(f"{at}.weight.{part}") for part in ("levels", "scales")]
+        return self.node(f"{MS}.DynamicQuantizeMatMul", [hidden, *names])
+
+    def weight(self, name: str) -> str:
+        return super().weight(name) if name.startswith("embeddings.") else self.own(name)
+
+    def own(self, name: str) -> str:
+        """Write one of the reader's arrays into the graph; half precision becomes float32."""
+        array = self.layers[name]
+        return self.constant(name, array if array.dtype == np.int8 else array.astype(np.float32))
