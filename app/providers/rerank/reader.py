@@ -112,13 +112,12 @@ class ReaderGraph(EncoderGraph):
 
     def linear(self, hidden: str, at: str) -> str:
         """Multiply ``hidden``, rounded to 8 bits, with the 8-bit weight."""
-        names = [self.own(f"{at}.weight.{part}") for part in ("levels", "scales")]
+        names = [self.weight(f"{at}.weight.{part}") for part in ("levels", "scales")]
         return self.node(f"{MS}.DynamicQuantizeMatMul", [hidden, *names])
 
     def weight(self, name: str) -> str:
-        return super().weight(name) if name.startswith("embeddings.") else self.own(name)
-
-    def own(self, name: str) -> str:
         """Write one of the reader's arrays into the graph; half precision becomes float32."""
+        if name.startswith("embeddings."):
+            return super().weight(name)
         array = self.layers[name]
         return self.constant(name, array if array.dtype == np.int8 else array.astype(np.float32))
