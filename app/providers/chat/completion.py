@@ -68,8 +68,8 @@ class ChatModel:
     """A LangChain chat model, and how it differs from others.
 
     ``context_tokens`` is the window that prompt and answer share, ``seconds`` the total time of one call. ``options``
-    makes the keyword arguments that limit a reply's tokens; ``in_one_piece`` are those with which the reply comes whole,
-    where the model has such. ``gives_reason``: its streams end with a reason, so one without was broken off.
+    makes the keyword arguments that limit a reply's tokens; ``in_one_piece`` are those with which it comes whole, where
+    the model has such. ``gives_reason``: its streams end with a reason, so one without was broken off.
     ``takes_documents``: the chunks are its ``documents``, and it cites them with spans of its own
     (``additional_kwargs["citations"]``); others get the chunks in the prompt and write markers. ``probe`` is a cheap
     call that raises when the model is not there (None: no such call is known).
