@@ -45,6 +45,10 @@ TokenSink = Callable[[str], Awaitable[None]]
 """Takes each piece of the answer's text as it comes."""
 
 
+async def discard(_: str) -> None:
+    """Take nothing: the ``TokenSink`` of a caller that shows nothing before the end."""
+
+
 class Synthesizer(Protocol):
     """Writes the answer from the chunks that passed, citing them ``[1]``..``[n]``."""
 

@@ -79,8 +79,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="also print the sentences on the wrong side")
     parser.add_argument("--weights", type=Path, help="other weights of the reader")
     options = parser.parse_args()
-    reader = OnnxReader(None, options.weights, None) if options.weights else OnnxReader()
-    reader.load()
+    reader = OnnxReader(options.weights, None) if options.weights else OnnxReader()
     try:
         asyncio.run(study(read_rows(options.answers), reader, show=options.show))
     finally:

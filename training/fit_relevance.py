@@ -32,7 +32,7 @@ from app.cli.evaluation.fit import (
 )
 from app.cli.evaluation.samples import Floats, Labelled, Samples, collect, joined
 from app.ingest.pipeline import ingest_into
-from app.providers.embeddings.models import find_embeddings
+from app.providers.embeddings.models import make_embeddings
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.layout import Point
 from app.settings import load_settings
@@ -66,7 +66,7 @@ def main() -> None:
         shown = rates(samples, *found) | more_rates(samples, *found)
         print(f"{path}: " + ", ".join(f"{name} {v:.3f}" for name, v in shown.items() if v is not None))
     if options.write:
-        model = find_embeddings(load_settings()).name
+        model = make_embeddings(load_settings()).name
         entries = {model: fitted(train), LEXICAL: fitted(train, relevance=WORDS, answers=WORDS)}
         write(
             options.write,

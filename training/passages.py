@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import subprocess
 import tempfile
 from collections import defaultdict
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from app.ingest.documents import LoadedDocument, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
-from app.providers.embeddings.minilm import MiniLMEncoder
+from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.embeddings.weights import find_weights
 from graph.terms import stems
 
@@ -54,7 +53,7 @@ def main() -> None:
             if row["repository"] in given.without:
                 continue
             by_repository[row["repository"], row["commit"]].append(row)
-    encoder = MiniLMEncoder(find_weights(None), threads=os.cpu_count() or 1)
+    encoder = MiniLMEmbeddings(find_weights())
     with given.out.open("w", encoding="utf-8") as questions, given.claims.open("w", encoding="utf-8") as claims:
         for (name, commit), wanted in by_repository.items():
             clone = given.repositories / name.replace("/", "+")
@@ -85,7 +84,7 @@ def read(clone: Path, commit: str, path: str) -> Iterator[Texts]:
 
 
 def joined(
-    wanted: Iterable[dict[str, Any]], passages: dict[str, list[Texts]], encoder: MiniLMEncoder
+    wanted: Iterable[dict[str, Any]], passages: dict[str, list[Texts]], encoder: MiniLMEmbeddings
 ) -> Iterator[dict[str, Any]]:
     """Each row with its sentences, found by their fingerprints, and its neighbours; those not found are left out."""
     everything = [one for found in passages.values() for one in found if len(one[1]) > 1]
@@ -118,7 +117,7 @@ def joined(
 KINDS = {"questions", "true", "false"}
 
 
-def encoded(encoder: MiniLMEncoder, texts: list[str]) -> NDArray[np.float32]:
+def encoded(encoder: MiniLMEmbeddings, texts: list[str]) -> NDArray[np.float32]:
     """Unit vectors [texts, size], made in batches of like length."""
     order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
     batches = [order[start : start + 16] for start in range(0, len(order), 16)]

@@ -19,7 +19,7 @@ from app.ops.traffic import Traffic
 from app.pipeline.chat_rewriter import ChatRewriter
 from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_synthesizer
 from app.pipeline.retriever import HybridRetriever
-from app.providers.embeddings.models import EmbeddingModel, find_embeddings
+from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.make import as_store, make_store
 from app.query_service.conversations import Conversations
@@ -175,10 +175,8 @@ def make_parts(
     grader: Grader | None = None,
 ) -> Parts:
     """Make the parts that are not given. Raises ``ConfigurationError``, and then leaves no collection open."""
-    embedding = embedding or find_embeddings(settings)
-    embedding.load()
-    if reader := make_reader():
-        reader.load()
+    embedding = embedding or make_embeddings(settings)
+    reader = make_reader()
     calibration = calibration_for(embedding.name, calibrations_of(settings))
     grader = grader or make_grader(settings, calibration)
     writer = synthesizer or make_synthesizer(settings, calibration)

@@ -8,6 +8,7 @@ from app.pipeline.prompt_budget import TEMPLATE_TOKENS, tokens
 from app.pipeline.quoted import harmless
 from app.providers.chat.completion import ChatModel
 from graph.errors import SynthesisFailed
+from graph.ports import discard
 from graph.terms import question_stems
 from prompts import load_prompt
 
@@ -34,14 +35,10 @@ class ChatRewriter:
         size = tokens(prompt.system) + tokens(user) + TEMPLATE_TOKENS + REPLY_TOKENS
         if size > self._chat.context_tokens:
             raise SynthesisFailed("The conversation does not fit the chat model's context.")
-        reply = await self._chat.complete(prompt, user, _ignore, deadline=deadline, max_tokens=REPLY_TOKENS)
+        reply = await self._chat.complete(prompt, user, discard, deadline=deadline, max_tokens=REPLY_TOKENS)
         rewritten = next((line for line in reply.text.splitlines() if line.strip()), "")
         rewritten = rewritten.removeprefix("Rewritten question:").strip(" \t\"'“”*")
         known = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}
         if reply.truncated or known.isdisjoint(question_stems(rewritten)):
             raise SynthesisFailed("The chat model did not rewrite the question.")
         return rewritten
-
-
-async def _ignore(_: str) -> None:
-    """Take a piece of the reply: nothing is shown before all of it is there."""

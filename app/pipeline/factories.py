@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from app.pipeline.rerank_grader import RerankGrader, ScoreScale, load_scale
+from app.providers.embeddings.weights import find_weights
 from app.providers.rerank.models import RERANK_SECONDS, make_reranker
 from app.providers.rerank.reader import OnnxReader
 from app.settings import Settings
@@ -47,9 +48,10 @@ def make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesize
 
 
 def make_reader() -> OnnxReader | None:
-    """Load the reader; None without the weights of all-MiniLM-L6-v2."""
+    """Load the reader; None without the weights of all-MiniLM-L6-v2. Raises ``ConfigurationError`` for damaged ones."""
     try:
-        return OnnxReader()
+        find_weights()
     except ConfigurationError as error:
         log.warning("reader_unavailable", extra={"error": str(error)})
         return None
+    return OnnxReader()

@@ -58,7 +58,7 @@ class QueryService:
 
     async def ask(self, fields: Mapping[str, Any], request_id: str | None = None) -> Result:
         """Answer one question. A ``RAGError`` becomes the ``Result``'s failure."""
-        async with aclosing(self.stream(fields, request_id)) as events:
+        async with aclosing(self.stream(fields, request_id, tokens=False)) as events:
             *_, last = [event async for event in events]
         assert last.result is not None
         return last.result
@@ -70,9 +70,11 @@ class QueryService:
         conversation: str | None = None,
         *,
         nodes: bool = False,
+        tokens: bool = True,
     ) -> AsyncGenerator[Event]:
         """Yield "rewritten", "retrieval" and "token" events, with *nodes* one for each node, and always a "result".
 
+        Without *tokens* the model may give its answer in one piece, which costs less.
         A follow-up is understood from what was asked before under the same *conversation*, an id.
         """
         request_id = request_id or current_request_id()
@@ -80,7 +82,7 @@ class QueryService:
         state: dict[str, Any] = {}
         modes: list[StreamMode] = ["custom", "values", "updates"] if nodes else ["custom", "values"]
         try:
-            async with self.slot(), aclosing(await self._run(fields, request_id, conversation, modes)) as steps:
+            async with self.slot(), aclosing(await self._run(fields, request_id, conversation, modes, tokens)) as steps:
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
@@ -97,7 +99,12 @@ class QueryService:
         yield Event("result", result=self._done(result, fields))
 
     async def _run(
-        self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
+        self,
+        fields: Mapping[str, Any],
+        request_id: str,
+        conversation: str | None,
+        modes: list[StreamMode],
+        tokens: bool,
     ) -> Any:
         """Start a run, of a *conversation* on its thread; its state is stored once, at the end."""
         names = ("query", "maxSources", "maxTokens", "source")
@@ -106,11 +113,12 @@ class QueryService:
             "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
             "run_name": "question",
             "metadata": {"request_id": request_id},
+            "configurable": {"stream_tokens": tokens},
         }
         kept = await self.conversations.graph() if conversation and self.conversations else None
         if kept is None:
             return self._graph.astream(given, config, stream_mode=modes)
-        config["configurable"] = {"thread_id": conversation}
+        config["configurable"]["thread_id"] = conversation
         return kept.astream(given, config, stream_mode=modes, durability="exit")
 
     @asynccontextmanager

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from langgraph.config import get_stream_writer
+from langgraph.config import get_config, get_stream_writer
 
 from graph.citing.marked_text import MarkerStream
-from graph.ports import Retrieved, Synthesizer
+from graph.ports import Retrieved, Synthesizer, discard
 from graph.state import State
 from graph.steps import Update
 
 
 async def synthesize(state: State, *, synthesizer: Synthesizer) -> Update:
-    """Fill ``draft``; stream its text as it comes, with markers held back until they are complete."""
+    """Fill ``draft``; stream its text as it comes, with markers held back until they are complete.
+
+    Nothing is streamed where the run's ``configurable`` has ``stream_tokens`` false: a model may answer in one piece.
+    """
     write = get_stream_writer()
     markers = MarkerStream(state["graded"])
 
@@ -20,7 +23,8 @@ async def synthesize(state: State, *, synthesizer: Synthesizer) -> Update:
             write({"token": shown})
 
     retrieved = Retrieved(tuple(state["subquery_results"]))
-    draft = await synthesizer.synthesize(state["question"], state["graded"], retrieved, emit)
+    sink = emit if get_config()["configurable"].get("stream_tokens", True) else discard
+    draft = await synthesizer.synthesize(state["question"], state["graded"], retrieved, sink)
     if rest := markers.close():
         write({"token": rest})
     return {"draft": draft}

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from app.providers.embeddings.minilm import MiniLMEncoder
+from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.embeddings.weights import find_weights
 from training.passages import fingerprint, joined, read
 
@@ -36,7 +36,7 @@ def test_a_question_is_joined_with_its_sentences_and_neighbours(tmp_path: Path) 
         "questions": [["When must I show a note?", [len(sentences) - 1]], ["Where did it go?", [0]]],
         "near_misses": ["Who pays for the note?"],
     }
-    (found,) = joined([row], passages, MiniLMEncoder(find_weights(None), threads=1))
+    (found,) = joined([row], passages, MiniLMEmbeddings(find_weights()))
     assert found["sentences"] == list(sentences)
     ((question, gold, near),) = found["questions"]
     assert (question, gold) == ("When must I show a note?", [len(sentences) - 2])

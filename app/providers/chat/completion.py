@@ -15,7 +15,7 @@ from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import Retry
 from graph.errors import SynthesisFailed, SynthesisTimeout
-from graph.ports import TokenSink
+from graph.ports import TokenSink, discard
 from prompts import Prompt
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class ChatModel:
     """A LangChain chat model, and how it differs from others.
 
     ``context_tokens`` is the window that prompt and answer share, ``seconds`` the total time of one call. ``options``
-    makes the keyword arguments that limit a reply's tokens. ``gives_reason``: its streams end with a reason, so one
-    without was broken off.
+    makes the keyword arguments that limit a reply's tokens; ``in_one_piece`` are those with which it comes whole, where
+    the model has such. ``gives_reason``: its streams end with a reason, so one without was broken off.
     ``takes_documents``: the chunks are its ``documents``, and it cites them with spans of its own
     (``additional_kwargs["citations"]``); others get the chunks in the prompt and write markers. ``probe`` is a cheap
     call that raises when the model is not there (None: no such call is known).
@@ -81,6 +81,7 @@ class ChatModel:
     seconds: float
     options: Callable[[int], Mapping[str, Any]] = lambda limit: {"max_tokens": limit}
     gives_reason: bool = False
+    in_one_piece: Mapping[str, Any] = field(default_factory=dict)
     takes_documents: bool = False
     probe: Callable[[], Awaitable[object]] | None = None
     aclose: Callable[[], Awaitable[None]] | None = None
@@ -90,17 +91,18 @@ class ChatModel:
     async def complete(
         self, prompt: Prompt, user: str, emit: TokenSink, *, deadline: float, max_tokens: int, **options: Any
     ) -> Completion:
-        """Stream the reply to *prompt* with *user*, its user's part; ``emit`` takes it in pieces, without its thoughts.
+        """Read the reply to *prompt* with *user*, its user's part; ``emit`` takes it in pieces, without its thoughts.
 
-        *max_tokens* limits the reply, *options* go to the model as they are; traces show which prompt it was. Ends
-        before the monotonic *deadline*, and within the model's own time, however slowly tokens come. Raises
-        ``ModelUnavailable``, ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
+        With ``discard`` for ``emit`` it is asked for in one piece, where the model has such. *max_tokens* limits the
+        reply, *options* go to the model as they are; traces show which prompt it was. Ends before the monotonic
+        *deadline*, and within the model's own time, however slowly tokens come. Raises ``ModelUnavailable``,
+        ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
         until = min(deadline, time.monotonic() + self.seconds)
         reply, most = Completion(), max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN)
         messages = [SystemMessage(prompt.system), HumanMessage(user)]
         config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
-        keywords = {**self.options(max_tokens), **options}
+        keywords = {**self.options(max_tokens), **(self.in_one_piece if emit is discard else {}), **options}
 
         async def read() -> None:
             await self._read(self.model.astream(messages, config, **keywords), emit, reply, most)

@@ -56,6 +56,7 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
         settings.ollama_timeout_seconds,
         lambda limit: {"options": {**options, "num_predict": limit}},
         gives_reason=True,
+        in_one_piece={"stream": False},  # without an event for each token
         probe=lambda: prober.show(model),
         aclose=transport.aclose,
     )

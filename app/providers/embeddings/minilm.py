@@ -10,19 +10,21 @@ import asyncio
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.providers.blocking import AsyncEmbeddings
 from app.providers.embeddings.minilm_graph import SIZE, EncoderGraph, Precision
-from app.providers.embeddings.vectors import length_batches, valid_unicode
+from app.providers.embeddings.vectors import in_batches, valid_unicode
 from app.providers.embeddings.weights import MODEL_NAME
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
@@ -32,14 +34,11 @@ MAX_TOKENS = 256
 QUESTION_PRECISION: Precision = "int8"
 """Of the weights for questions; documents are embedded once, with those for fp32."""
 
-SPIN_MICROSECONDS = 200
-"""How long an idle thread of a session spins before it sleeps: enough to bridge two operators, not two questions."""
-
 
 class MiniLMEmbeddings(AsyncEmbeddings):
     """Embeds on threads of its own, those of questions apart: an ingest does not hold a question back.
 
-    The weights are read by ``load``, or by the first use.
+    Each precision's weights are read by ``load``, or by the first use, and shared by all threads.
     """
 
     model_name = MODEL_NAME
@@ -47,77 +46,46 @@ class MiniLMEmbeddings(AsyncEmbeddings):
 
     def __init__(self, folder: Path) -> None:
         """*folder* is that of ``find_weights``. Raises ``ConfigurationError`` when its tokenizer cannot be read."""
-        self._encoder = MiniLMEncoder(folder, threads=1)
-        self._questions = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed-question")
-        self._documents = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed-document")
-
-    def load(self) -> None:
-        """Read the weights for questions now."""
-        self._encoder.load(QUESTION_PRECISION)
-
-    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Return one vector per text, in order. Cancelling it drops the batches that still wait."""
-        loop, batches = asyncio.get_running_loop(), length_batches(texts)
-        work = [
-            loop.run_in_executor(self._documents, self._encoder.encode, [texts[position] for position in batch], "fp32")
-            for batch in batches
-        ]
-        vectors: list[list[float]] = [[] for _ in texts]
-        for batch, rows in zip(batches, await asyncio.gather(*work), strict=True):
-            for position, row in zip(batch, rows.tolist(), strict=True):
-                vectors[position] = row
-        return vectors
-
-    async def aembed_query(self, text: str) -> list[float]:
-        """Return the vector of a question."""
-        loop, encode = asyncio.get_running_loop(), self._encoder.encode
-        rows = await loop.run_in_executor(self._questions, encode, [text], QUESTION_PRECISION)
-        vector: list[float] = rows[0].tolist()
-        return vector
-
-    def close(self) -> None:
-        """Finish the running batches, cancel the waiting ones, end the threads, release the weights."""
-        for pool in (self._questions, self._documents):
-            pool.shutdown(cancel_futures=True)
-        self._encoder.close()
-
-
-class MiniLMEncoder:
-    """One model folder, loaded. ``encode`` may be called from many threads; the weights are shared by all.
-
-    A session, of which a run uses ``threads`` threads, is opened at the first use of its precision, or by ``load``.
-    """
-
-    def __init__(self, folder: Path, threads: int) -> None:
-        """*folder* is that of ``find_weights``. Raises ``ConfigurationError`` when its tokenizer cannot be read."""
         self._folder = folder
-        self._threads = threads
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(MAX_TOKENS)
         self._tokenizer.enable_padding()
         self._sessions: dict[Precision, InferenceSession] = {}
         self._loading = Lock()
+        self._questions = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed-question")
+        self._documents = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed-document")
+
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return one vector per text, in order. Cancelling it drops the batches that still wait."""
+        rows = await in_batches(self._documents, partial(self.encode, precision="fp32"), texts)
+        return [row.tolist() for row in rows]
+
+    async def aembed_query(self, text: str) -> list[float]:
+        """Return the vector of a question."""
+        loop = asyncio.get_running_loop()
+        rows = await loop.run_in_executor(self._questions, self.encode, [text], QUESTION_PRECISION)
+        vector: list[float] = rows[0].tolist()
+        return vector
 
     def encode(self, texts: Sequence[str], precision: Precision) -> NDArray[np.float32]:
         """Return float32 [texts, 384] from one pass, padded to the longest of these texts; at least one text."""
-        import numpy as np
-
         encoded = self._tokenizer.encode_batch([valid_unicode(text) for text in texts])
         ids = np.array([one.ids for one in encoded], np.int32)
         mask = np.array([one.attention_mask for one in encoded], np.int32)
-        (vectors,) = self.load(precision).run(["vectors"], {"input_ids": ids, "attention_mask": mask})
+        (vectors,) = self.load(precision).run(None, {"input_ids": ids, "attention_mask": mask})
         return np.asarray(vectors, np.float32)
 
-    def load(self, precision: Precision) -> InferenceSession:
+    def load(self, precision: Precision = QUESTION_PRECISION) -> InferenceSession:
         """Return the session of that precision; the first call opens it."""
         with self._loading:
             if precision not in self._sessions:
-                graph = EncoderGraph(self._folder, precision).write()
-                self._sessions[precision] = open_session(graph, self._threads, self._folder)
+                self._sessions[precision] = open_session(EncoderGraph(self._folder, precision).write(), self._folder)
             return self._sessions[precision]
 
     def close(self) -> None:
-        """Release the weights; the sessions end with the last run that uses them."""
+        """Finish the running batches, cancel the waiting ones, end the threads, release the weights."""
+        for pool in (self._questions, self._documents):
+            pool.shutdown(cancel_futures=True)
         self._sessions.clear()
 
 
@@ -134,7 +102,7 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def open_session(model: bytes | str, threads: int = 1, folder: Path | None = None) -> InferenceSession:
+def open_session(model: bytes | str, folder: Path | None = None) -> InferenceSession:
     """Open a session over a serialised graph or a file's name; with *folder* it maps weights of the model file there.
 
     The weights file may be a link, as in a Hugging Face cache: ONNX Runtime gets the folder of its target.
@@ -142,10 +110,9 @@ def open_session(model: bytes | str, threads: int = 1, folder: Path | None = Non
     from onnxruntime import InferenceSession, SessionOptions
 
     options: SessionOptions = SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1  # the callers' threads are the parallelism
     options.inter_op_num_threads = 1
     options.enable_mem_pattern = False  # a plan of memory kept for each shape helps only where shapes repeat
-    options.add_session_config_entry("session.intra_op.spin_duration_us", str(SPIN_MICROSECONDS))
     if folder:
         weights = (folder / "model.safetensors").resolve()
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))

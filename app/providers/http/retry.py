@@ -47,9 +47,7 @@ class Retry:
             sleep=self.asleep,
             retry=lambda state: _fault(state).transient and not unless(),
             wait=lambda state: max(jittered(state), _fault(state).retry_after or 0.0),
-            stop=lambda state: (
-                state.attempt_number >= self.attempts or time.monotonic() + state.upcoming_sleep >= deadline
-            ),
+            stop=tenacity.stop_after_attempt(self.attempts) | tenacity.stop_before_delay(deadline - time.monotonic()),
             reraise=True,
         )
         return await retrying(work)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -40,6 +40,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     def __init__(self, *, kept: bool = True) -> None:
         self._idle: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS} if kept else {"force_close": True}
         self._connectors: dict[asyncio.AbstractEventLoop, Connector] = {}
+        self._proxy_for = cache(proxy_for)  # the environment is read once for each host
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the response to *request*, its body yet to be read."""
@@ -59,7 +60,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 headers=[(name, value) for name, value in request.headers.multi_items() if name not in OF_THE_CLIENT],
                 data=content or None,
                 allow_redirects=False,
-                proxy=proxy_for(url),
+                proxy=self._proxy_for(url.scheme, url.netloc.decode()),
                 timeout=aiohttp.ClientTimeout(None, sock_connect=limits.get("connect"), sock_read=limits.get("read")),
             )
         except _FAILURES as error:
@@ -105,23 +106,22 @@ class _Body(httpx.AsyncByteStream):
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while data := await self._read():
-            yield data
+        try:
+            while data := await self._response.content.readany():
+                yield data
+        except _FAILURES as error:
+            failed = as_httpx(error)
+        else:
+            return
+        raise failed
 
     async def aclose(self) -> None:
         self._response.release()  # closes a connection whose answer was not read to its end
 
-    async def _read(self) -> bytes:
-        try:
-            return await self._response.content.readany()
-        except _FAILURES as error:
-            failed = as_httpx(error)
-        raise failed
 
-
-def proxy_for(url: httpx.URL) -> str | None:
-    """Return the proxy that the environment names for an address, as urllib reads it."""
-    return None if proxy_bypass(url.netloc.decode()) else getproxies().get(url.scheme)
+def proxy_for(scheme: str, host: str) -> str | None:
+    """Return the proxy that the environment names for a host (with its port, if any), as urllib reads it."""
+    return None if proxy_bypass(host) else getproxies().get(scheme)
 
 
 _EXCEPTIONS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import ConfigDict, PrivateAttr
 
 from app.providers.embeddings.minilm import open_session, read_tokenizer
-from app.providers.embeddings.vectors import length_batches
+from app.providers.embeddings.vectors import in_batches
 from app.providers.rerank.scores import ScoringReranker, sigmoid
 from graph.errors import ConfigurationError
 
@@ -50,8 +50,6 @@ class CrossEncoder:
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return one score per text, any number, from one pass padded to the longest; at least one text."""
-        import numpy as np
-
         pairs = self._tokenizer.encode_batch([(question, text) for text in texts])
         fed = {name: np.array([getattr(pair, INPUTS[name]) for pair in pairs], np.int64) for name in self._inputs}
         (scores,) = self._session.run([self._output], fed)
@@ -72,13 +70,7 @@ class OnnxReranker(ScoringReranker):
 
     async def ascores(self, query: str, texts: Sequence[str]) -> Iterable[tuple[int, float]]:
         """Return the model's scores; cancelling drops the batches that wait."""
-        loop = asyncio.get_running_loop()
-        batches = length_batches(texts)
-        work = [
-            loop.run_in_executor(self._pool, self.model.logits, query, [texts[position] for position in batch])
-            for batch in batches
-        ]
-        return zip(chain(*batches), map(sigmoid, chain(*await asyncio.gather(*work))), strict=True)
+        return enumerate(map(sigmoid, await in_batches(self._pool, partial(self.model.logits, query), texts)))
 
     async def aclose(self) -> None:
         """End the threads."""

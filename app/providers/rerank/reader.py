@@ -13,21 +13,18 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from app.providers.embeddings.minilm import open_session, read_tokenizer
+from app.providers.embeddings.minilm_graph import MS, EncoderGraph
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.embeddings.weights import find_weights
-from app.providers.rerank.reader_graph import ReaderGraph
 from graph.errors import ConfigurationError
 from graph.ports import Passage
 from graph.state import ReadPassage
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from onnxruntime import InferenceSession
 
 WEIGHTS = Path(__file__).with_name("reader_weights.npz")
 WEIGHTS_SHA256 = "a8c17f8c2af44a255f3bb1946a3feaa36f0dab44bd2f95e5997ed782ca3f7a6c"
@@ -44,35 +41,19 @@ class OnnxReader:
     Raises ``ConfigurationError`` when the weights of all-MiniLM-L6-v2 are missing or the reader's own are damaged.
     """
 
-    def __init__(
-        self, folder: Path | None = None, weights: Path = WEIGHTS, sha256: str | None = WEIGHTS_SHA256
-    ) -> None:
-        """*folder* holds all-MiniLM-L6-v2, by default the installed one; *weights* must have the *sha256*, if any."""
-        self._folder = find_weights(folder)
-        self._file, self._sha256 = weights, sha256
-        self._loading = Lock()
-        self._session: InferenceSession | None = None
-        self._heads: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
-        self._tokenizer = read_tokenizer(self._folder)
+    def __init__(self, weights: Path = WEIGHTS, sha256: str | None = WEIGHTS_SHA256) -> None:
+        """Load *weights*, which must have the *sha256*, if any."""
+        if sha256 is not None and hashlib.sha256(weights.read_bytes()).hexdigest() != sha256:
+            raise ConfigurationError(f"{weights} is damaged: install knowledge-garden again.")
+        with np.load(weights) as arrays:
+            layers: dict[str, NDArray[Any]] = dict(arrays)
+        heads = [layers.pop(f"head.{name}") for name in ("token", "sentence", "whole")]
+        self._heads = [(head[:, :-1].astype(np.float32), head[:, -1].astype(np.float32)) for head in heads]
+        folder = find_weights()
+        self._tokenizer = read_tokenizer(folder)
         self._cls, self._sep = self._tokenizer.encode("").ids
+        self._session = open_session(ReaderGraph(folder, layers).write(), folder)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="read")
-
-    def load(self) -> InferenceSession:
-        """Return the session; the first call opens it."""
-        import numpy as np
-
-        with self._loading:
-            if self._session is None:
-                data = self._file.read_bytes()
-                if self._sha256 is not None and hashlib.sha256(data).hexdigest() != self._sha256:
-                    raise ConfigurationError(f"{self._file} is damaged: install knowledge-garden again.")
-                with np.load(self._file) as arrays:
-                    layers: dict[str, NDArray[Any]] = dict(arrays)
-                for name in ("token", "sentence", "whole"):
-                    head = layers.pop(f"head.{name}")
-                    self._heads[name] = (head[:, :-1].astype(np.float32), head[:, -1].astype(np.float32))
-                self._session = open_session(ReaderGraph(self._folder, layers).write(), folder=self._folder)
-            return self._session
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
         """Return what was read of each passage, in order."""
@@ -86,13 +67,10 @@ class OnnxReader:
 
     def _read(self, question: str, passage: Passage) -> ReadPassage:
         """Score the sentences of *passage*; those past ``PASSAGE_TOKENS`` get the lowest score."""
-        import numpy as np
-
-        session = self.load()
         ids, ranges = self._encoded(question, passage)
         tokens = np.array([ids], np.int32)
-        (hidden,) = session.run(["hidden"], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-        token, sentence, whole = (hidden[0] @ weight.T + bias for weight, bias in self._heads.values())
+        (hidden,) = self._session.run(None, {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
+        token, sentence, whole = (hidden[0] @ weight.T + bias for weight, bias in self._heads)
         null, answerable, supported = whole[0].tolist()
         scores = [
             float(sentence[start:end, 0].mean() + token[start:end, 0].max()) if end > start else null - UNREAD
@@ -114,3 +92,32 @@ class OnnxReader:
             ids += sentence[: last - start]
             ranges.append((start, len(ids)))
         return [*ids, self._sep], ranges
+
+
+class ReaderGraph(EncoderGraph):
+    """The model ``input_ids`` int32 [1, tokens] to float32 [1, tokens, size].
+
+    *folder* holds all-MiniLM-L6-v2, whose embedding tables are mapped; *layers* are the shipped arrays by name, 8-bit
+    with one scale for each output (``training/export.py``). What is multiplied with them is rounded to 8 bits as well,
+    with one scale for the passage, so that a processor's 8-bit instructions do the work.
+    """
+
+    def __init__(self, folder: Path, layers: dict[str, NDArray[np.generic]]) -> None:
+        super().__init__(folder, "int8")
+        self.layers = layers
+
+    def pool(self, hidden: str) -> str:
+        """Return the last layer as it is: the heads read single tokens."""
+        return hidden
+
+    def linear(self, hidden: str, at: str) -> str:
+        """Multiply ``hidden``, rounded to 8 bits, with the 8-bit weight."""
+        names = [self.weight(f"{at}.weight.{part}") for part in ("levels", "scales")]
+        return self.node(f"{MS}.DynamicQuantizeMatMul", [hidden, *names])
+
+    def weight(self, name: str) -> str:
+        """Write one of the reader's arrays into the graph; half precision becomes float32."""
+        if name.startswith("embeddings."):
+            return super().weight(name)
+        array = self.layers[name]
+        return self.constant(name, array if array.dtype == np.int8 else array.astype(np.float32))

@@ -111,6 +111,24 @@ async def test_an_answer_that_broke_off_is_not_begun_anew(ollama: ChatSynthesize
     assert len(ollama_peer.asked("/api/chat")) == 1
 
 
+@pytest.mark.parametrize("fault", [None, Fault("drop", times=1)])
+async def test_an_answer_that_nobody_watches_comes_in_one_piece(
+    ollama: ChatSynthesizer, ollama_peer: OllamaPeer, fault: Fault | None
+) -> None:
+    """Only who listens to tokens has them sent; else one that broke off, of which nothing was shown, is begun anew."""
+    graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(relevance_threshold=0), State)
+    service, asked = QueryService(graph, slots=1), {"query": "What colour is the sky?"}
+    ollama_peer.answers = ["The sky is blue [1]."] * 3
+    watched = [event async for event in service.stream(asked)]
+    ollama_peer.fault = fault
+    result = await service.ask(asked)
+    streams = [request.body["stream"] for request in ollama_peer.asked("/api/chat")]
+    assert streams == [True, False] if fault is None else [True, False, False]
+    assert "".join(event.text or "" for event in watched if event.kind == "token") == "The sky is blue [1]."
+    assert watched[-1].result
+    assert result.answer == watched[-1].result.answer == "The sky is blue [1]."
+
+
 async def test_max_tokens_cuts_and_is_reported(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """An answer longer than ``maxTokens`` comes truncated."""
     ollama_peer.answers = ["The sky is blue [1]. Grass is green [2]."]

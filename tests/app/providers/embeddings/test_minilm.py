@@ -21,7 +21,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from app.bootstrap.compose import build_container
-from app.providers.embeddings.minilm import MiniLMEmbeddings, MiniLMEncoder
+from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.embeddings.minilm_graph import EncoderGraph, Precision
 from app.providers.embeddings.vectors import length_batches
 from app.providers.embeddings.weights import INSTALL_COMMAND, find_weights
@@ -70,16 +70,15 @@ def test_eight_bit_questions_agree_with_sentence_transformers(embeddings: MiniLM
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_vector_does_not_depend_on_its_batch(folder: Path, precision: Precision) -> None:
+def test_a_vector_does_not_depend_on_its_batch(embeddings: MiniLMEmbeddings, precision: Precision) -> None:
     """In batches of any size, next to any neighbours, a text's vector is the one it has when embedded alone."""
-    encoder = MiniLMEncoder(folder, threads=2)
     texts = [text for text in TEXTS if len(text) < 400] + [max(TEXTS, key=len)]
-    alone = np.concatenate([encoder.encode([text], precision) for text in texts])
+    alone = np.concatenate([embeddings.encode([text], precision) for text in texts])
     for size in (2, 3, 8):
         order = random.Random(size).sample(range(len(texts)), len(texts))
         for at in range(0, len(order), size):
             batch = order[at : at + size]
-            together = encoder.encode([texts[text] for text in batch], precision)
+            together = embeddings.encode([texts[text] for text in batch], precision)
             assert cosines(together, alone[batch]).min() >= 0.999999
             np.testing.assert_allclose(together, alone[batch], atol=1e-6)
 
@@ -197,7 +196,7 @@ async def test_an_ingest_does_not_hold_a_question_back(embeddings: MiniLMEmbeddi
 
 def test_weights_may_be_linked(folder: Path, tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:
     """A folder whose weights are a link, as pip or a container's layers may leave it, gives the same vectors."""
-    linked = MiniLMEmbeddings(find_weights(local_copy(folder, tmp_path / "linked")))
+    linked = MiniLMEmbeddings(local_copy(folder, tmp_path / "linked"))
     try:
         np.testing.assert_allclose(linked.embed_documents(TEXTS[:4]), embeddings.embed_documents(TEXTS[:4]), atol=1e-6)
     finally:
