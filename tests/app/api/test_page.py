@@ -179,6 +179,7 @@ def test_a_follow_up_is_shown_as_it_was_understood(visitor: Visitor, address: st
     ask(page, "And what about visitors?")
     complete = "What are the safety protocols for visitors?"
     expect(page.locator("#asked-as")).to_have_text(f"Asked as: {complete}", timeout=SLOW)
+    expect(page.locator("form#ask ~ #asked-as ~ #outcome ~ #result")).to_have_count(1)  # above an answer or a decline
     expect(page.locator("#history .link").first).to_have_text(complete, timeout=SLOW)
     assert violations(page) == []
     page.set_viewport_size({"width": 360, "height": 740})

@@ -333,15 +333,28 @@ def test_answer_and_sources_are_in_view_together_on_a_phone(visitor: Visitor, ad
     assert overflow(page) <= 0
 
 
+def test_an_answer_is_in_view_when_it_comes_on_a_phone(visitor: Visitor, address: str) -> None:
+    """The sources below do not cover it, and the field for the question gives its keyboard up."""
+    phone = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+    page = visitor.open(address, reduced_motion="reduce", **phone)
+    ask(page, CHEMICALS)
+    answered(page)
+    end = page.locator("#answer").evaluate("(node) => node.getBoundingClientRect().bottom")
+    assert end <= page.locator("#sources").evaluate("(node) => node.getBoundingClientRect().top")
+    expect(page.get_by_label("Your question")).not_to_be_focused()
+
+
 def test_a_close_passage_of_a_declined_question_opens(visitor: Visitor, address: str) -> None:
-    """Its best sentence is lit, its relevance is a word, where it stands is named, its whole document opens at it."""
+    """Where it stands is named beside its title; opened, its best sentence is lit and its relevance is a word; its
+    whole document opens at it."""
     page = visitor.open(address)
     ask(page, "How many vacation days does the Hamburg office carry over for night watchmen?")
     passages = page.locator(".closest details")
     expect(passages).to_have_count(3, timeout=SLOW)
+    expect(passages.first.locator("summary")).to_contain_text("page")
+    expect(passages.first.locator("mark")).to_be_hidden()
     passages.first.locator("summary").focus()
     page.keyboard.press("Enter")
-    expect(passages.first.locator(".place")).to_contain_text("page")
     expect(passages.first.locator(".measures")).to_contain_text("Relevance")
     expect(passages.first.locator("mark")).to_contain_text("vacation")
     assert violations(page) == []
