@@ -290,8 +290,8 @@ def test_a_document_is_ingested_again_by_keyboard(
 
 
 def test_an_upload_shows_its_progress(visitor: Visitor, own: str) -> None:
-    """Bytes sent, then passages indexed of those found; each stage is announced once, politely."""
-    page = visitor.open(own)
+    """Bytes sent, then passages indexed of those found, in view on a phone; each stage is announced once, politely."""
+    page = visitor.open(own, viewport={"width": 390, "height": 480}, reduced_motion="reduce")
     page.evaluate(
         """() => { window.shown = []; window.told = [];
             const note = (list, text) => text && list.at(-1) !== text && list.push(text);
@@ -303,8 +303,10 @@ def test_an_upload_shows_its_progress(visitor: Visitor, own: str) -> None:
     expect(page.get_by_role("button", name="Add documents")).to_be_visible()
     page.locator("#files").set_input_files([FilePayload(name="log.jsonl", mimeType="", buffer=LOG.encode())])
     expect(page.locator("#uploads .good")).to_contain_text("added, 150 passages", timeout=SLOW)
+    expect(page.locator("#uploads .good")).to_be_in_viewport(ratio=1)
     shown, told = page.evaluate("[shown, told]")
-    assert any(one.startswith("sending, ") for one in shown)
+    (size,) = {one.split(" of ")[1] for one in shown if one.startswith("sending, ")}
+    assert size == f"{-(-len(LOG) // 1024)} kB"
     assert {"indexing, 64 of 150 passages", "indexing, 128 of 150 passages"} <= set(shown)
     assert [one.removeprefix("log.jsonl: ")[:8] for one in told] == ["sent; th", "indexing", "added, 1"]
     assert page.locator("#said").get_attribute("role") == "status"
