@@ -97,6 +97,10 @@ def test_a_question_its_answer_and_the_sentence_that_carries_it(visitor: Visitor
     expect(page.locator(".measures").first).to_contain_text("Relevance")
     expect(page.locator(".measures").first).to_contain_text("Support")
     expect(page.locator("mark.lit")).to_have_count(0)
+    lines = page.locator(".kept").evaluate_all(
+        "(nodes) => nodes.map((node) => [node.innerText, node.getClientRects().length])"
+    )
+    assert lines == [["1.", 1]] * 5  # no full stop is alone at the beginning of a line
 
     page.locator(".marker").nth(1).hover()
     expect(page.locator("mark.lit")).to_have_text(
