@@ -110,12 +110,13 @@ def _show(out: Console, result: Result, source: str | None, *, as_json: bool) ->
         print_error(result.failure.message, result.failure.error_type)
         return USAGE if result.outcome == "invalid_input" else FAILED
     if not as_json:
-        _print_answer(out, answer_body(result, evidence=True), source)
+        _print_answer(out, result, source)
     return OK
 
 
-def _print_answer(out: Console, body: dict[str, Any], source: str | None) -> None:
+def _print_answer(out: Console, result: Result, source: str | None) -> None:
     """Print the answer, then each source once with the sentences quoted from it."""
+    body = answer_body(result, evidence=True)
     cited, closest = body["citedDocuments"], body.get("closest", ())
     out.print(Text(body["answer"]))
     if not cited and not body["metadata"]["chunksRetrieved"]:
@@ -125,8 +126,12 @@ def _print_answer(out: Console, body: dict[str, Any], source: str | None) -> Non
         out.print(Text(f"not verified: {_one_line(claim)}", style="yellow"))
     if closest:
         out.print(Text("\nClosest passages:", style="dim"))
+    chunks = {chunk.chunk_id: chunk for chunk in result.chunks}
     for passage in closest:
-        _print_source(out, "", passage["title"], passage["documentId"])
+        chunk = chunks[passage["chunkId"]]
+        page, relevance = f"page {chunk.page}" if chunk.page else None, f"relevance {chunk.relevance or 0.0:.2f}"
+        where = (chunk.document_id, chunk.section, page, relevance)
+        _print_source(out, "", passage["title"], " · ".join(filter(None, where)))
         _print_indented(out, passage["text"][:CLOSEST_CHARS], "dim")
     for marker, document in enumerate(cited, 1):
         _print_source(out, f"[{marker}] ", document["title"], document["url"] or document["id"])

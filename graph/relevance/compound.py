@@ -9,11 +9,17 @@ from graph.terms import is_content, question_stems, words
 MOST_PARTS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
 
+AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
+_AUXILIARY = rf"(?:{'|'.join(sorted(AUXILIARIES))})\b"
 _WH = r"(?:what|when|where|which|who|whom|whose|why|how)\b"
 _PREPOSITION = r"(?:(?:in|on|at|for|to|of|by|from|with)\s+)?"
+_LISTED = rf"(?:what|how|why|which\s+(?!{_AUXILIARY})\w+|(?:when|where)\s+{_AUXILIARY})"
+"""What opens a question in a list, and no clause about the noun before it (", who is on duty, …")."""
 _QUESTION_END = re.compile(r"(?<=\?)\s+")
 _CONJUNCTION = re.compile(
-    rf"\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{_WH})", re.IGNORECASE
+    rf"\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{_WH})"
+    rf"|,\s+(?={_LISTED}\b[^?]*,\s+and\s+{_PREPOSITION}{_WH})",
+    re.IGNORECASE,
 )
 _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|moreover)\b[\s,]*", re.IGNORECASE)
 ASKING = re.compile(rf"^{_PREPOSITION}{_WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
@@ -30,7 +36,6 @@ _EXPLETIVE = re.compile(
 )
 """An "it" or "that" which stands for nothing ("is it possible to …")."""
 _SPEAKERS = frozenset("i we you to who".split())
-AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
 ARTICLES = frozenset("the a an my our your".split())
 PREPOSITIONS = "in on at for to of by from with during after before under since".split()
 _DOES = (
@@ -42,8 +47,7 @@ _STATE = re.compile(r"open|free|due|valid|available|\w{2,}[^e]ed")
 """What follows a subject after "is" ("when is the sauna open")."""
 _TOKEN = re.compile(r"[^\W_][\w'’-]*")
 _COUNTED = re.compile(
-    rf"{_PREPOSITION}(?:how (?:many|much)|which|what) ((?:[\w'’-]+ ){{1,3}}?)(?:{'|'.join(sorted(AUXILIARIES))})\b",
-    re.IGNORECASE,
+    rf"{_PREPOSITION}(?:how (?:many|much)|which|what) ((?:[\w'’-]+ ){{1,3}}?){_AUXILIARY}", re.IGNORECASE
 )
 _LONGEST_SUBJECT = 4
 _OPENING = 4

@@ -38,6 +38,14 @@ from graph.relevance.compound import MOST_PARTS, question_parts
         ),
         ("When do the pools open and how do I book them?", ("When do the pools open", "how do I book the pools?")),
         ("Where are the lockers and what is their size?", ("Where are the lockers", "what is the lockers' size?")),
+        (
+            "Which formats are read, how do I book the pool, when is lunch served, and what did Ada paint?",
+            ("Which formats are read", "how do I book the pool", "when is lunch served", "what did Ada paint?"),
+        ),
+        (
+            "What does the chart, which is in Rome, show, and where can I buy it?",
+            ("What does the chart, which is in Rome, show", "where can I buy the chart?"),
+        ),
         ("What are clades? The West saw the East as what?", ("What are clades?", "The West saw the East as what?")),
     ],
 )

@@ -15,8 +15,8 @@ export function writeAnswer(into, body, pick) {
   const made = [];
   for (const spot of spots) {
     made.push(...textWithClaims(body.answer, at, spot.start, claims));
-    made.push(marker(spot, body, pick));
-    at = spot.end;
+    at = spot.end + /^[.,;:!?]?/.exec(body.answer.slice(spot.end))[0].length; // no line begins with the full stop
+    made.push(el("span", { class: "kept" }, marker(spot, body, pick), ...textWithClaims(body.answer, spot.end, at, claims)));
   }
   made.push(...textWithClaims(body.answer, at, body.answer.length, claims));
   into.replaceChildren(...made);

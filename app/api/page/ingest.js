@@ -14,7 +14,7 @@ export function ingest(path, file, progress) {
     request.open("POST", path);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => {
-      progress(loaded / total, `sending, ${megabytes(loaded)} of ${megabytes(total)} MB`, false);
+      progress(loaded / total, `sending, ${kilobytes(loaded)} of ${kilobytes(total)} kB`, false);
     };
     request.upload.onload = () => progress(null, "sent; the service reads it", true);
     request.onprogress = () => {
@@ -40,7 +40,7 @@ export function outcome(report) {
   return report.skipped.length ? `${what}; left out: ${report.skipped[0].reason}` : what;
 }
 
-const megabytes = (bytes) => (bytes / 1048576).toFixed(1);
+const kilobytes = (bytes) => Math.ceil(bytes / 1024).toLocaleString("en-GB");
 
 function parsed(line) {
   try {

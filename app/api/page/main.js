@@ -15,6 +15,7 @@ import { drawTimings } from "./timings.js";
 import { offerUploads, startUploads } from "./upload.js";
 
 const question = byId("question");
+const hovers = matchMedia("(hover: hover)").matches;
 let running = null; // the AbortController of the question on its way
 let afterKey = null; // what to do once a key was given
 let offer = { examples: [], mayUpload: false };
@@ -80,6 +81,7 @@ function begin(query) {
   stage("Searching the documents…");
   say("Searching the documents");
   busy(true);
+  if (!hovers) question.blur(); // puts the keyboard away
 }
 
 function finish(query, body, relevance) {
@@ -94,6 +96,7 @@ function finish(query, body, relevance) {
     writeAnswer(byId("answer"), body, pick);
     writeSources(body, relevance);
     offerActions(query, body);
+    bringIntoView(byId("answer")); // on a phone the sources lie over the lower part of the window
     const count = body.citedDocuments.length;
     say(`Answer: ${body.answer} ${count} ${count === 1 ? "source" : "sources"}.`);
   } else {
@@ -154,6 +157,7 @@ function anew() {
   settle();
   busy(false);
   clearNotice();
+  show(byId("asked-as"), false);
   show(byId("result"), false);
   question.value = "";
   question.focus();
@@ -216,4 +220,4 @@ startDocuments(refresh, wantKey);
 watch(refresh);
 refresh();
 if (linkedQuestion()) start(linkedQuestion());
-if (matchMedia("(hover: hover)").matches) question.focus({ preventScroll: true }); // on a phone it would open the keyboard
+if (hovers) question.focus({ preventScroll: true }); // on a phone it would open the keyboard

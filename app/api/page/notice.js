@@ -31,21 +31,22 @@ export function declined(answer, closest, question, mayUpload) {
   ]);
 }
 
-/** A passage that is close, and no answer: how close, its best sentence lit, and where it stands once it is opened. */
+/** A passage that is close, and no answer: where it stands and, once it is opened, its best sentence lit and how close it is. */
 function passage(one, question) {
-  const where = el("div");
+  const where = el("span", { class: "place" });
   const name = one.title || one.documentId;
   const whole = el("button", {
     type: "button", class: "quiet small", "aria-haspopup": "dialog", "aria-label": `Whole document: ${name}`,
     onclick: () => showDocument(one.documentId, name, [], one.chunkId),
   }, "Whole document");
-  const box = el("details", {}, el("summary", {}, name), where, el("p", {}, ...bestLit(one.text, question)),
-    el("dl", { class: "measures" }, measure("Relevance", one.relevance, "the passage is about the question")), whole);
-  box.addEventListener("toggle", () => json(`/api/v1/chunks/${encodeURIComponent(one.chunkId)}`).then(
-    (chunk) => where.replaceChildren(position(chunk) ?? ""),
+  json(`/api/v1/chunks/${encodeURIComponent(one.chunkId)}`).then(
+    (chunk) => where.append(position(chunk)?.textContent ?? ""),
     () => {}, // the chunk is gone since: its text stands there
-  ), { once: true });
-  return el("li", {}, box);
+  );
+  return el("li", {}, el("details", {},
+    el("summary", {}, name, " ", where),
+    el("blockquote", { class: "quote" }, ...bestLit(one.text, question)),
+    el("dl", { class: "measures" }, measure("Relevance", one.relevance, "the passage is about the question")), whole));
 }
 
 /** The text with the sentence marked that shares most words with the question, if one shares any. */

@@ -1,5 +1,5 @@
 // Documents brought by button or by drop, one after the other, each with its progress and what became of it.
-import { byId, el, say, show } from "./dom.js";
+import { bringIntoView, byId, el, say, show } from "./dom.js";
 import { ingest, outcome } from "./ingest.js";
 
 let offer = { mayUpload: false, maxUploadBytes: 0, suffixes: [] };
@@ -15,7 +15,10 @@ export function offerUploads(given) {
 /** Wire the button, the file box and the drop; `added()` is called after each document, `unauthorized(retry)` on 401. */
 export function startUploads(added, unauthorized) {
   const files = byId("files");
-  const take = (list) => { for (const file of list) queue = queue.then(() => upload(file, added, unauthorized)); };
+  const take = (list) => {
+    for (const file of list) queue = queue.then(() => upload(file, added, unauthorized));
+    if (list.length) requestAnimationFrame(() => bringIntoView(byId("uploads"))); // once the first row is drawn
+  };
   byId("add").addEventListener("click", () => files.click());
   files.addEventListener("change", () => { take([...files.files]); files.value = ""; });
   const brings = (event) => offer.mayUpload && [...(event.dataTransfer?.types ?? [])].includes("Files");

@@ -97,6 +97,10 @@ def test_a_question_its_answer_and_the_sentence_that_carries_it(visitor: Visitor
     expect(page.locator(".measures").first).to_contain_text("Relevance")
     expect(page.locator(".measures").first).to_contain_text("Support")
     expect(page.locator("mark.lit")).to_have_count(0)
+    lines = page.locator(".kept").evaluate_all(
+        "(nodes) => nodes.map((node) => [node.innerText, node.getClientRects().length])"
+    )
+    assert lines == [["1.", 1]] * 5  # no full stop is alone at the beginning of a line
 
     page.locator(".marker").nth(1).hover()
     expect(page.locator("mark.lit")).to_have_text(
@@ -179,6 +183,7 @@ def test_a_follow_up_is_shown_as_it_was_understood(visitor: Visitor, address: st
     ask(page, "And what about visitors?")
     complete = "What are the safety protocols for visitors?"
     expect(page.locator("#asked-as")).to_have_text(f"Asked as: {complete}", timeout=SLOW)
+    expect(page.locator("form#ask ~ #asked-as ~ #outcome ~ #result")).to_have_count(1)  # above an answer or a decline
     expect(page.locator("#history .link").first).to_have_text(complete, timeout=SLOW)
     assert violations(page) == []
     page.set_viewport_size({"width": 360, "height": 740})

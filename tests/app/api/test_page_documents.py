@@ -290,8 +290,8 @@ def test_a_document_is_ingested_again_by_keyboard(
 
 
 def test_an_upload_shows_its_progress(visitor: Visitor, own: str) -> None:
-    """Bytes sent, then passages indexed of those found; each stage is announced once, politely."""
-    page = visitor.open(own)
+    """Bytes sent, then passages indexed of those found, in view on a phone; each stage is announced once, politely."""
+    page = visitor.open(own, viewport={"width": 390, "height": 480}, reduced_motion="reduce")
     page.evaluate(
         """() => { window.shown = []; window.told = [];
             const note = (list, text) => text && list.at(-1) !== text && list.push(text);
@@ -303,8 +303,10 @@ def test_an_upload_shows_its_progress(visitor: Visitor, own: str) -> None:
     expect(page.get_by_role("button", name="Add documents")).to_be_visible()
     page.locator("#files").set_input_files([FilePayload(name="log.jsonl", mimeType="", buffer=LOG.encode())])
     expect(page.locator("#uploads .good")).to_contain_text("added, 150 passages", timeout=SLOW)
+    expect(page.locator("#uploads .good")).to_be_in_viewport(ratio=1)
     shown, told = page.evaluate("[shown, told]")
-    assert any(one.startswith("sending, ") for one in shown)
+    (size,) = {one.split(" of ")[1] for one in shown if one.startswith("sending, ")}
+    assert size == f"{-(-len(LOG) // 1024)} kB"
     assert {"indexing, 64 of 150 passages", "indexing, 128 of 150 passages"} <= set(shown)
     assert [one.removeprefix("log.jsonl: ")[:8] for one in told] == ["sent; th", "indexing", "added, 1"]
     assert page.locator("#said").get_attribute("role") == "status"
@@ -333,15 +335,28 @@ def test_answer_and_sources_are_in_view_together_on_a_phone(visitor: Visitor, ad
     assert overflow(page) <= 0
 
 
+def test_an_answer_is_in_view_when_it_comes_on_a_phone(visitor: Visitor, address: str) -> None:
+    """The sources below do not cover it, and the field for the question gives its keyboard up."""
+    phone = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+    page = visitor.open(address, reduced_motion="reduce", **phone)
+    ask(page, CHEMICALS)
+    answered(page)
+    end = page.locator("#answer").evaluate("(node) => node.getBoundingClientRect().bottom")
+    assert end <= page.locator("#sources").evaluate("(node) => node.getBoundingClientRect().top")
+    expect(page.get_by_label("Your question")).not_to_be_focused()
+
+
 def test_a_close_passage_of_a_declined_question_opens(visitor: Visitor, address: str) -> None:
-    """Its best sentence is lit, its relevance is a word, where it stands is named, its whole document opens at it."""
+    """Where it stands is named beside its title; opened, its best sentence is lit and its relevance is a word; its
+    whole document opens at it."""
     page = visitor.open(address)
     ask(page, "How many vacation days does the Hamburg office carry over for night watchmen?")
     passages = page.locator(".closest details")
     expect(passages).to_have_count(3, timeout=SLOW)
+    expect(passages.first.locator("summary")).to_contain_text("page")
+    expect(passages.first.locator("mark")).to_be_hidden()
     passages.first.locator("summary").focus()
     page.keyboard.press("Enter")
-    expect(passages.first.locator(".place")).to_contain_text("page")
     expect(passages.first.locator(".measures")).to_contain_text("Relevance")
     expect(passages.first.locator("mark")).to_contain_text("vacation")
     assert violations(page) == []

@@ -97,6 +97,18 @@ def test_an_empty_collection_says_how_to_ingest(tmp_path: Path, monkeypatch: pyt
     assert json.loads(runner.invoke(app, ["ask", "anything at all?", "--json"]).stdout)["citedDocuments"] == []
 
 
+def test_a_decline_shows_where_the_closest_passages_stand(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with title, document, section, page and relevance above its text, the nearest first; nothing is cited."""
+    monkeypatch.setenv("DATA_DIR", str(sample_data))
+    asked = runner.invoke(app, ["ask", "How many vacation days does the Hamburg office carry over for night watchmen?"])
+    answer, closest = asked.stdout.split("\n\nClosest passages:\n")
+    assert "[1]" not in answer
+    found = re.findall(r"^(\S.*)  (\S+\.\w+)( · .+)? · relevance (\d\.\d\d)\n    \S", closest, re.MULTILINE)
+    assert ("HR Policy", "hr_policy.pdf", " · 1 Vacation · page 1") in [row[:3] for row in found]
+    assert len(found) == 3
+    assert [row[3] for row in found] == sorted((row[3] for row in found), reverse=True)
+
+
 def test_a_chat_understands_follow_ups(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--chat` reads a question a line, says as what a follow-up was asked, and leaves nothing of it behind."""
     data = shutil.copytree(sample_data, tmp_path / "data", ignore=shutil.ignore_patterns(f"{FILE}*"))
