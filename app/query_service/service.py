@@ -56,26 +56,21 @@ class QueryService:
         self.observers: list[Observer] = []
         self.in_flight = 0
 
-    async def ask(self, fields: Mapping[str, Any], request_id: str | None = None) -> Result:
+    async def ask(self, fields: Mapping[str, Any]) -> Result:
         """Answer one question. A ``RAGError`` becomes the ``Result``'s failure."""
-        async with aclosing(self.stream(fields, request_id)) as events:
+        async with aclosing(self.stream(fields)) as events:
             *_, last = [event async for event in events]
         assert last.result is not None
         return last.result
 
     async def stream(
-        self,
-        fields: Mapping[str, Any],
-        request_id: str | None = None,
-        conversation: str | None = None,
-        *,
-        nodes: bool = False,
+        self, fields: Mapping[str, Any], conversation: str | None = None, *, nodes: bool = False
     ) -> AsyncGenerator[Event]:
         """Yield "rewritten", "retrieval" and "token" events, with *nodes* one for each node, and always a "result".
 
         A follow-up is understood from what was asked before under the same *conversation*, an id.
         """
-        request_id = request_id or current_request_id()
+        request_id = current_request_id()
         begun = time.perf_counter()
         state: dict[str, Any] = {}
         modes: list[StreamMode] = ["custom", "values", "updates"] if nodes else ["custom", "values"]
@@ -117,7 +112,7 @@ class QueryService:
     async def slot(self) -> AsyncGenerator[None]:
         """Hold one of the slots; raise ``Overloaded`` when none becomes free in time.
 
-        The Search and Tasks APIs, which do not ask the graph, take theirs here too.
+        The Tasks API, which does not ask the graph, takes its slots here too.
         """
         try:
             async with asyncio.timeout(SLOT_TIMEOUT):
