@@ -13,8 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from app.ops.traffic import current_request_id
 from graph.errors import InvalidInput, Outcome, RAGError
-from graph.state import Failure
-from graph.steps import failure_of
+from graph.state import Failure, failure_of
 
 log = logging.getLogger("garden.http")
 

@@ -23,7 +23,7 @@ from app.tasks.models import SearchResult
 from graph.errors import InvalidInput
 from graph.outputs import Result
 from graph.policy import MAX_SOURCES, bounded_int
-from graph.steps import failure_of
+from graph.state import failure_of
 
 DOCUMENT_MODEL = "mistral:7b"
 """The document's chat model where ``ollama_host`` is given and no model is named."""

@@ -22,7 +22,7 @@ from app.ops.traffic import current_request_id, questions_var
 from app.query_service.conversations import Conversations
 from graph.errors import Overloaded, RAGError
 from graph.outputs import Event, Result
-from graph.steps import failure_of
+from graph.state import failure_of
 
 SLOT_TIMEOUT = 0.5
 """Seconds a request waits for a slot before it is refused (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
