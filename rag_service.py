@@ -13,8 +13,7 @@ from app.library.answer import (
 )
 from app.library.rag_service import RAGService
 from app.query_service.chunk_search import SearchHit, SearchResults
-from app.tasks.chat import LLMService
-from app.tasks.context import CONTEXT_BUDGET_ALLOCATION, estimate_tokens, truncate_to_budget
+from app.tasks.chat import CONTEXT_BUDGET_ALLOCATION, LLMService, estimate_tokens, truncate_to_budget
 from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult, SemanticSearchResponse
 
 __all__ = [

@@ -1,10 +1,13 @@
-"""Build the graph: its nodes and edges.
+"""Build the graph: its nodes and edges, and what is done around every node.
 
 START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_answer`` and ``fail`` as drawn ends.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Any, cast
@@ -19,8 +22,17 @@ from graph import nodes
 from graph.errors import RAGError, RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy, form_of
 from graph.ports import Ports
-from graph.state import Input, Output, State
-from graph.steps import RUN_KEYS, Step, reset_thread, step
+from graph.state import Input, Output, State, Step, Update, failure_of
+
+GRACE = 0.25
+"""Seconds past a question's deadline after which a node is cancelled.
+
+A call that keeps the deadline itself finds it passed first: its error says more."""
+
+RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings", "history"}
+"""The keys that a run sets for itself alone."""
+
+log = logging.getLogger("garden.graph")
 
 
 def build_graph(
@@ -101,3 +113,49 @@ def next_node(following: str, ready: Callable[[State], object], failed: str) -> 
         return following if ready(state) else "no_answer"
 
     return choose
+
+
+def step(name: str, node: Step, late: RAGError | None = None) -> Step:
+    """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``RAGError`` becomes ``failure``.
+
+    With *late*, the node is cancelled ``GRACE`` past ``question.deadline`` and *late* is its failure. Errors outside
+    the tree of ``graph.errors`` are defects and are raised.
+    """
+
+    async def run(state: State) -> Update:
+        begun = time.perf_counter()
+        seconds = max(0.0, state["question"].deadline + GRACE - time.monotonic()) if late else None
+        failed: RAGError | None = None
+        update: Update = {}
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                update = await node(state)
+        except RAGError as error:
+            failed = error
+        except TimeoutError:
+            if late is None or not limit.expired():
+                raise
+            failed = late
+        if failed:
+            update = {"failure": failure_of(failed)}
+            # The cause is a vendor's error, whose text may hold addresses and keys: only its class is logged.
+            cause = type(failed.__cause__).__name__ if failed.__cause__ else None
+            log.warning(name, extra={"failed": type(failed).__name__, "reason": failed.message, "cause": cause})
+        milliseconds = round((time.perf_counter() - begun) * 1000, 3)
+        log.debug(name, extra={"ms": milliseconds})
+        return {**update, "timings": {name: milliseconds}}
+
+    run.__name__ = name
+    return run
+
+
+def reset_thread(validate: Step) -> Step:
+    """Make *validate* clear what an earlier run left on the same thread (Studio, LangGraph SDK)."""
+
+    async def run(state: State) -> Update:
+        stale = {key: None for key, value in state.items() if key in RUN_KEYS and value is not None}
+        fields = {key: value for key, value in state.items() if key not in RUN_KEYS}
+        return {**stale, **await validate(cast(State, fields))}
+
+    run.__name__ = "validate"
+    return run

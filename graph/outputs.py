@@ -10,8 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from graph.errors import Outcome
-from graph.state import Chunk, Citation, Failure, State
-from graph.steps import Update
+from graph.state import Chunk, Citation, Failure, State, Update
 
 NOTHING_FOUND = "Nothing was found in the documents about this question."
 NOT_SURE = "Not sure: the documents have something close to this question, but nothing that surely answers it."

@@ -6,13 +6,14 @@ vectors.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NotRequired
 
 from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
-from graph.errors import Outcome
+from graph.errors import Outcome, RAGError
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 
@@ -150,6 +151,13 @@ class Failure:
     details: dict[str, Any] = field(default_factory=dict)
 
 
+def failure_of(error: RAGError) -> Failure:
+    """Return *error* as a value: its class name, its outcome, and the message that may be shown."""
+    if error.outcome is None:
+        raise error
+    return Failure(type(error).__name__, error.outcome, error.message, dict(error.details))
+
+
 class Input(TypedDict):
     """The input of a run. Only ``query`` is required; the names are those of ``POST /query``.
 
@@ -197,3 +205,8 @@ class State(Input, Output):
     confidence: NotRequired[float]
     failure: NotRequired[Failure]
     timings: NotRequired[Annotated[dict[str, float], timed]]
+
+
+Update = dict[str, Any]
+"""The keys that a node sets."""
+Step = Callable[[State], Awaitable[Update]]

@@ -28,8 +28,7 @@ from app.ingest.sink import Sink
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
 from graph.errors import InvalidInput, RAGError
-from graph.state import Chunk
-from graph.steps import failure_of
+from graph.state import Chunk, failure_of
 
 PATH = "/api/v1/documents"
 MAX_UPLOAD = 32 * 1024 * 1024

@@ -11,9 +11,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from app.ops.traffic import current_request_id
 from graph.errors import InvalidInput, Outcome, RAGError
-from graph.state import Failure
-from graph.steps import failure_of
+from graph.state import Failure, failure_of
 
 log = logging.getLogger("garden.http")
 
@@ -97,7 +97,7 @@ async def on_rag_error(request: Request, error: RAGError) -> Response:
         return await on_defect(request, error)
     else:
         failure = failure_of(error)
-        fields = {"request_id": request.state.request_id, "outcome": failure.outcome, "error_type": failure.error_type}
+        fields = {"request_id": current_request_id(), "outcome": failure.outcome, "error_type": failure.error_type}
         log.info("refused", extra=fields)
     retry_after = failure.details.get("retryAfterSeconds")
     headers = {"Retry-After": str(retry_after)} if retry_after else None

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException
 from pydantic import Field, StrictStr
 
 from app.api.schemas import WireModel
 from app.ingest.documents import MAX_ID_CHARS
+from app.ops.traffic import current_request_id
 from graph.errors import Outcome
 from graph.nodes.validate import query_text
 from graph.policy import MAX_SOURCES
 
 FILE = "feedback.jsonl"
 MAX_FILE_BYTES = 64 * 1024 * 1024
-
-log = logging.getLogger("garden.http")
 
 
 class Feedback(WireModel):
@@ -47,11 +45,11 @@ def feedback_routes(data_dir: Path, max_query_chars: int) -> APIRouter:
     router = APIRouter(prefix="/api/v1", tags=["feedback"])
 
     @router.post("/feedback")
-    async def feedback(request: Request, body: Feedback) -> StoredFeedback:
+    async def feedback(body: Feedback) -> StoredFeedback:
         """Keep one rating, with the question, the outcome and the ids of the documents cited."""
         answered, liked = body.outcome == "answered", body.rating == "up"
         row: dict[str, Any] = {
-            "id": body.request_id or request.state.request_id,
+            "id": body.request_id or current_request_id(),
             "question": query_text(body.question, max_query_chars, "question"),
             "answerable": answered == liked,  # "up" says that the outcome was right, "down" that it was wrong
             "expected_sources": body.cited_documents if answered and liked else [],
@@ -60,12 +58,7 @@ def feedback_routes(data_dir: Path, max_query_chars: int) -> APIRouter:
             "cited_documents": body.cited_documents,
         }
         line = json.dumps(row).encode() + b"\n"  # ASCII: the reader takes U+2028 for the end of a line
-        try:
-            stored = await asyncio.to_thread(_append, data_dir / FILE, line)
-        except OSError as error:
-            log.error("feedback_not_stored", extra={"reason": error.strerror})
-            raise HTTPException(500, "The feedback could not be stored.") from error
-        if not stored:
+        if not await asyncio.to_thread(_append, data_dir / FILE, line):
             raise HTTPException(413, f"{FILE} holds {MAX_FILE_BYTES} bytes: move it away to take more.")
         return StoredFeedback(id=row["id"])
 

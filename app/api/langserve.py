@@ -30,7 +30,7 @@ from app.api.schemas import QueryResponse, Question, result_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
 from graph.errors import InvalidInput, SynthesisTimeout
 from graph.policy import strict_bool
-from graph.steps import failure_of
+from graph.state import failure_of
 
 MAX_BATCH = 32
 """Most questions in one batch (contract, LangServe)."""

@@ -74,7 +74,7 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     @router.post("/query", response_model=QueryResponse)
     async def query(request: Request, fields: Fields) -> Response:
         """Answer a question from the documents, with verified citations."""
-        result = await unless_gone(request, service.ask(fields, request.state.request_id))
+        result = await unless_gone(request, service.ask(fields))
         if result.failure:
             raise AnswerFailed(result.failure)
         return JSONResponse(answer_body(result, evidence=bool(fields["includeEvidence"])))
@@ -82,13 +82,12 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     @router.post("/query/stream", responses={200: STREAM})
     async def query_stream(request: Request, fields: Fields) -> Response:
         """Stream the same answer as server-sent events."""
-        return await stream_response(request, service.stream(fields, request.state.request_id), fields, send_timeout)
+        return await stream_response(request, service.stream(fields), fields, send_timeout)
 
     @router.post(CONVERSATION + "/query", tags=["conversations"], responses={200: CHAT_STREAM})
     async def follow_up(request: Request, conversation: ConversationId, fields: Fields) -> Response:
         """Stream the answer to a question that may leave out what was asked before in the same conversation."""
-        events = service.stream(fields, request.state.request_id, conversation)
-        return await stream_response(request, events, fields, send_timeout)
+        return await stream_response(request, service.stream(fields, conversation), fields, send_timeout)
 
     @router.delete(CONVERSATION, tags=["conversations"])
     async def forget(conversation: ConversationId) -> DeletedConversation:

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    StrictBool,
-    WithJsonSchema,
-    model_serializer,
-)
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from app.api.errors import failure_body
@@ -90,36 +82,32 @@ class ChunkSummary(WireModel):
     relevance: float | None
 
 
-class OmitNone(WireModel):
-    """An object whose optional members are absent, not null, where they were not asked for."""
-
-    @model_serializer(mode="wrap")
-    def _without_none(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in serialize(self).items() if value is not None}
+OPTIONAL: Any = Field(None, exclude_if=lambda value: value is None)
+"""A member that is absent, not null, where it was not asked for."""
 
 
-class Metadata(OmitNone):
+class Metadata(WireModel):
     """How the question ended. The members after the first three come with ``includeEvidence``."""
 
     processing_time_ms: int = Field(examples=[28])
     answer_synthesized: bool = Field(examples=[True])
     chunks_retrieved: int = Field(examples=[10])
-    outcome: Outcome | None = None
-    request_id: str | None = None
-    stage_timings_ms: dict[str, float] | None = None
-    confidence: float | None = None
-    unsupported: list[str] | None = None
-    chunks_dropped: int | None = None
+    outcome: Outcome | None = OPTIONAL
+    request_id: str | None = OPTIONAL
+    stage_timings_ms: dict[str, float] | None = OPTIONAL
+    confidence: float | None = OPTIONAL
+    unsupported: list[str] | None = OPTIONAL
+    chunks_dropped: int | None = OPTIONAL
 
 
-class QueryResponse(OmitNone):
+class QueryResponse(WireModel):
     """An answer, or a plain sentence that there is none (``answerSynthesized: false``, nothing cited)."""
 
     answer: str = Field(examples=["Knowledge Garden is a query service that answers questions from documents [1]."])
     cited_documents: list[CitedDocument]
     metadata: Metadata
-    evidence: list[Evidence] | None = None
-    closest: list[ClosestChunk] | None = None
+    evidence: list[Evidence] | None = OPTIONAL
+    closest: list[ClosestChunk] | None = OPTIONAL
 
 
 class ErrorBody(BaseModel):

@@ -1,4 +1,4 @@
-"""Put the HTTP service together: routes, error handlers, middleware, lifespan."""
+"""Put the HTTP service together: routes, error handlers, middleware, lifespan; and configure uvicorn for it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.exceptions import ExceptionMiddleware
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.api import errors
 from app.api.documents import MAX_UPLOAD, document_routes, ingest_routes
 from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
-from app.api.health import health_routes
 from app.api.langserve import rag_routes
-from app.api.metrics import Metrics, metrics_routes
 from app.api.middleware import ApiKeys, BodyLimit, Refusals
+from app.api.monitoring import Metrics, health_routes, metrics_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
 from app.api.schemas import ErrorBody
-from app.api.search import search_routes
 from app.api.tasks import task_routes
 from app.bootstrap.compose import AppContainer
-from app.ops.traffic import Requests
+from app.ops.traffic import Requests, new_request_id
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {
@@ -38,6 +38,9 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     },
 }
 """What every operation may answer; documented here, FastAPI does not add its own 422."""
+
+MAX_HEADER_BYTES = 64 * 1024
+"""Longest request line and headers together. A query of 2000 characters, percent-encoded, takes 24 kB."""
 
 
 def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> FastAPI:
@@ -68,7 +71,6 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     )
     for router in (
         query_routes(service, settings.request_timeout_seconds),
-        search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),
         page_routes(container.store, api_keys, collection),
@@ -99,3 +101,28 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         app.add_middleware(RequestSpans, spans=container.spans)
     app.add_middleware(Requests, traffic=container.traffic)
     return app
+
+
+class Http(H11Protocol):
+    """uvicorn's h11 protocol, which bounds headers as httptools does not."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer an invalid or too long request head, and close the connection."""
+        headers = {"X-Request-ID": new_request_id(), "Connection": "close"}
+        response = errors.error_response(400, "This is not a valid HTTP request, or its headers are too long.", headers)
+        lines = [b"HTTP/1.1 400 Bad Request", *(name + b": " + value for name, value in response.raw_headers)]
+        self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n" + bytes(response.body))
+        self.transport.close()
+
+
+def server_config(app: Any) -> uvicorn.Config:
+    """Return the configuration for *app*; a reverse proxy bounds the time of slow clients (docs/security.md)."""
+    return uvicorn.Config(
+        app,
+        http=Http,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+    )

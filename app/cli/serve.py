@@ -81,8 +81,7 @@ def serve(
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size. *overrides* are the settings given by argument."""
     from app.api.middleware import ApiKeys
-    from app.api.server import create_app
-    from app.api.uvicorn_config import server_config
+    from app.api.server import create_app, server_config
     from app.bootstrap.compose import build_container
     from app.cli.shutdown import DrainingServer
 

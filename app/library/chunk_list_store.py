@@ -15,8 +15,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import Vectors, adocument_vectors
-from app.providers.stores.bm25 import document_weights
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, document_weights
 from app.providers.stores.layout import indexed_text_of
 from app.providers.stores.payloads import chunk_from_payload
 from graph.sentences import sentence_spans

@@ -23,7 +23,7 @@ from app.tasks.models import SearchResult
 from graph.errors import InvalidInput
 from graph.outputs import Result
 from graph.policy import MAX_SOURCES, bounded_int
-from graph.steps import failure_of
+from graph.state import failure_of
 
 DOCUMENT_MODEL = "mistral:7b"
 """The document's chat model where ``ollama_host`` is given and no model is named."""
@@ -47,8 +47,8 @@ class RAGService:
         settings: Settings | None = None,
         container: AppContainer | None = None,
     ) -> None:
-        self._settings = settings or load_settings(**_overrides(ollama_host, vector_store_url, embedding_model))
-        self._container = container or build_container(self._settings)
+        overrides = _overrides(ollama_host, vector_store_url, embedding_model)
+        self._container = container or build_container(settings or load_settings(**overrides))
         self._loop = LoopThread()
 
     def query(self, question: str, filters: dict[str, Any] | None = None, *, raise_on_error: bool = False) -> Answer:
@@ -146,12 +146,14 @@ class RAGService:
         if unknown := [name for name in filters if name not in ("source", "max_results")]:
             raise InvalidInput(f"filters may hold source and max_results, not {unknown[0]!r}.", "filters")
         most = filters.get("max_results")
-        most = self._settings.max_retrieval_results if most is None else bounded_int(most, "max_results", MAX_SOURCES)
-        return {"source": filters.get("source"), "maxSources": most}
+        if most is None:
+            most = self._container.settings.max_retrieval_results
+        return {"source": filters.get("source"), "maxSources": bounded_int(most, "max_results", MAX_SOURCES)}
 
     async def _retrieve(self, query: str, k: int) -> SearchResults:
-        seconds, most_chars = self._settings.request_timeout_seconds, self._settings.max_query_chars
-        return await search(self._container.retriever, query, k, seconds=seconds, most_chars=most_chars)
+        container, settings = self._container, self._container.settings
+        seconds, most_chars = settings.request_timeout_seconds, settings.max_query_chars
+        return await search(container.retriever, query, k, seconds=seconds, most_chars=most_chars)
 
 
 def _overrides(ollama_host: str | None, vector_store_url: str | None, embedding_model: str | None) -> dict[str, Any]:

@@ -15,8 +15,6 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
-from langchain_core.documents import Document
-
 from app.library.chunk_list_store import ChunkListStore
 from app.library.sync_bridge import LoopThread
 from app.ops.traffic import current_request_id
@@ -26,7 +24,6 @@ from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import Fault, fault_of
 from app.providers.rerank.models import make_reranker
 from app.providers.rerank.reader import OnnxReader
-from app.providers.rerank.scores import SCORE
 from app.settings import Settings, load_settings
 from graph.errors import RAGError, RerankFailed
 from graph.relevance.calibration import calibration_for, load_calibrations
@@ -161,19 +158,14 @@ async def rerank_once(reranker: CohereReranker, query: str, chunks: Sequence[Chu
 
     Raises ``CohereAPIError``, or ``TimeoutError`` when the connection timed out.
     """
-    documents = [
-        Document(
-            valid_unicode(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()), metadata={"chunk_id": chunk.chunk_id}
-        )
-        for chunk in chunks
-    ]
+    texts = [valid_unicode(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()) for chunk in chunks]
     try:
-        scored = await reranker.acompress_documents(documents, valid_unicode(query))
+        scores = dict(await reranker.ascores(valid_unicode(query), texts))
+        return {chunk.chunk_id: float(scores[position]) for position, chunk in enumerate(chunks)}
     except Exception as error:  # noqa: BLE001 - raised anew without its cause: a traceback shows no vendor's words
         raise _error(fault_of(error)) from None
     finally:
         await reranker.aclose()
-    return {document.metadata["chunk_id"]: float(document.metadata[SCORE]) for document in scored}
 
 
 def _error(fault: Fault) -> Exception:

@@ -21,7 +21,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.ops.traffic import PROBE_PATHS, is_below, template
+from app.ops.traffic import PROBE_PATHS, is_below, request_id_var, template
 from graph import nodes
 
 NODES = frozenset(nodes.__all__)
@@ -62,7 +62,7 @@ class RequestSpans:
             return
         parent = self._propagator.extract(dict(Headers(scope=scope)))
         span = self._tracer.start_span(scope["method"], parent, SpanKind.SERVER)
-        span.set_attributes({"http.request.method": scope["method"], "request_id": scope["state"]["request_id"]})
+        span.set_attributes({"http.request.method": scope["method"], "request_id": request_id_var.get()})
 
         async def observed(message: Message) -> None:
             if message["type"] == "http.response.start":

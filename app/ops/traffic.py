@@ -22,18 +22,6 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 CLIENT_GONE = 499
 """nginx's status for a client that left before its response began."""
 
-INTERFACES = (
-    ("/query", "query"),
-    ("/api/v1/conversations", "query"),
-    ("/rag", "langserve"),
-    ("/api/v1/search/semantic", "tasks"),
-    ("/api/v1/chat", "tasks"),
-    ("/api/v1/search", "search"),
-    ("/health", "health"),
-    ("/metrics", "metrics"),
-)
-"""Where a route's template begins, and its interface; the first match counts. Any other route is the page's."""
-
 log = logging.getLogger("garden.http")
 
 request_id_var: ContextVar[str] = ContextVar("request_id", default="")
@@ -45,7 +33,10 @@ questions_var: ContextVar[list[dict[str, Any]] | None] = ContextVar("questions",
 
 @dataclass(frozen=True, slots=True)
 class FinishedRequest:
-    """A request that is over. ``route`` is the template of its route, "" where none matched; never its path."""
+    """A request that is over. ``route`` is the template of its route, "" where none matched; never its path.
+
+    ``interface`` is the first tag of the route, "page" for one without tags, "none" where none matched.
+    """
 
     interface: str
     route: str
@@ -91,7 +82,6 @@ class Requests:
         begun = time.perf_counter()
         own = Headers(scope=scope).get("x-request-id", "").strip()
         request_id = own if re.fullmatch(r"[\x20-\x7e]{1,128}", own) else new_request_id()
-        scope.setdefault("state", {})["request_id"] = request_id
         request_id_var.set(request_id)
         probe = is_below(scope["path"], PROBE_PATHS)
         status = 0
@@ -116,7 +106,8 @@ class Requests:
             route = template(scope)
             method = scope["method"] if scope["method"] in METHODS else "OTHER"
             ms = round((time.perf_counter() - begun) * 1000, 1)
-            finished = FinishedRequest(_interface(route), route, method, status or 500, ms)
+            tags = getattr(scope.get("route"), "tags", None) or ["page" if route else "none"]
+            finished = FinishedRequest(str(tags[0]), route, method, status or 500, ms)
             for observe in self._traffic.observers:
                 observe(finished)
             _log(finished, questions, logging.DEBUG if probe else logging.INFO)
@@ -128,13 +119,8 @@ def template(scope: Scope) -> str:
         return str(path)
     if "endpoint" not in scope:
         return ""
-    mounted = str(scope.get("root_path", "")).removeprefix(str(scope.get("app_root_path", "")))
-    return f"{mounted}/{{path}}" if mounted or scope.get("path_params") else str(scope["path"])
-
-
-def _interface(route: str) -> str:
-    found = next((interface for start, interface in INTERFACES if is_below(route, (start,))), "page")
-    return found if route else "none"
+    mounted = scope.get("root_path")
+    return f"{mounted}/{{path}}" if mounted else str(scope["path"])
 
 
 def _log(finished: FinishedRequest, questions: list[dict[str, Any]], level: int) -> None:

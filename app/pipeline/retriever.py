@@ -15,12 +15,12 @@ from dataclasses import replace
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from app.providers.embeddings.vectors import Vectors, aquestion_vectors
-from app.providers.stores.bm25 import dimension, highest
-from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore
-from app.providers.stores.sentence_vectors import Sentences, SentenceVectors
+from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
+from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
+from app.providers.stores.layout import sentence_texts
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retrieved
+from graph.sentences import Span, sentence_spans
 from graph.state import Chunk, Question, SubqueryResults
 from graph.terms import question_stems
 
@@ -30,9 +30,13 @@ CHANNEL_POOL = 50
 """Candidates that each channel brings, of which the best ``POOL`` are kept."""
 NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
+MOST_SENTENCES = 256
+"""Most sentences embedded for one question; chunks past that get none, to bound the delay."""
 
 Searched = tuple[str, HybridQuery, list[Candidate]]
 """A question, its query, and its best candidates."""
+Sentences = tuple[tuple[Span, ...], Vectors | None]
+"""The sentences of a chunk: (start, end) in code points, and their unit vectors, float32 [n, d], or None."""
 
 
 class HybridRetriever:
@@ -42,7 +46,7 @@ class HybridRetriever:
         self._store = store
         self._embeddings = embeddings
         self._pool = pool
-        self._sentences = SentenceVectors(store, embeddings)
+        self._embedded = VectorCache(embeddings)
 
     async def retrieve(self, question: Question) -> Retrieved:
         """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
@@ -62,12 +66,22 @@ class HybridRetriever:
                 if question.background:
                     searched = _nearer(searched)
                 found = {one.key: one for _, _, row in searched for one in row}
-                sentences = await self._sentences.find(list(found.values()))
+                sentences = await self._sentences(list(found.values()))
         except TimeoutError as error:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
         return Retrieved(tuple(SubqueryResults(part, _chunks(query, row, sentences)) for part, query, row in searched))
+
+    async def _sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
+        """Return the sentences of each candidate by its ``key``; those stored without vectors are embedded now."""
+        stored = await self._store.asentences(candidates)
+        spans = {one.key: one.chunk.spans or sentence_spans(one.chunk.text) for one in candidates}
+        rows = {key: found for key, found in stored.items() if len(found) == len(spans[key])}
+        missing = [one for one in candidates if one.key not in rows and spans[one.key]]
+        texts = {one.chunk.text: sentence_texts(one.chunk.text, spans[one.key]) for one in missing}
+        embedded = await self._embedded.find(texts, MOST_SENTENCES) if texts else {}
+        return {one.key: (spans[one.key], rows.get(one.key, embedded.get(one.chunk.text))) for one in candidates}
 
 
 def _nearer(searched: list[Searched]) -> list[Searched]:
@@ -106,14 +120,14 @@ def _chunks(
     near_duplicates = _near_duplicates(best)
     chunks = []
     for one in best:
-        found = sentences[one.key]
-        if found.vectors is None:  # the chunk's own cosine stands in for those of its sentences
-            cosines = [one.chunk.similarity] * len(found.spans)
+        spans, vectors = sentences[one.key]
+        if vectors is None:  # the chunk's own cosine stands in for those of its sentences
+            cosines = [one.chunk.similarity] * len(spans)
         else:
-            cosines = np.minimum(found.vectors @ query.dense, 1.0).tolist()
+            cosines = np.minimum(vectors @ query.dense, 1.0).tolist()
         chunk = replace(
             one.chunk,
-            spans=found.spans,
+            spans=spans,
             span_similarities=tuple(cosines),
             near_duplicates=near_duplicates.get(one.chunk.chunk_id, ()),
         )

@@ -30,9 +30,7 @@ from graph.errors import StoreUnavailable
 FILE = "conversations.sqlite3"
 MOST_CONVERSATIONS = 1000
 """Conversations that are kept: those continued last. Each takes a few kB."""
-KEEP_NEWEST = """DELETE FROM checkpoints WHERE thread_id NOT IN
-    (SELECT thread_id FROM checkpoints ORDER BY checkpoint_id DESC LIMIT ?)"""
-KEEP_THEIR_WRITES = "DELETE FROM writes WHERE thread_id NOT IN (SELECT thread_id FROM checkpoints)"
+OLDEST = "SELECT thread_id FROM checkpoints ORDER BY checkpoint_id DESC LIMIT -1 OFFSET ?"
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 log = logging.getLogger("garden.service")
@@ -75,9 +73,8 @@ class NewestCheckpoints(AsyncSqliteSaver):
         try:
             await self.adelete_thread(thread)
             config = await super().aput(config, checkpoint, metadata, new_versions)
-            async with self.lock:
-                await self.conn.execute(KEEP_NEWEST, (self.most_threads,))
-                await self.conn.execute(KEEP_THEIR_WRITES)
+            for (oldest,) in await self.conn.execute_fetchall(OLDEST, (self.most_threads,)):
+                await self.adelete_thread(oldest)
         except sqlite3.Error as error:
             _warn("conversation_not_kept", error)
         return config

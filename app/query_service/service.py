@@ -22,7 +22,7 @@ from app.ops.traffic import current_request_id, questions_var
 from app.query_service.conversations import Conversations
 from graph.errors import Overloaded, RAGError
 from graph.outputs import Event, Result
-from graph.steps import failure_of
+from graph.state import failure_of
 
 SLOT_TIMEOUT = 0.5
 """Seconds a request waits for a slot before it is refused (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
@@ -56,33 +56,29 @@ class QueryService:
         self.observers: list[Observer] = []
         self.in_flight = 0
 
-    async def ask(self, fields: Mapping[str, Any], request_id: str | None = None) -> Result:
+    async def ask(self, fields: Mapping[str, Any]) -> Result:
         """Answer one question. A ``RAGError`` becomes the ``Result``'s failure."""
-        async with aclosing(self.stream(fields, request_id, tokens=False)) as events:
+        async with aclosing(self.stream(fields, tokens=False)) as events:
             *_, last = [event async for event in events]
         assert last.result is not None
         return last.result
 
     async def stream(
-        self,
-        fields: Mapping[str, Any],
-        request_id: str | None = None,
-        conversation: str | None = None,
-        *,
-        nodes: bool = False,
-        tokens: bool = True,
+        self, fields: Mapping[str, Any], conversation: str | None = None, *, nodes: bool = False, tokens: bool = True
     ) -> AsyncGenerator[Event]:
         """Yield "rewritten", "retrieval" and "token" events, with *nodes* one for each node, and always a "result".
 
         Without *tokens* the model may give its answer in one piece, which costs less.
         A follow-up is understood from what was asked before under the same *conversation*, an id.
         """
-        request_id = request_id or current_request_id()
+        request_id = current_request_id()
         begun = time.perf_counter()
         state: dict[str, Any] = {}
-        modes: list[StreamMode] = ["custom", "values", "updates"] if nodes else ["custom", "values"]
+        modes: list[StreamMode] = ["values"]
+        modes += ["custom"] if tokens else []
+        modes += ["updates"] if nodes else []
         try:
-            async with self.slot(), aclosing(await self._run(fields, request_id, conversation, modes, tokens)) as steps:
+            async with self.slot(), aclosing(await self._run(fields, request_id, conversation, modes)) as steps:
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
@@ -99,12 +95,7 @@ class QueryService:
         yield Event("result", result=self._done(result, fields))
 
     async def _run(
-        self,
-        fields: Mapping[str, Any],
-        request_id: str,
-        conversation: str | None,
-        modes: list[StreamMode],
-        tokens: bool,
+        self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
     ) -> Any:
         """Start a run, of a *conversation* on its thread; its state is stored once, at the end."""
         names = ("query", "maxSources", "maxTokens", "source")
@@ -113,7 +104,7 @@ class QueryService:
             "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
             "run_name": "question",
             "metadata": {"request_id": request_id},
-            "configurable": {"stream_tokens": tokens},
+            "configurable": {"stream_tokens": "custom" in modes},
         }
         kept = await self.conversations.graph() if conversation and self.conversations else None
         if kept is None:
@@ -125,7 +116,7 @@ class QueryService:
     async def slot(self) -> AsyncGenerator[None]:
         """Hold one of the slots; raise ``Overloaded`` when none becomes free in time.
 
-        The Search and Tasks APIs, which do not ask the graph, take theirs here too.
+        The Tasks API, which does not ask the graph, takes its slots here too.
         """
         try:
             async with asyncio.timeout(SLOT_TIMEOUT):

@@ -13,11 +13,12 @@ from app.ingest.parts import content_hash, pending_chunks
 from app.ingest.sink import Sink
 from app.ingest.tasks import Priority, Status, Task, task_documents
 from app.providers.stores.chunk_store import ChunkStore
-from app.tasks.chat import ChatPrompt, reply_pieces
-from app.tasks.context import (
+from app.tasks.chat import (
     CONTEXT_BUDGET_ALLOCATION,
     WITHOUT_TASKS,
+    ChatPrompt,
     format_context,
+    reply_pieces,
     reply_without_model,
 )
 from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of

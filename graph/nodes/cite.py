@@ -9,8 +9,7 @@ from graph.citing.citations import parse, without_dangling
 from graph.outputs import answered, numbered
 from graph.policy import Policy
 from graph.ports import PassageReader
-from graph.state import Chunk, Citation, State
-from graph.steps import Update
+from graph.state import Chunk, Citation, State, Update
 
 SHARE_OF_TIME = 0.5
 """Share of the remaining time that the reader may take; past it, the lexical overlap decides."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from graph.errors import Outcome
 from graph.outputs import declined, failed
-from graph.state import State
-from graph.steps import Update
+from graph.state import State, Update
 
 
 async def no_answer(state: State) -> Update:

@@ -6,8 +6,7 @@ from langgraph.config import get_stream_writer
 
 from graph.ports import Grader, PassageReader, Retrieved
 from graph.relevance.features import read_best
-from graph.state import State
-from graph.steps import Update
+from graph.state import State, Update
 
 
 async def grade(state: State, *, grader: Grader, reader: PassageReader | None = None) -> Update:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from graph.ports import Retriever
-from graph.state import Chunk, State
-from graph.steps import Update
+from graph.state import Chunk, State, Update
 
 
 async def retrieve(state: State, *, retriever: Retriever) -> Update:

@@ -6,8 +6,7 @@ from langgraph.config import get_config, get_stream_writer
 
 from graph.citing.marked_text import MarkerStream
 from graph.ports import Retrieved, Synthesizer, discard
-from graph.state import State
-from graph.steps import Update
+from graph.state import State, Update
 
 
 async def synthesize(state: State, *, synthesizer: Synthesizer) -> Update:

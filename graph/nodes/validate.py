@@ -16,8 +16,7 @@ from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int, policy_of
 from graph.ports import Rewriter
 from graph.relevance.compound import asked_in, question_parts, subject_of, without_background
 from graph.relevance.follow_up import carry_subject, is_follow_up, is_remark
-from graph.state import Question, State
-from graph.steps import Update
+from graph.state import Question, State, Update
 
 MOST_EARLIER = 3
 """Earlier questions that are kept on a thread: a follow-up seldom goes back further."""

@@ -161,9 +161,9 @@ def test_ollama_host_alone_chooses_ollama(tmp_path: Path, ollama: OllamaPeer, mo
             for name, value in variables.items():
                 patch.setenv(name, value)
             with RAGService(ollama_host=ollama.url) as service:
-                assert service._settings.chat == model
+                assert service._container.settings.chat == model
     with RAGService() as service:
-        assert service._settings == load_settings()
+        assert service._container.settings == load_settings()
 
 
 # --- health --------------------------------------------------------------------------------------------------------

@@ -60,12 +60,12 @@ def test_nothing_is_open_that_should_not_be() -> None:
 
 
 def test_probes_ask_what_is_there() -> None:
-    """Image, liveness and readiness ask the paths that ``app.api.health`` serves."""
+    """Image, liveness and readiness ask the paths that ``app.api.monitoring`` serves."""
     (container,) = pod()["containers"]
     probes = {kind: container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "liveness", "readiness")}
     assert probes == {"startup": "/health/live", "liveness": "/health/live", "readiness": "/health/ready"}
     assert "/health/live" in DOCKERFILE
-    source = (ROOT / "app" / "api" / "health.py").read_text(encoding="utf-8")
+    source = (ROOT / "app" / "api" / "monitoring.py").read_text(encoding="utf-8")
     assert all(f'"{path.removeprefix("/health")}"' in source for path in probes.values())
 
 

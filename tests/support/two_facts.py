@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from app.api.server import create_app
-from app.api.uvicorn_config import server_config
+from app.api.server import create_app, server_config
 from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel

@@ -6,9 +6,10 @@ Rows are scaled to length 1, so that a dot product is a cosine whatever the mode
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import chain
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +22,8 @@ Vectors = NDArray[np.float32]
 BATCH_TEXTS = 8
 BATCH_CHARACTERS = 2000
 """Of one batch, at most; one text may have more characters. Larger batches cost more per text (``bench/NOTES.md``)."""
+MOST_KNOWN = 2_000
+"""Groups of texts whose vectors are remembered; for the sentences of a chunk some 10 KB each."""
 
 
 async def adocument_vectors(embeddings: Embeddings, texts: Sequence[str]) -> Vectors:
@@ -75,3 +78,27 @@ def length_batches(texts: Sequence[str]) -> list[list[int]]:
 def valid_unicode(text: str) -> str:
     """Replace half of a surrogate pair, which cannot be sent or tokenized, by a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class VectorCache:
+    """Embeds groups of texts, and remembers the vectors of the latest ``MOST_KNOWN``; safe for threads."""
+
+    def __init__(self, embeddings: Embeddings) -> None:
+        self._embeddings = embeddings
+        self._known: dict[str, Vectors] = {}
+        self._lock = Lock()
+
+    async def find(self, groups: Mapping[str, Sequence[str]], most: int | None = None) -> dict[str, Vectors]:
+        """Return float32 [texts, d] by the groups' names; of those not known only the first *most* texts."""
+        with self._lock:
+            found = {name: self._known[name] for name in groups if name in self._known}
+        new: dict[str, Sequence[str]] = {}
+        for name, texts in groups.items():
+            if name not in found and (most is None or sum(map(len, new.values())) + len(texts) <= most):
+                new[name] = texts
+        made = dict(zip(new, await agrouped_vectors(self._embeddings, list(new.values())), strict=True))
+        with self._lock:
+            self._known |= made
+            for oldest in list(self._known)[:-MOST_KNOWN]:
+                del self._known[oldest]
+        return found | made

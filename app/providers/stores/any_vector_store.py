@@ -13,13 +13,12 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
-from app.providers.embeddings.vectors import Vectors
+from app.providers.embeddings.vectors import VectorCache, Vectors
 from app.providers.http.error_mapping import store_error
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import Candidate, Condition, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import CONTENT, METADATA, Point, point_id
 from app.providers.stores.payloads import chunk_from_payload
-from app.providers.stores.sentence_vectors import VectorCache
 from graph.errors import ConfigurationError, StoreUnavailable
 
 WIDER = 20

@@ -19,8 +19,7 @@ from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseVector
 from qdrant_client import QdrantClient, models
 
 from app.providers.embeddings.vectors import Vectors, unit
-from app.providers.stores.bm25 import document_weights
-from app.providers.stores.hybrid import Candidate, Condition, HybridQuery
+from app.providers.stores.hybrid import Candidate, Condition, HybridQuery, document_weights
 from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of, point_id
 from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
 

@@ -11,15 +11,14 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from app.providers.stores.bm25 import document_weights
-from app.providers.stores.hybrid import SOURCES, Candidate, Condition
+from app.providers.stores.hybrid import SOURCES, Candidate, Condition, document_weights
 from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of
 from app.providers.stores.payloads import chunk_from_payload, chunk_index_of
 
 COLUMNS = "id, chunk_id, checksum, metadata, words, dense, text, sentences"
 """The columns read of a chunk, in this order; the checksum covers all that follow it."""
 WORD = np.dtype([("term", "<u4"), ("weight", "<f4")])
-"""A BM25 dimension of a chunk and its weight there (``app.providers.stores.bm25``)."""
+"""A BM25 dimension of a chunk and its weight there (``app.providers.stores.hybrid``)."""
 
 
 def row_of(point: Point) -> tuple[Any, ...]:

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.providers.stores.bm25 import highest
-from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery
+from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery, highest
 from app.providers.stores.rows import WORD, stored_size
 
 log = logging.getLogger("garden.store")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -26,10 +27,11 @@ class OneChunkStore:
     notes = ()
 
     def __init__(self, http: httpx.Client) -> None:
-        self._hit = http.get("/api/v1/search", params={"q": CHEMICALS}).json()["results"][0]
+        body = http.post("/query", json={"query": CHEMICALS, "includeEvidence": True}).json()
+        self._stored = http.get(f"/api/v1/chunks/{quote(body['evidence'][0]['chunkId'], safe='')}").json()
 
     async def ahybrid(self, queries: Any, limit: int, where: Any = None) -> Any:
-        chunk = Chunk(self._hit["chunk_id"], self._hit["document_id"], self._hit["title"], self._hit["text"])
+        chunk = Chunk(*(self._stored[name] for name in ("chunkId", "documentId", "title", "text")))
         return HybridHits([[Candidate(chunk.chunk_id, chunk)] for _ in queries])
 
     async def asentences(self, candidates: Any) -> dict[Any, Any]:

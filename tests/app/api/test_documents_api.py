@@ -226,7 +226,7 @@ async def test_ratings_that_cannot_be_stored(client: httpx.AsyncClient, containe
     file.unlink()
     file.mkdir()
     failed = await client.post("/api/v1/feedback", json=RATING)
-    assert (failed.status_code, failed.json()["message"]) == (500, "The feedback could not be stored.")
+    assert (failed.status_code, failed.json()["error"]) == (500, "INTERNAL_ERROR")
 
 
 def test_they_are_described(http: httpx.Client) -> None:

@@ -41,7 +41,6 @@ REQUESTS: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
         {"interface": "langserve", "outcome": "answered"},
     ),
     ("POST", "/rag/batch", {"json": {"inputs": [{"query": QUESTION}, {"query": ""}]}}, {"interface": "langserve"}),
-    ("GET", "/api/v1/search", {"params": {"q": QUESTION}}, {"interface": "search", "status": 200}),
     ("GET", "/api/v1/search/semantic", {"params": {"q": QUESTION}}, {"interface": "tasks", "status": 200}),
     ("POST", "/api/v1/chat", {"json": {"message": QUESTION}}, {"interface": "tasks", "status": 200}),
     ("GET", "/Eiffel", {}, {"interface": "none", "status": 404, "route": ""}),

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.api.metrics import Metrics
+from app.api.monitoring import Metrics
 from app.api.server import create_app
 from app.bootstrap.compose import AppContainer, build_container
 from app.settings import load_settings
@@ -83,7 +83,7 @@ def test_labels_are_few_and_hold_no_text_of_a_client(client: httpx.Client) -> No
         client.request(f"BREW{n}", f"/made-up-{n}", headers={"X-Request-ID": f"made-up-{n}"})
         client.get(f"/rag/playground/made-up-{n}")
         client.post("/query", json={"query": f"Is made-up-{n} true?"})
-        client.get("/api/v1/search", params={"q": f"made-up-{n}"})
+        client.get("/api/v1/search/semantic", params={"q": f"made-up-{n}"})
     text = client.get("/metrics").text
     assert "made-up" not in text
     assert "BREW" not in text

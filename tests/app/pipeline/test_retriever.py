@@ -17,13 +17,11 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.pipeline.retriever import POOL, HybridRetriever
+from app.pipeline.retriever import MOST_SENTENCES, POOL, HybridRetriever
 from app.providers.embeddings.minilm import MiniLMEmbeddings
-from app.providers.stores.bm25 import AVERAGE_STEMS, K1, B
 from app.providers.stores.embedded import EmbeddedStore
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.hybrid import AVERAGE_STEMS, K1, B, Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import indexed_text
-from app.providers.stores.sentence_vectors import MOST_SENTENCES
 from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retrieved
 from graph.sentences import sentence_spans

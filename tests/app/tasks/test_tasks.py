@@ -26,15 +26,17 @@ from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
-from app.tasks.chat import TEMPLATE_TOKENS, ChatPrompt, fit_window
-from app.tasks.context import (
+from app.tasks.chat import (
     CONTEXT_BUDGET_ALLOCATION,
     CUT,
     HEADING,
     NO_TASKS,
     NOTHING_FITS,
+    TEMPLATE_TOKENS,
     WITHOUT_TASKS,
+    ChatPrompt,
     estimate_tokens,
+    fit_window,
     format_context,
     truncate_to_budget,
 )

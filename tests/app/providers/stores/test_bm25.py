@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.providers.stores.bm25 import AVERAGE_STEMS, K1, B, dimension, document_weights
+from app.providers.stores.hybrid import AVERAGE_STEMS, K1, B, dimension, document_weights
 from graph.terms import stems
 
 DIMENSIONS = [

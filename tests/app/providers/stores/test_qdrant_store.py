@@ -18,8 +18,7 @@ from qdrant_client import models
 
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
-from app.providers.stores.bm25 import dimension, document_weights
-from app.providers.stores.hybrid import HybridQuery
+from app.providers.stores.hybrid import HybridQuery, dimension, document_weights
 from app.providers.stores.layout import indexed_text
 from app.providers.stores.make import make_store
 from app.providers.stores.qdrant import QdrantStore

@@ -1,16 +1,17 @@
-"""Serve the Prometheus metrics at ``GET /metrics``.
+"""Serve what monitoring asks: ``/health``, ``/health/live``, ``/health/ready`` and ``/metrics``.
 
-One registry per service, so that two in one process do not mix. Labels have few values, all of them our own words or
-route templates: never a path, a question or a client's text.
+One registry of metrics per service, so that two in one process do not mix. Labels have few values, all of them our own
+words or route templates: never a path, a question or a client's text.
 """
 
 from __future__ import annotations
 
 import asyncio
 import platform
+from typing import Any, Literal
 
 from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -23,8 +24,11 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
+from pydantic import BaseModel
 
+from app.api.errors import error_response
 from app.bootstrap.compose import AppContainer
+from app.ops.health import Health
 from app.ops.traffic import FinishedRequest
 from app.providers.rerank.models import reranker_label
 from app.providers.stores.chunk_store import ChunkStore
@@ -34,6 +38,51 @@ from graph.outputs import Result
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 COUNT_TIMEOUT = 2.0
+
+
+class HealthBody(BaseModel):
+    """The state of each part, probed for this request."""
+
+    status: Literal["healthy", "degraded", "unhealthy"]
+    ollama: Literal["connected", "unreachable"]
+    vector_store: Literal["connected", "unreachable"]
+    embedding_model: Literal["loaded", "not_loaded"]
+    timestamp: str
+
+
+class ReadyBody(BaseModel):
+    """The service takes requests; ``notes`` name what works with less than it could."""
+
+    status: Literal["ready"] = "ready"
+    notes: list[str]
+
+
+UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": HealthBody, "description": "`unhealthy`"}}
+
+
+def health_routes(health: Health) -> APIRouter:
+    """Return the three routes over *health*."""
+    router = APIRouter(prefix="/health", tags=["health"])
+
+    @router.get("", response_model=HealthBody, responses=UNHEALTHY)
+    async def report() -> Response:
+        """Probe every part: 200 when `healthy` or `degraded`, 503 when `unhealthy`."""
+        found = await health.check()
+        return JSONResponse(found, 503 if found["status"] == "unhealthy" else 200)
+
+    @router.get("/live")
+    async def live() -> dict[Literal["status"], Literal["alive"]]:
+        """Report that the process runs."""
+        return {"status": "alive"}
+
+    @router.get("/ready", response_model=ReadyBody)
+    async def ready() -> ReadyBody | Response:
+        """Report whether models and store are loaded and the service is not shutting down."""
+        if why := await health.not_ready():
+            return error_response(503, why.reason, {"Retry-After": "1"}, **({"do": why.do} if why.do else {}))
+        return ReadyBody(notes=health.notes())
+
+    return router
 
 
 class Metrics(Collector):
@@ -115,7 +164,7 @@ class Metrics(Collector):
 
 def metrics_routes(metrics: Metrics) -> APIRouter:
     """Return the route."""
-    router = APIRouter(tags=["health"])
+    router = APIRouter(tags=["metrics"])
 
     @router.get("/metrics", response_class=Response, include_in_schema=False)
     async def scrape() -> Response:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.api.uvicorn_config import MAX_HEADER_BYTES
+from app.api.server import MAX_HEADER_BYTES
 from tests.support.two_facts import serve_here
 
 
