@@ -111,8 +111,8 @@ def _words(text: str) -> list[str]:
 
 
 def _denials(words: Sequence[str]) -> int:
-    """Count the denials among *words*; "not only" and "no later than" are not counted."""
-    softened = ("only", "just", "more", "less", "fewer", "later", "longer", "than")
+    """Count the denials among *words*; "not only", "no later than" and "no matter how" are not counted."""
+    softened = ("only", "just", "more", "less", "fewer", "later", "longer", "than", "matter")
     return sum(
         (word in _NEGATORS or word.endswith("n't")) and after not in softened
         for word, after in zip(words, [*words[1:], ""], strict=False)

@@ -147,6 +147,7 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
         ("Members may always vote.", "Members may vote.", "strength"),
         ("The alarm sounds.", "If the tank is full, the alarm sounds.", "condition"),
         ("The pump, which is red, is quick.", "The pump, which is red, is not only quick.", None),
+        ("Guests pay four euros.", "Guests, no matter how old, pay four euros.", None),
         ("The pump is red.", "The pump is red.", None),
     ],
 )
