@@ -113,18 +113,14 @@ def _logits(chunk: Chunk) -> tuple[float, float]:
 def window(chunk: Chunk) -> tuple[int, int]:
     """Choose the sentences of *chunk* that are read: all, or those around the one nearest to the question."""
     lengths = [end - start for start, end in chunk.spans]
-    if sum(lengths) <= LONGEST_PASSAGE:
-        return 0, len(lengths)
-    start = max(range(len(lengths)), key=lambda at: chunk.span_similarities[at])
-    end, total = start + 1, lengths[start]
-    grown = True
-    while grown:
-        grown = False
-        if start > 0 and total + lengths[start - 1] <= LONGEST_PASSAGE:
-            start, total, grown = start - 1, total + lengths[start - 1], True
-        if end < len(lengths) and total + lengths[end] <= LONGEST_PASSAGE:
-            end, total, grown = end + 1, total + lengths[end], True
-    return start, end
+    at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
+    start, end = at, at + 1
+    while True:
+        wider = [(start - 1, end)] * (start > 0) + [(start, end + 1)] * (end < len(lengths))
+        fitting = [(i, j) for i, j in wider if sum(lengths[i:j]) <= LONGEST_PASSAGE]
+        if not fitting:
+            return start, end
+        start, end = min(fitting, key=lambda span: abs(sum(span) - 2 * at - 1))
 
 
 def nearness(chunk: Chunk) -> float:
@@ -153,7 +149,7 @@ async def read_best(
         read: dict[str, ReadPassage] = {}
         for chunk in sorted(near, key=promise, reverse=True)[:most]:
             start, end = window(chunk)
-            (one,) = await reader.read(results.question, [Passage.of(chunk, chunk.sentences[start:end])])
+            one = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
             read[chunk.chunk_id] = _padded(one, chunk, start)
             if max(one.sentences, default=one.null) > one.null:
                 break

@@ -39,7 +39,7 @@ def reader() -> Iterator[OnnxReader]:
 async def read_support(reader: OnnxReader, sentence: str, text: str = TEXT) -> float:
     """The support of *sentence* with what the shipped reader says."""
     (quote,) = quotes(sentence, chunk(text))
-    read = (await reader.read(sentence, [quote.passage]))[0] if quote.passage else None
+    read = await reader.read(sentence, quote.passage) if quote.passage else None
     return supported(quote, read)
 
 

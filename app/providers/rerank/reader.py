@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -74,11 +73,9 @@ class OnnxReader:
                 self._session = open_session(ReaderGraph(self._folder, layers).write(), folder=self._folder)
             return self._session
 
-    async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
-        """Return what was read of each passage, in order."""
-        loop = asyncio.get_running_loop()
-        work = [loop.run_in_executor(self._pool, self._read, question, passage) for passage in passages]
-        return list(await asyncio.gather(*work))
+    async def read(self, question: str, passage: Passage) -> ReadPassage:
+        """Return the logits of *passage*."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._read, question, passage)
 
     def close(self) -> None:
         """End the threads."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,8 @@ def reader() -> OnnxReader:
 
 async def test_the_sentence_that_answers_is_found(reader: OnnxReader) -> None:
     """The reader picks the sentence that answers, and answers more surely than where no sentence does."""
-    (found,) = await reader.read("How many hours can I carry over?", [LEAVE])
-    (missed,) = await reader.read("Who designed the bridge in Lyon?", [LEAVE])
+    found = await reader.read("How many hours can I carry over?", LEAVE)
+    missed = await reader.read("Who designed the bridge in Lyon?", LEAVE)
     chances = sentence_chances(found)
     assert chances.index(max(chances)) == 1
     assert found.answerable > missed.answerable
@@ -38,19 +39,18 @@ async def test_the_sentence_that_answers_is_found(reader: OnnxReader) -> None:
 
 
 async def test_a_passage_is_read_alone(reader: OnnxReader) -> None:
-    """What is found in a passage does not depend on the passages beside it."""
+    """What is found in a passage does not depend on the passages that are read at the same time."""
     other = Passage("Bread", ("Bread needs flour, water, salt and time.",) * 9)
     fresh = OnnxReader()
-    assert (await fresh.read("What is needed?", [other, LEAVE, other]))[1] == (
-        await reader.read("What is needed?", [LEAVE])
-    )[0]
+    found = await asyncio.gather(*(fresh.read("What is needed?", one) for one in (other, LEAVE, other)))
+    assert found[1] == await reader.read("What is needed?", LEAVE)
     fresh.close()
 
 
 @pytest.mark.parametrize("sentences", [(), ("",), ("\ud800",), ("word " * 5000, "And a last one.")])
 async def test_strange_passages_are_read(reader: OnnxReader, sentences: tuple[str, ...]) -> None:
     """No sentence, a blank one, half a surrogate pair and one that is too long each have a score."""
-    (read,) = await reader.read("What?", [Passage("", sentences)])
+    read = await reader.read("What?", Passage("", sentences))
     assert len(read.sentences) == len(sentences)
     assert all(0.0 <= chance <= 1.0 for chance in sentence_chances(read))
 
