@@ -7,11 +7,10 @@ vocabulary (relevant, answer present, Good, Partial, Poor) is the document's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 from graph.errors import InvalidInput
-from graph.policy import MIN_CONFIDENCE
+from graph.policy import MIN_CONFIDENCE, is_number
 from graph.relevance.extractive import answering_sentences
 from graph.relevance.graders import Assessment
 
@@ -100,9 +99,6 @@ def _reasoning(
 class ValidationError(InvalidInput):
     """A value breaks a rule of the document; ``details["field"]`` names the argument."""
 
-    def __init__(self, message: str, field: str = "query") -> None:
-        super().__init__(message, field)
-
 
 def check_arguments(query: Any, chunks: Any, relevance_threshold: Any, request_id: Any) -> None:
     """Check every argument, in order. Raises ``TypeError`` for a wrong type, ``ValidationError`` for a wrong value."""
@@ -115,15 +111,15 @@ def _rules(query: Any, chunks: Any, threshold: Any, request_id: Any) -> Iterator
     """Yield each rule: whether it is broken, and its error. One may rely on those before it."""
     yield not isinstance(query, str), TypeError("Query must be a string")
     short, long = len(query.strip()) < LEAST_QUERY_CHARS, len(query) > MOST_QUERY_CHARS
-    yield short, ValidationError(f"Query must be at least {LEAST_QUERY_CHARS} characters")
-    yield long, ValidationError(f"Query must not exceed {MOST_QUERY_CHARS} characters")
+    yield short, ValidationError(f"Query must be at least {LEAST_QUERY_CHARS} characters", "query")
+    yield long, ValidationError(f"Query must not exceed {MOST_QUERY_CHARS} characters", "query")
     yield not isinstance(chunks, list), TypeError("Chunks must be a list")
     yield len(chunks) > MOST_CHUNKS, ValidationError(f"Cannot process more than {MOST_CHUNKS} chunks", "chunks")
     for index, chunk in enumerate(chunks):
         yield from _chunk_rules(index, chunk)
     ids = [chunk["chunk_id"] for chunk in chunks]
     yield len(set(ids)) != len(ids), ValidationError("Duplicate chunk IDs found", "chunks")
-    yield not _is_number(threshold), TypeError("Relevance threshold must be a number")
+    yield not is_number(threshold), TypeError("Relevance threshold must be a number")
     bounds = "Relevance threshold must be between 0.0 and 1.0"
     yield not 0.0 <= threshold <= 1.0, ValidationError(bounds, "relevance_threshold")
     named = request_id is None or isinstance(request_id, str)
@@ -139,9 +135,4 @@ def _chunk_rules(index: int, chunk: Any) -> Iterator[tuple[bool, Exception]]:
     yield not text, ValidationError(f"Chunk {chunk_id} missing text", "chunks")
     yield not isinstance(text, str), TypeError(f"Chunk {chunk_id}: text must be a string")
     yield not isinstance(metadata, dict | None), TypeError(f"Chunk {chunk_id}: metadata must be a dict")
-    yield not (score is None or _is_number(score)), TypeError(f"Chunk {chunk_id}: score must be a number")
-
-
-def _is_number(value: Any) -> bool:
-    """Whether *value* is a real number, numpy's included. Booleans are rejected."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    yield not (score is None or is_number(score)), TypeError(f"Chunk {chunk_id}: score must be a number")

@@ -36,14 +36,14 @@ _QUESTION_WORDS = frozenset(
     """.split()
 )
 
-_AUXILIARIES = frozenset(
+AUXILIARIES = frozenset(
     "is are was were do does did can could may might must shall should will would has have had".split()
 )
 
 
 def asks_whether(question: str) -> bool:
     """Whether *question* asks for yes or no: an auxiliary verb opens it."""
-    return not _AUXILIARIES.isdisjoint(words(question)[:1])
+    return not AUXILIARIES.isdisjoint(words(question)[:1])
 
 
 def words(text: str) -> list[str]:

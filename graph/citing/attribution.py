@@ -133,7 +133,7 @@ class _Check:
 
     def divisible(self) -> bool:
         """Whether the claim may be carried in parts: what a quote lacks or denies may be of another clause."""
-        own = ("condition", "opposite", "order", "strength")  # these contradictions are of the claim itself
+        own = ("condition", "opposite", "order")  # these contradictions are of the claim itself
         contradicted = any(quote.contradiction in own for group in self.options for quote in group)
         return not contradicted and not self.kept(SUPPORT_BAR)
 

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise, takewhile
 
 from graph.sentences import sentence_spans
-from graph.terms import is_content, question_stems, words
+from graph.terms import AUXILIARIES, is_content, question_stems, words
 
 MOST_PARTS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
@@ -30,7 +30,6 @@ _EXPLETIVE = re.compile(
 )
 """An "it" or "that" which stands for nothing ("is it possible to …")."""
 _SPEAKERS = frozenset("i we you to who".split())
-AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
 ARTICLES = frozenset("the a an my our your".split())
 PREPOSITIONS = "in on at for to of by from with during after before under since".split()
 _DOES = (

@@ -23,7 +23,7 @@ MOST_SENTENCES = 3
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
-"""Least share of the best score for a further sentence, and what each of its words adds to that."""
+"""Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,6 @@ class Sentence:
     text: str
     score: float
     plain: float
-
-    @property
-    def least(self) -> float:
-        """Least share of the best score at which this sentence is added: a short one costs little to read."""
-        return WITHIN + WITHIN_PER_WORD * len(self.text.split())
 
 
 class Extract(NamedTuple):
@@ -133,8 +128,8 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
     """Choose the sentences of one chunk that answer best, in reading order, a table row with its header."""
     best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
     top = max([best.plain, *(other.plain for other in others)])
-    near = sorted((other for other in others if other.plain >= other.least * top), key=lambda s: -s.plain)
-    kept = [best, *near[: MOST_SENTENCES - 1]]
+    near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
+    kept = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
     headers = [header for sentence in kept if (header := _table_header(assessed, sentence))]
     found = {sentence.start: sentence for sentence in (*headers, *kept)}
     return tuple(found[start] for start in sorted(found))

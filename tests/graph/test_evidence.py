@@ -139,12 +139,9 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "quote", "expected"),
     [
-        ("Bob wrote the novel in spring.", "Alice wrote the novel in spring.", None),
-        ("In spring Bob wrote the novel.", "In spring Alice wrote the novel.", "name"),
         ("The warranty covers batteries.", "The warranty does not cover batteries.", "denial"),
         ("The warranty does not cover batteries.", "The warranty covers batteries.", "denial"),
         ("Rinse it before drying.", "Rinse it after drying.", "opposite"),
-        ("Members may always vote.", "Members may vote.", "strength"),
         ("The alarm sounds.", "If the tank is full, the alarm sounds.", "condition"),
         ("The pump, which is red, is quick.", "The pump, which is red, is not only quick.", None),
         ("Guests pay four euros.", "Guests, no matter how old, pay four euros.", None),
@@ -152,8 +149,8 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
     ],
 )
 def test_a_near_copy_shows_its_edit(claim: str, quote: str, expected: str | None) -> None:
-    """A near copy with a name, a denial, an opposite, a stronger word or a lost condition is seen."""
-    assert edit_of(claim, quote, (), ()) == expected
+    """A near copy with a denial, an opposite or a lost condition is seen."""
+    assert edit_of(claim, quote) == expected
 
 
 def test_a_fragment_is_whole_words_of_the_right_place() -> None:
