@@ -99,6 +99,9 @@ def _reasoning(
 class ValidationError(InvalidInput):
     """A value breaks a rule of the document; ``details["field"]`` names the argument."""
 
+    def __init__(self, message: str, field: str = "query") -> None:
+        super().__init__(message, field)
+
 
 def check_arguments(query: Any, chunks: Any, relevance_threshold: Any, request_id: Any) -> None:
     """Check every argument, in order. Raises ``TypeError`` for a wrong type, ``ValidationError`` for a wrong value."""
@@ -111,8 +114,8 @@ def _rules(query: Any, chunks: Any, threshold: Any, request_id: Any) -> Iterator
     """Yield each rule: whether it is broken, and its error. One may rely on those before it."""
     yield not isinstance(query, str), TypeError("Query must be a string")
     short, long = len(query.strip()) < LEAST_QUERY_CHARS, len(query) > MOST_QUERY_CHARS
-    yield short, ValidationError(f"Query must be at least {LEAST_QUERY_CHARS} characters", "query")
-    yield long, ValidationError(f"Query must not exceed {MOST_QUERY_CHARS} characters", "query")
+    yield short, ValidationError(f"Query must be at least {LEAST_QUERY_CHARS} characters")
+    yield long, ValidationError(f"Query must not exceed {MOST_QUERY_CHARS} characters")
     yield not isinstance(chunks, list), TypeError("Chunks must be a list")
     yield len(chunks) > MOST_CHUNKS, ValidationError(f"Cannot process more than {MOST_CHUNKS} chunks", "chunks")
     for index, chunk in enumerate(chunks):

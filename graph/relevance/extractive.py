@@ -9,7 +9,6 @@ from typing import NamedTuple
 from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
-from graph.relevance.english import english_idf
 from graph.relevance.graders import Assessment, assess, names_another
 from graph.sentences import Span, code_spans, sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
@@ -90,7 +89,7 @@ class ExtractiveSynthesizer:
         passed = {chunk.chunk_id for chunk in chunks}
         candidates = [
             assessed
-            for assessed in assess(results, english_idf, self._calibration)
+            for assessed in assess(results, self._calibration)
             if assessed.chunk.chunk_id in passed and assessed.matches and assessed.relevance >= least
         ]
         candidates = [one for one in candidates if one.chunk.read] or candidates

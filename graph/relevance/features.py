@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from graph.ports import Passage, PassageReader
+from graph.relevance.english import english_idf
 from graph.state import Chunk, ReadPassage, SubqueryResults
-from graph.terms import Idf, vocabulary, wanted
+from graph.terms import vocabulary, wanted
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
@@ -69,9 +70,9 @@ FEATURE_NAMES = Features._fields
 
 
 @lru_cache(maxsize=64)  # grading and synthesis look at the same results
-def measure(results: SubqueryResults, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
+def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Measure every candidate of *results*, in its order: its sentence matches and its features."""
-    question = wanted(results.question, idf)
+    question = wanted(results.question, english_idf)
     measured = []
     for chunk in results.chunks:
         title = vocabulary(chunk.title)
