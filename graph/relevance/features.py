@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 from graph.ports import Passage, PassageReader
 from graph.relevance.english import english_idf
 from graph.state import Chunk, ReadPassage, SubqueryResults
-from graph.terms import vocabulary, wanted
+from graph.terms import coverage, vocabulary, wanted
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
@@ -69,10 +68,9 @@ class Features(NamedTuple):
 FEATURE_NAMES = Features._fields
 
 
-@lru_cache(maxsize=64)  # grading and synthesis look at the same results
 def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Measure every candidate of *results*, in its order: its sentence matches and its features."""
-    question = wanted(results.question, english_idf)
+    shares = wanted(results.question, english_idf)
     measured = []
     for chunk in results.chunks:
         title = vocabulary(chunk.title)
@@ -83,12 +81,12 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
             own = vocabulary(sentence)
             everything |= own
             matches.append(
-                Match(similarity, question.coverage(own | title), question.coverage(own | title | before), chance)
+                Match(similarity, coverage(shares, own | title), coverage(shares, own | title | before), chance)
             )
             before = own
-        covered = question.coverage(everything)
+        covered = coverage(shares, everything)
         headings = [vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
-        covered += HEADING_CREDIT * (question.coverage(everything.union(*headings)) - covered)
+        covered += HEADING_CREDIT * (coverage(shares, everything.union(*headings)) - covered)
         margin, answerable = _logits(chunk)
         features = Features(
             chunk_similarity=nearness(chunk),
