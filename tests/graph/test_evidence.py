@@ -143,6 +143,7 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
         ("The warranty does not cover batteries.", "The warranty covers batteries.", "denial"),
         ("Rinse it before drying.", "Rinse it after drying.", "opposite"),
         ("The alarm sounds.", "If the tank is full, the alarm sounds.", "condition"),
+        ("The alarm would sound.", "If the tank is full, the alarm would sound.", None),
         ("The pump, which is red, is quick.", "The pump, which is red, is not only quick.", None),
         ("Guests pay four euros.", "Guests, no matter how old, pay four euros.", None),
         ("The pump is red.", "The pump is red.", None),
