@@ -31,7 +31,9 @@ _NEGATORS = frozenset(
     "not no never none nobody nothing neither nor cannot without unable except excluding hardly rarely seldom".split()
 )
 _CONDITIONS = frozenset("if unless except provided only".split())
-_CONDITIONAL = _CONDITIONS | frozenset("when whenever where until would assuming depending subject with without".split())
+_CONDITIONAL = _CONDITIONS | frozenset(
+    "when whenever where until would assuming depending subject with without".split()
+)
 _SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
 _SPEECH_BEFORE = frozenset(
     ". , ; : ( — – ! ? and then please must should shall will always only instead just to you".split()

@@ -3,15 +3,7 @@
 import re
 from itertools import takewhile
 
-from graph.relevance.compound import (
-    ARTICLES,
-    ASKING,
-    PREPOSITIONS,
-    lost_pronoun,
-    put_in,
-    question_parts,
-    subject_of,
-)
+from graph.relevance.compound import ARTICLES, ASKING, PREPOSITIONS, lost_pronoun, put_in, question_parts, subject_of
 from graph.sentences import sentence_spans
 from graph.terms import AUXILIARIES, asks_whether, is_content, words
 
