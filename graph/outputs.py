@@ -78,25 +78,15 @@ class Event:
     update: dict[str, Any] = field(default_factory=dict)
 
 
-def answered(state: State, text: str, citations: Sequence[Citation]) -> Update:
-    """End an answered question: *text* with its markers, and one entry per cited document."""
-    return _end(state, "answered", text, citations)
-
-
 def declined(state: State, outcome: Outcome) -> Update:
     """End a question without an answer that may be shown."""
     draft = state["draft"].text.lower().replace("\u2019", "'").strip("*\"' \n") if outcome == "no_citations" else ""
     refused = not draft or draft.startswith("i don't know")  # as the prompt asks the model to say
     close = any((chunk.relevance or 0.0) >= CLOSE for chunk in state.get("chunks") or ())
-    return _end(state, outcome, (NOT_SURE if close else NOTHING_FOUND) if refused else UNVERIFIED)
+    return ended(state, outcome, (NOT_SURE if close else NOTHING_FOUND) if refused else UNVERIFIED)
 
 
-def failed(state: State, failure: Failure) -> Update:
-    """End a question that could not be processed; ``failure`` in the state says why."""
-    return _end(state, failure.outcome, None)
-
-
-def _end(state: State, outcome: Outcome, answer: str | None, citations: Sequence[Citation] = ()) -> Update:
+def ended(state: State, outcome: Outcome, answer: str | None, citations: Sequence[Citation] = ()) -> Update:
     """Fill the keys of ``Output``; ``processingTimeMs`` is from ``validate`` on. No other code computes them."""
     question = state.get("question")
     elapsed = time.monotonic() - question.started if question else 0.0

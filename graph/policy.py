@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -89,9 +89,14 @@ def bounded_int(value: object, field: str, most: int) -> int:
 
 def unit_float(value: object, field: str) -> float:
     """Return a number in [0, 1] as a float. Booleans are rejected."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
+    if not is_number(value) or not 0.0 <= float(value) <= 1.0:
         raise InvalidInput(f"{field} must be a number from 0 to 1.", field)
     return float(value)
+
+
+def is_number(value: object) -> TypeGuard[Real]:
+    """Whether *value* is a real number, numpy's included. Booleans are rejected."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def strict_bool(value: object, field: str) -> bool:

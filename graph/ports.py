@@ -87,10 +87,10 @@ class Passage(NamedTuple):
 
 
 class PassageReader(Protocol):
-    """Reads passages for a question, or for a statement that they may support."""
+    """Reads a passage for a question, or for a statement that it may support."""
 
-    async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
-        """Return the logits of each passage, in order."""
+    async def read(self, question: str, passage: Passage) -> ReadPassage:
+        """Return the logits of *passage*."""
         ...
 
 

@@ -7,11 +7,10 @@ vocabulary (relevant, answer present, Good, Partial, Poor) is the document's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 from graph.errors import InvalidInput
-from graph.policy import MIN_CONFIDENCE
+from graph.policy import MIN_CONFIDENCE, is_number
 from graph.relevance.extractive import answering_sentences
 from graph.relevance.graders import Assessment
 
@@ -123,7 +122,7 @@ def _rules(query: Any, chunks: Any, threshold: Any, request_id: Any) -> Iterator
         yield from _chunk_rules(index, chunk)
     ids = [chunk["chunk_id"] for chunk in chunks]
     yield len(set(ids)) != len(ids), ValidationError("Duplicate chunk IDs found", "chunks")
-    yield not _is_number(threshold), TypeError("Relevance threshold must be a number")
+    yield not is_number(threshold), TypeError("Relevance threshold must be a number")
     bounds = "Relevance threshold must be between 0.0 and 1.0"
     yield not 0.0 <= threshold <= 1.0, ValidationError(bounds, "relevance_threshold")
     named = request_id is None or isinstance(request_id, str)
@@ -139,9 +138,4 @@ def _chunk_rules(index: int, chunk: Any) -> Iterator[tuple[bool, Exception]]:
     yield not text, ValidationError(f"Chunk {chunk_id} missing text", "chunks")
     yield not isinstance(text, str), TypeError(f"Chunk {chunk_id}: text must be a string")
     yield not isinstance(metadata, dict | None), TypeError(f"Chunk {chunk_id}: metadata must be a dict")
-    yield not (score is None or _is_number(score)), TypeError(f"Chunk {chunk_id}: score must be a number")
-
-
-def _is_number(value: Any) -> bool:
-    """Whether *value* is a real number, numpy's included. Booleans are rejected."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    yield not (score is None or is_number(score)), TypeError(f"Chunk {chunk_id}: score must be a number")

@@ -92,12 +92,9 @@ class Chunk:
         return [self.text[start:end] for start, end in self.spans]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class SubqueryResults:
-    """One sub-question and its candidates as measured against it, best first by the fused score.
-
-    Compared by identity, as the key of a cache (``graph.relevance.features.measure``).
-    """
+    """One sub-question and its candidates as measured against it, best first by the fused score."""
 
     question: str
     chunks: tuple[Chunk, ...]

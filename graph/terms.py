@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
 import Stemmer
@@ -36,14 +35,14 @@ _QUESTION_WORDS = frozenset(
     """.split()
 )
 
-_AUXILIARIES = frozenset(
+AUXILIARIES = frozenset(
     "is are was were do does did can could may might must shall should will would has have had".split()
 )
 
 
 def asks_whether(question: str) -> bool:
     """Whether *question* asks for yes or no: an auxiliary verb opens it."""
-    return not _AUXILIARIES.isdisjoint(words(question)[:1])
+    return not AUXILIARIES.isdisjoint(words(question)[:1])
 
 
 def words(text: str) -> list[str]:
@@ -81,7 +80,7 @@ def question_stems(question: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 12)  # grading and synthesis look at the same sentences
 def vocabulary(text: str) -> frozenset[str]:
-    """Return what `QueryTerms.coverage` looks stems up in: the stems of *text*, and the openings of longer ones."""
+    """Return what `coverage` looks stems up in: the stems of *text*, and the openings of longer ones."""
     found = frozenset(stems(text))
     return found.union(map(_opening, found))
 
@@ -91,25 +90,17 @@ def _opening(stem: str) -> str:
     return stem[:_OPENING] + "~" if len(stem) >= _OPENING else stem
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTerms:
-    """The stems of a question, each with its opening and its share of their idf."""
-
-    shares: tuple[tuple[str, str, float], ...]
-
-    def coverage(self, present: Collection[str]) -> float:
-        """Return the share in [0, 1] of the question's idf that a `vocabulary` holds.
-
-        A missing stem that starts like a word that is there ("septicemia", "septicemic") counts by `LOOSE_CREDIT`.
-        """
-        total = 0.0
-        for stem_, opening, share in self.shares:
-            total += share if stem_ in present else LOOSE_CREDIT * share if opening in present else 0.0
-        return total
-
-
-def wanted(question: str, idf: Idf) -> QueryTerms:
-    """Return what *question* looks for, weighted by *idf*."""
+def wanted(question: str, idf: Idf) -> dict[str, float]:
+    """Return the stems that *question* looks for, each with its share of their *idf*."""
     weights = {found: idf(found) for found in question_stems(question)}
     total = sum(weights.values()) or 1.0
-    return QueryTerms(tuple((found, _opening(found), weight / total) for found, weight in weights.items()))
+    return {found: weight / total for found, weight in weights.items()}
+
+
+def coverage(shares: Mapping[str, float], present: Collection[str]) -> float:
+    """Return the sum in [0, 1] of those of the *shares* whose stem a `vocabulary` holds.
+
+    A missing stem that starts like a word that is there ("septicemia", "septicemic") counts by `LOOSE_CREDIT`.
+    """
+    loose = sum(share for found, share in shares.items() if found not in present and _opening(found) in present)
+    return sum(share for found, share in shares.items() if found in present) + LOOSE_CREDIT * loose

@@ -28,7 +28,6 @@ from app.settings import Settings, load_settings
 from graph.errors import RAGError, RerankFailed
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import question_parts, without_background
-from graph.relevance.english import english_idf
 from graph.relevance.features import read_best
 from graph.relevance.graders import assess, grade
 from graph.retrieval_validation import MOST_CHUNKS, check_arguments, verdict
@@ -113,9 +112,9 @@ def _validate(query: str, chunks: list[dict[str, Any]], threshold: float, limit:
         raise TimeoutError(f"Validation processing exceeded {limit * 1000:.0f}ms timeout") from None
     calibration = calibration_for(embedding.name, load_calibrations())
     if scores is None:
-        graded = grade(results, english_idf, calibration)
+        graded = grade(results, calibration)
         scores = {chunk.chunk_id: chunk.relevance or 0.0 if chunk.spans else 0.0 for chunk in graded}  # blank text: 0
-    assessed = {one.question: assess(one, english_idf, calibration) for one in results}
+    assessed = {one.question: assess(one, calibration) for one in results}
     return _timed(verdict(assessed, scores, threshold), started)
 
 

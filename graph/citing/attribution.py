@@ -17,11 +17,8 @@ from graph.sentences import Span
 from graph.state import Chunk, ReadPassage
 from graph.terms import question_stems
 
-MOST_CHUNKS = 3
+MOST_CHUNKS = 2
 """Chunks of one document or page that are searched for one claim: those with most of its words."""
-
-MOST_READ = 2
-"""Quotes of one claim that are read; the others are scored by their words."""
 
 MOST_CLAIM = 4_000
 """Characters of a claim that is checked; no sentence of a document carries a longer one."""
@@ -114,10 +111,9 @@ class _Check:
     options: list[list[Quote]]
 
     def pairs(self) -> list[Pair]:
-        """List what to read: of the undecided quotes, those with most of the claim's words."""
-        undecided = [quote for group in self.options for quote in group if not (quote.verbatim or quote.refused)]
-        most = sorted(undecided, key=lambda quote: -quote.overlap)[:MOST_READ]
-        return [(self.bare, quote.passage) for quote in most if quote.passage]
+        """List what to read: the quotes that are neither verbatim nor refused."""
+        found = [quote for group in self.options for quote in group if not quote.refused]
+        return [(self.bare, quote.passage) for quote in found if quote.passage]
 
     def score(self, read: dict[Pair, ReadPassage]) -> None:
         """Set the support of every quote from what was *read*."""
@@ -137,7 +133,7 @@ class _Check:
 
     def divisible(self) -> bool:
         """Whether the claim may be carried in parts: what a quote lacks or denies may be of another clause."""
-        own = ("condition", "opposite", "order", "strength")  # these contradictions are of the claim itself
+        own = ("condition", "opposite", "order")  # these contradictions are of the claim itself
         contradicted = any(quote.contradiction in own for group in self.options for quote in group)
         return not contradicted and not self.kept(SUPPORT_BAR)
 
@@ -203,8 +199,7 @@ async def _read(checks: Sequence[_Check], reader: PassageReader | None, seconds:
     if reader and pairs:
         try:
             async with asyncio.timeout(seconds):
-                found = await asyncio.gather(*(reader.read(claim, [passage]) for claim, passage in pairs))
-            read = {pair: one for pair, (one,) in zip(pairs, found, strict=True)}
+                read = dict(zip(pairs, await asyncio.gather(*(reader.read(*pair) for pair in pairs)), strict=True))
         except (RAGError, TimeoutError) as error:
             log.warning("support scored by overlap", extra={"failed": type(error).__name__, "pairs": len(pairs)})
     for one in checks:

@@ -157,16 +157,13 @@ class MarkerStream:
         self._text = ""  # the end of what was shown, and what waits
         self._shown = ""  # what was shown of it
 
-    def feed(self, text: str) -> str:
-        """Take the next piece; return what may be shown now, perhaps nothing."""
-        self._text += text
-        return self._show(final=False)
-
     def close(self) -> str:
         """Return what was held back, without a marker that never closed."""
-        return self._show(final=True)
+        return self.feed("", final=True)
 
-    def _show(self, *, final: bool) -> str:
+    def feed(self, text: str, *, final: bool = False) -> str:
+        """Take the next piece; return what may be shown now, perhaps nothing."""
+        self._text += text
         end = self._complete(final=final)
         written = self._written(self._text[:end])
         fresh = written[len(self._shown) :]

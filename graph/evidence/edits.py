@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal
@@ -15,7 +15,7 @@ from typing import Literal
 from graph.evidence.amounts import DIGITS
 from graph.terms import is_content, stem, stems
 
-Change = Literal["amount", "name", "denial", "opposite", "strength", "condition", "order"]
+Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
 """What was changed."""
 
 NEAR_COPY = 0.6
@@ -31,8 +31,9 @@ _NEGATORS = frozenset(
     "not no never none nobody nothing neither nor cannot without unable except excluding hardly rarely seldom".split()
 )
 _CONDITIONS = frozenset("if unless except provided only".split())
-_CONDITIONAL = _CONDITIONS | frozenset("when whenever where until assuming depending subject with without".split())
-_STRONG = frozenset("must shall required always all every only never solely".split())
+_CONDITIONAL = _CONDITIONS | frozenset(
+    "when whenever where until would assuming depending subject with without".split()
+)
 _SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
 _SPEECH_BEFORE = frozenset(
     ". , ; : ( — – ! ? and then please must should shall will always only instead just to you".split()
@@ -49,16 +50,14 @@ _OPPOSITES = {
 }
 
 
-def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[str]) -> Change | None:
+def edit_of(claim: str, quote: str) -> Change | None:
     """Find what *claim*, a near copy of *quote*, has changed; None for no change, or no near copy.
 
-    "order": *quote* orders its reader to say what *claim* says. *around* are the stems near the quote (its neighbours,
-    title and section), *given* those of the question: what they say may be added.
+    "order": *quote* orders its reader to say what *claim* says.
     """
     if _is_ordered(claim, quote):
         return "order"
-    own, other = _words(claim), _words(quote)
-    left, right = [word.lower() for word in own], [word.lower() for word in other]
+    left, right = _words(claim), _words(quote)
     matcher = SequenceMatcher(None, [*map(stem, left)], [*map(stem, right)], autojunk=False)
     *blocks, _ = matcher.get_matching_blocks()
     if not blocks or sum(block.size for block in blocks) < NEAR_COPY * len(left):
@@ -69,15 +68,8 @@ def edit_of(claim: str, quote: str, around: Collection[str], given: Collection[s
     lost = [at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end]))]
     if _CONDITIONAL.isdisjoint(left) and any(right[at] in _CONDITIONS for at in lost):
         return "condition"
-    known = {stem(word) for word in right} | set(around) | set(given)
-    for i, i_end, j, j_end in gaps:
-        if any(frozenset(pair) in _OPPOSITES for pair in product(left[i:i_end], right[j:j_end])):
-            return "opposite"
-        if not _STRONG.isdisjoint(set(left[i:i_end]) - set(right)):
-            return "strength"
-        if i_end - i <= 4 and _renamed(own[max(i, 1) : i_end], other[j:j_end], known):
-            return "name"
-    return None
+    exchanged = (pair for i, i_end, j, j_end in gaps for pair in product(left[i:i_end], right[j:j_end]))
+    return "opposite" if any(frozenset(pair) in _OPPOSITES for pair in exchanged) else None
 
 
 def _is_ordered(claim: str, quote: str) -> bool:
@@ -97,7 +89,7 @@ def is_copy(claim: str, quote: str) -> bool:
 
     Numbers in digits and in words are the same; in another order, both must deny or neither.
     """
-    left, right = ([word.lower() for word in _words(text)] for text in (claim, quote))
+    left, right = _words(claim), _words(quote)
     own, other = ([stem(DIGITS.get(word, word)) for word in words] for words in (left, right))
     blocks = SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks()
     if sum(block.size for block in blocks) >= EXACT_COPY * max(1, len(own)):
@@ -107,22 +99,16 @@ def is_copy(claim: str, quote: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.replace("’", "'"))[:_MOST_WORDS]
+    return _WORD.findall(text.lower().replace("’", "'"))[:_MOST_WORDS]
 
 
 def _denials(words: Sequence[str]) -> int:
-    """Count the denials among *words*; "not only" and "no later than" are not counted."""
-    softened = ("only", "just", "more", "less", "fewer", "later", "longer", "than")
+    """Count the denials among *words*; "not only", "no later than" and "no matter how" are not counted."""
+    softened = ("only", "just", "more", "less", "fewer", "later", "longer", "than", "matter")
     return sum(
         (word in _NEGATORS or word.endswith("n't")) and after not in softened
         for word, after in zip(words, [*words[1:], ""], strict=False)
     )
-
-
-def _renamed(own: Sequence[str], other: Sequence[str], known: Collection[str]) -> bool:
-    """Whether a capitalised word that is not *known* replaces another."""
-    left, right = ([word for word in side if word[0].isupper() and is_content(word.lower())] for side in (own, other))
-    return bool(right) and any(stem(word.lower()) not in known for word in left)
 
 
 def plain(text: str) -> str:

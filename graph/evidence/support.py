@@ -95,7 +95,7 @@ def quotes(sentence: str, chunk: Chunk, given: Collection[str] = ()) -> list[Quo
     spans = chunk.spans or sentence_spans(chunk.text)
     if not words_of(sentence) or not spans:
         return []
-    if verbatim := [_verbatim(sentence, chunk, spans, span, given) for span in verbatim_spans(sentence, chunk.text)]:
+    if verbatim := [_verbatim(sentence, chunk, spans, span) for span in verbatim_spans(sentence, chunk.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
         return [max(verbatim, key=lambda quote: (not quote.contradiction, len(words_of(quote.text) & set(given))))]
     return [_nearest(sentence, chunk, spans, given)]
@@ -114,14 +114,14 @@ def supported(quote: Quote, read: ReadPassage | None) -> float:
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
-def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span, given: Collection[str]) -> Quote:
+def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) -> Quote:
     """Quote the sentences of the chunk that hold *span*, where *sentence* stands word for word."""
     begin, stop = span
     touched = [one for one in spans if one[0] < stop and begin < one[1]]
     start, end = (touched[0][0], touched[-1][1]) if touched else span
     text = chunk.text[start:end]
     fragment = stop - begin < len(text.rstrip(".!?… "))
-    contradiction = edit_of(sentence, text, (), given) if fragment else None
+    contradiction = edit_of(sentence, text) if fragment else None
     return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim=True)
 
 
@@ -133,7 +133,7 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], given: Collecti
     near = [one for one in spans[max(0, first - AROUND) : last + AROUND + 1] if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
-    contradiction = edit_of(sentence, text, words_of(window) | words_of(title), given)
+    contradiction = edit_of(sentence, text)
     if not contradiction and unmatched(sentence, (window, title, " ".join(given))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", given):

@@ -6,7 +6,7 @@ import time
 
 from graph.citing.attribution import Cited, place_markers
 from graph.citing.citations import parse, without_dangling
-from graph.outputs import answered, numbered
+from graph.outputs import ended, numbered
 from graph.policy import Policy
 from graph.ports import PassageReader
 from graph.state import Chunk, Citation, State, Update
@@ -39,7 +39,7 @@ async def cite(state: State, *, reader: PassageReader | None, policy: Policy) ->
     update["confidence"] = round(confidence, 4)
     if confidence < question.min_confidence:
         return {**update, "outcome": "low_confidence"}
-    return {**update, **answered(state, numbered(pieces, citations), citations)}
+    return {**update, **ended(state, "answered", numbered(pieces, citations), citations)}
 
 
 def number_by_document(cited: Cited, chunks: list[Chunk]) -> tuple[list[Citation], list[str | int]]:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from graph.errors import Outcome
-from graph.outputs import declined, failed
+from graph.outputs import declined, ended
 from graph.state import State, Update
 
 
 async def no_answer(state: State) -> Update:
-    """Say that there is no answer, and by ``outcome`` why."""
-    if failure := state.get("failure"):  # of ``cite``, which has no edge to ``fail`` (contract, Interface G)
-        return failed(state, failure)
-    return declined(state, _why(state))
+    """Say that there is no answer, and by ``outcome`` why, from how far the question came."""
+    if state.get("failure"):  # of ``cite``, which has no edge to ``fail`` (contract, Interface G)
+        return await fail(state)
+    if not state.get("graded"):
+        return declined(state, "no_relevant_chunks")
+    draft = state["draft"]
+    if not draft.text.strip():
+        return declined(state, "no_citations" if draft.confidence is None else "low_confidence")
+    return declined(state, state["outcome"])
 
 
 async def fail(state: State) -> Update:
     """Leave no answer, and the failure's own outcome."""
-    return failed(state, state["failure"])
-
-
-def _why(state: State) -> Outcome:
-    """Return the outcome of a question without an answer, from how far it came."""
-    if not state.get("graded"):
-        return "no_relevant_chunks"
-    draft = state["draft"]
-    if not draft.text.strip():
-        return "no_citations" if draft.confidence is None else "low_confidence"
-    return state["outcome"]
+    return ended(state, state["failure"].outcome, None)

@@ -65,13 +65,17 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     source = raw.get("source")
     if source is not None and (not isinstance(source, str) or not source.strip()):
         raise InvalidInput("source must be a non-blank string.", "source")
+    bounds = {"maxSources": MAX_SOURCES, "maxTokens": MAX_TOKENS}
+    given = {
+        field: bounded_int(raw[field], field, most) for field, most in bounds.items() if raw.get(field) is not None
+    }
     asked = without_background(text)
     now = time.monotonic()
     return Question(
         text=text,
         sub_questions=question_parts(asked),
-        max_sources=_optional(raw, "maxSources", MAX_SOURCES) or policy.default_max_sources,
-        max_tokens=_optional(raw, "maxTokens", MAX_TOKENS) or policy.default_max_tokens,
+        max_sources=given.get("maxSources", policy.default_max_sources),
+        max_tokens=given.get("maxTokens", policy.default_max_tokens),
         source=source,
         started=now,
         deadline=now + policy.request_timeout,
@@ -92,8 +96,3 @@ def query_text(value: object, most: int, field: str = "query") -> str:
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise InvalidInput("Query must be valid Unicode text.", field)
     return text
-
-
-def _optional(raw: Mapping[str, Any], field: str, most: int) -> int | None:
-    value = raw.get(field)
-    return None if value is None else bounded_int(value, field, most)

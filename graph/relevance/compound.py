@@ -4,12 +4,11 @@ import re
 from itertools import pairwise, takewhile
 
 from graph.sentences import sentence_spans
-from graph.terms import is_content, question_stems, words
+from graph.terms import AUXILIARIES, is_content, question_stems, words
 
 MOST_PARTS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
 
-AUXILIARIES = frozenset("is are was were do does did can could will would shall should has have had".split())
 _AUXILIARY = rf"(?:{'|'.join(sorted(AUXILIARIES))})\b"
 _WH = r"(?:what|when|where|which|who|whom|whose|why|how)\b"
 _PREPOSITION = r"(?:(?:in|on|at|for|to|of|by|from|with)\s+)?"

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
-from graph.relevance.english import english_idf
 from graph.relevance.graders import Assessment, assess, names_another
 from graph.sentences import Span, code_spans, sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
@@ -23,7 +22,7 @@ MOST_SENTENCES = 3
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
-"""Least share of the best score for a further sentence, and what each of its words adds to that."""
+"""Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +38,6 @@ class Sentence:
     text: str
     score: float
     plain: float
-
-    @property
-    def least(self) -> float:
-        """Least share of the best score at which this sentence is added: a short one costs little to read."""
-        return WITHIN + WITHIN_PER_WORD * len(self.text.split())
 
 
 class Extract(NamedTuple):
@@ -95,7 +89,7 @@ class ExtractiveSynthesizer:
         passed = {chunk.chunk_id for chunk in chunks}
         candidates = [
             assessed
-            for assessed in assess(results, english_idf, self._calibration)
+            for assessed in assess(results, self._calibration)
             if assessed.chunk.chunk_id in passed and assessed.matches and assessed.relevance >= least
         ]
         candidates = [one for one in candidates if one.chunk.read] or candidates
@@ -133,8 +127,8 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
     """Choose the sentences of one chunk that answer best, in reading order, a table row with its header."""
     best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
     top = max([best.plain, *(other.plain for other in others)])
-    near = sorted((other for other in others if other.plain >= other.least * top), key=lambda s: -s.plain)
-    kept = [best, *near[: MOST_SENTENCES - 1]]
+    near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
+    kept = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
     headers = [header for sentence in kept if (header := _table_header(assessed, sentence))]
     found = {sentence.start: sentence for sentence in (*headers, *kept)}
     return tuple(found[start] for start in sorted(found))

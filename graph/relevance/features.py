@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 from graph.ports import Passage, PassageReader
+from graph.relevance.english import english_idf
 from graph.state import Chunk, ReadPassage, SubqueryResults
-from graph.terms import Idf, vocabulary, wanted
+from graph.terms import coverage, vocabulary, wanted
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
@@ -68,10 +68,9 @@ class Features(NamedTuple):
 FEATURE_NAMES = Features._fields
 
 
-@lru_cache(maxsize=64)  # grading and synthesis look at the same results
-def measure(results: SubqueryResults, idf: Idf) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
+def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Measure every candidate of *results*, in its order: its sentence matches and its features."""
-    question = wanted(results.question, idf)
+    shares = wanted(results.question, english_idf)
     measured = []
     for chunk in results.chunks:
         title = vocabulary(chunk.title)
@@ -82,12 +81,12 @@ def measure(results: SubqueryResults, idf: Idf) -> tuple[tuple[Chunk, tuple[Matc
             own = vocabulary(sentence)
             everything |= own
             matches.append(
-                Match(similarity, question.coverage(own | title), question.coverage(own | title | before), chance)
+                Match(similarity, coverage(shares, own | title), coverage(shares, own | title | before), chance)
             )
             before = own
-        covered = question.coverage(everything)
+        covered = coverage(shares, everything)
         headings = [vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
-        covered += HEADING_CREDIT * (question.coverage(everything.union(*headings)) - covered)
+        covered += HEADING_CREDIT * (coverage(shares, everything.union(*headings)) - covered)
         margin, answerable = _logits(chunk)
         features = Features(
             chunk_similarity=nearness(chunk),
@@ -113,18 +112,14 @@ def _logits(chunk: Chunk) -> tuple[float, float]:
 def window(chunk: Chunk) -> tuple[int, int]:
     """Choose the sentences of *chunk* that are read: all, or those around the one nearest to the question."""
     lengths = [end - start for start, end in chunk.spans]
-    if sum(lengths) <= LONGEST_PASSAGE:
-        return 0, len(lengths)
-    start = max(range(len(lengths)), key=lambda at: chunk.span_similarities[at])
-    end, total = start + 1, lengths[start]
-    grown = True
-    while grown:
-        grown = False
-        if start > 0 and total + lengths[start - 1] <= LONGEST_PASSAGE:
-            start, total, grown = start - 1, total + lengths[start - 1], True
-        if end < len(lengths) and total + lengths[end] <= LONGEST_PASSAGE:
-            end, total, grown = end + 1, total + lengths[end], True
-    return start, end
+    at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
+    start, end = at, at + 1
+    while True:
+        wider = [(start - 1, end)] * (start > 0) + [(start, end + 1)] * (end < len(lengths))
+        fitting = [(i, j) for i, j in wider if sum(lengths[i:j]) <= LONGEST_PASSAGE]
+        if not fitting:
+            return start, end
+        start, end = min(fitting, key=lambda span: abs(sum(span) - 2 * at - 1))
 
 
 def nearness(chunk: Chunk) -> float:
@@ -153,7 +148,7 @@ async def read_best(
         read: dict[str, ReadPassage] = {}
         for chunk in sorted(near, key=promise, reverse=True)[:most]:
             start, end = window(chunk)
-            (one,) = await reader.read(results.question, [Passage.of(chunk, chunk.sentences[start:end])])
+            one = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
             read[chunk.chunk_id] = _padded(one, chunk, start)
             if max(one.sentences, default=one.null) > one.null:
                 break

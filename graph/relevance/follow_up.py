@@ -3,18 +3,9 @@
 import re
 from itertools import takewhile
 
-from graph.relevance.compound import (
-    ARTICLES,
-    ASKING,
-    AUXILIARIES,
-    PREPOSITIONS,
-    lost_pronoun,
-    put_in,
-    question_parts,
-    subject_of,
-)
+from graph.relevance.compound import ARTICLES, ASKING, PREPOSITIONS, lost_pronoun, put_in, question_parts, subject_of
 from graph.sentences import sentence_spans
-from graph.terms import is_content, words
+from graph.terms import AUXILIARIES, asks_whether, is_content, words
 
 _LINKING = re.compile(r"^(?:(?:and|but|or)\b[\s,]*)?(?:(?:what|how)\s+about\b\s*)?", re.IGNORECASE)
 _PREPOSITION = re.compile(rf"(?:{'|'.join(PREPOSITIONS)})\b", re.IGNORECASE)
@@ -58,7 +49,7 @@ def carry_subject(question: str, earlier: str) -> str:
         completed = put_in(own, found, subject) if subject else own
     elif not _is_fragment(own):
         completed = own
-    elif _names_nothing(own) and not AUXILIARIES.isdisjoint(words(earlier)[:1]):
+    elif _names_nothing(own) and asks_whether(earlier):
         completed = f"{own.rstrip('?!. ')} {earlier[0].lower()}{earlier[1:]}"
     elif _names_nothing(own):
         completed = f"{own.rstrip('?!. ')} {subject}?"

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
-from graph.relevance.english import english_idf
 from graph.relevance.features import Match, measure
 from graph.state import Chunk, Question, SubqueryResults
-from graph.terms import Idf, is_content, stem
+from graph.terms import is_content, stem
 
 OF_ANOTHER = 0.3
 """Share of its probability to answer that a chunk keeps where it, or its best sentence, names another year or label.
@@ -36,7 +35,7 @@ class LocalGrader:
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first."""
-        return list(grade(retrieved.subquery_results, english_idf, self._calibration))
+        return list(grade(retrieved.subquery_results, self._calibration))
 
 
 class CosineGrader:
@@ -69,10 +68,10 @@ class Assessment(NamedTuple):
     answers: float
 
 
-def assess(results: SubqueryResults, idf: Idf, calibration: Calibration) -> tuple[Assessment, ...]:
+def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessment, ...]:
     """Assess every candidate of *results*, in its order, with both calibrated probabilities."""
     assessed = []
-    for chunk, matches, features in measure(results, idf):
+    for chunk, matches, features in measure(results):
         named = features._asdict()
         relevance, answers = (
             (calibration.relevance_read, calibration.answers_read)
@@ -87,18 +86,16 @@ def assess(results: SubqueryResults, idf: Idf, calibration: Calibration) -> tupl
     return tuple(assessed)
 
 
-def grade(subquery_results: Sequence[SubqueryResults], idf: Idf, calibration: Calibration) -> tuple[Chunk, ...]:
+def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration) -> tuple[Chunk, ...]:
     """Grade every candidate once, ordered by the mean of relevance and the probability to answer.
 
     ``relevance`` is the calibrated probability in [0, 1] that the chunk is about what the question asks; of a compound
     question, about the sub-question it is most about.
     """
+    assessed = [one for results in subquery_results for one in assess(results, calibration)]
     best: dict[str, Assessment] = {}
-    for results in subquery_results:
-        for one in assess(results, idf, calibration):
-            known = best.get(one.chunk.chunk_id)
-            if known is None or known.relevance < one.relevance:
-                best[one.chunk.chunk_id] = one
+    for one in sorted(assessed, key=lambda one: -one.relevance):
+        best.setdefault(one.chunk.chunk_id, one)
     ordered = sorted(best.values(), key=lambda one: -(one.relevance + one.answers))
     return tuple(replace(one.chunk, relevance=one.relevance) for one in ordered)
 

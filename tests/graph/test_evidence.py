@@ -39,7 +39,7 @@ def reader() -> Iterator[OnnxReader]:
 async def read_support(reader: OnnxReader, sentence: str, text: str = TEXT) -> float:
     """The support of *sentence* with what the shipped reader says."""
     (quote,) = quotes(sentence, chunk(text))
-    read = (await reader.read(sentence, [quote.passage]))[0] if quote.passage else None
+    read = await reader.read(sentence, quote.passage) if quote.passage else None
     return supported(quote, read)
 
 
@@ -143,20 +143,19 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "quote", "expected"),
     [
-        ("Bob wrote the novel in spring.", "Alice wrote the novel in spring.", None),
-        ("In spring Bob wrote the novel.", "In spring Alice wrote the novel.", "name"),
         ("The warranty covers batteries.", "The warranty does not cover batteries.", "denial"),
         ("The warranty does not cover batteries.", "The warranty covers batteries.", "denial"),
         ("Rinse it before drying.", "Rinse it after drying.", "opposite"),
-        ("Members may always vote.", "Members may vote.", "strength"),
         ("The alarm sounds.", "If the tank is full, the alarm sounds.", "condition"),
+        ("The alarm would sound.", "If the tank is full, the alarm would sound.", None),
         ("The pump, which is red, is quick.", "The pump, which is red, is not only quick.", None),
+        ("Guests pay four euros.", "Guests, no matter how old, pay four euros.", None),
         ("The pump is red.", "The pump is red.", None),
     ],
 )
 def test_a_near_copy_shows_its_edit(claim: str, quote: str, expected: str | None) -> None:
-    """A near copy with a name, a denial, an opposite, a stronger word or a lost condition is seen."""
-    assert edit_of(claim, quote, (), ()) == expected
+    """A near copy with a denial, an opposite or a lost condition is seen."""
+    assert edit_of(claim, quote) == expected
 
 
 def test_a_fragment_is_whole_words_of_the_right_place() -> None:

@@ -15,10 +15,6 @@ from graph.state import Chunk, SubqueryResults
 MODEL = load_calibrations()["all-MiniLM-L6-v2"]
 
 
-def alike(_: str) -> float:
-    return 1.0
-
-
 def chunk(name: str, text: str, *cosines: float, title: str = "") -> Chunk:
     spans = sentence_spans(text)
     best = max(cosines, default=0.0)
@@ -45,7 +41,7 @@ ASKED = SubqueryResults("When is kale sown?", (ROSE, KALE))
 
 def best(results: SubqueryResults) -> Assessment:
     """The candidate that most probably answers."""
-    return max(assess(results, alike, MODEL), key=lambda one: one.answers)
+    return max(assess(results, MODEL), key=lambda one: one.answers)
 
 
 def extract(results: SubqueryResults) -> tuple[Sentence, ...]:

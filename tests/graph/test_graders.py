@@ -8,7 +8,6 @@ import pytest
 
 from graph.ports import Grader, Retrieved
 from graph.relevance.calibration import Calibration
-from graph.relevance.english import english_idf
 from graph.relevance.graders import CosineGrader, LocalGrader, best_first, grade
 from graph.state import SubqueryResults
 from tests.support.synthesis import calibration, chunk, question
@@ -36,7 +35,7 @@ async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
     """The local grader adds nothing to the calibrated relevance."""
     retrieved = Retrieved((READING,))
     assert await LocalGrader(calibration).grade(ASKED, retrieved) == list(
-        grade(retrieved.subquery_results, english_idf, calibration)
+        grade(retrieved.subquery_results, calibration)
     )
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from graph.errors import InvalidInput
 from graph.ports import PassageReader, Retrieved, Retriever
-from graph.relevance.english import english_idf
 from graph.relevance.features import FEATURE_NAMES, measure, read_best
 from graph.state import Question
 
@@ -101,7 +100,7 @@ async def collect(
     for number, asked in enumerate(questions):
         _, retrieved = await retrieve(retriever, asked.text)
         (results,) = await read_best(reader, retrieved.subquery_results)
-        for chunk, _, measured in measure(results, english_idf):
+        for chunk, _, measured in measure(results):
             gold = chunk.chunk_id in asked.chunks
             labels = gold or chunk.document_id in asked.documents, gold and asked.answerable
             pairs.append((measured, number, *labels, chunk.read is not None, asked.known, True))

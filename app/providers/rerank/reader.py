@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -55,11 +54,9 @@ class OnnxReader:
         self._session = open_session(ReaderGraph(folder, layers).write(), folder)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="read")
 
-    async def read(self, question: str, passages: Sequence[Passage]) -> list[ReadPassage]:
-        """Return what was read of each passage, in order."""
-        loop = asyncio.get_running_loop()
-        work = [loop.run_in_executor(self._pool, self._read, question, passage) for passage in passages]
-        return list(await asyncio.gather(*work))
+    async def read(self, question: str, passage: Passage) -> ReadPassage:
+        """Return the logits of *passage*."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._read, question, passage)
 
     def close(self) -> None:
         """End the threads."""
