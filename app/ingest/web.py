@@ -23,8 +23,7 @@ from app.ingest.find import FoundFile
 from app.ingest.loaders.archive import parse_xml, reading
 from app.ingest.loaders.text_encoding import Unreadable, decode
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import Found, ingest_found
-from app.ingest.run import OnProgress
+from app.ingest.pipeline import Found, OnProgress, ingest_found
 from app.ingest.sink import Sink
 from graph.errors import InvalidInput
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.ingest.parts import part_hash
+from app.ingest.sink import part_hash
 from app.ingest.transfer.archive import Archive
 from app.providers.embeddings.vectors import agrouped_vectors, unit
 from app.providers.stores.chunk_store import ChunkStore
