@@ -97,6 +97,8 @@ class _Ingest:
     async def run(self, found: AsyncIterable[Found]) -> IngestReport:
         """Store every document of *found*, prune if the manifest says so, and report."""
         started = time.monotonic()
+        if self.manifest:
+            await asyncio.to_thread(self.manifest.begin)
         self._stored = await self.sink.store.adocuments()
         async with Reader() as reader:
             await self._write_all(self._read(reader, found))
