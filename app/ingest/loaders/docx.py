@@ -10,9 +10,7 @@ import mammoth
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders import html
-from app.ingest.loaders.archive import property_title, reading, unpack
-
-WHAT = "Word document"
+from app.ingest.loaders.archive import property_title, unpacked
 
 _STYLES = "\n".join(
     ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !", "p[style-name^='TOC '] => !"]
@@ -35,8 +33,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
-    archive = unpack(data, WHAT)
-    with reading(WHAT):
+    with unpacked(data, "Word document") as archive:
         title = property_title(archive)
         result = mammoth.convert_to_html(
             io.BytesIO(data),
