@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from math import ceil
 from typing import TypeVar
 
@@ -12,16 +12,11 @@ from app.ingest.documents import Block
 from app.ingest.loaders.outline import indent_of
 from graph.sentences import sentence_spans
 
+_FENCES = ("```", "~~~")
 T = TypeVar("T")
 
 CHARS_PER_PIECE = 64
 """Characters that weigh as much as one word piece, so that white space counts too."""
-
-_UNIT = re.compile(
-    r"^(?P<whole>[ \t]*(?P<fence>```|~~~).*(?:\n.*)*?\n[ \t]*(?P=fence)[ \t]*|[ \t]*\|.*(?:\n[ \t]*\|.*)*)$|^.*$",
-    re.MULTILINE,
-)
-"""Code with its fence, the rows of a table, or one line."""
 
 _WORD = re.compile(r"[^\W_]+|\S")
 
@@ -40,9 +35,9 @@ def broken(block: Block, limit: int) -> Iterator[str]:
             for start, end in zip([0, *starts[1:]], [*starts[1:], len(block.text)], strict=True):
                 yield from _words(block.text[start:end], limit)
         case "list":
-            for items in _fitting(_items(block.text), limit, _size):
-                units = (found.group() for found in _UNIT.finditer("\n".join(items)))
-                yield from _joined((part for unit in units for part in _unit_parts(unit, limit)), limit)
+            for items in _fitting(_items(lines), limit, lambda item: sum(map(weight, item))):
+                parts = [part for item in items for part in _list_parts(item, limit)]
+                yield from _joined(parts, limit)
         case "code":
             yield from _code(lines, limit)
         case "table":
@@ -64,27 +59,52 @@ def _code(fenced: Sequence[str], limit: int) -> Iterator[str]:
     """Break at blank lines, or else at lines, each piece in a fence of its own."""
     first, *lines, last = fenced
     left = limit - 4  # without the fence
-    runs = ("\n".join(run) for _, run in groupby(lines, key=lambda line: bool(line.strip())))
-    parts = (part for run in runs for part in ([run] if _size(run) <= left else run.split("\n")))
+    runs = (list(run) for _, run in groupby(lines, key=lambda line: bool(line.strip())))
+    parts = (part for run in runs for part in (["\n".join(run)] if sum(map(weight, run)) <= left else run))
     for piece in _lines(parts, left):
         yield "\n".join([first, piece.strip("\n"), last])
 
 
-def _items(text: str) -> Iterator[str]:
-    """Yield the outermost items of a list, each with the lines, the code and the tables below it."""
-    margin = min((indent_of(line) for line in text.split("\n") if line.strip()), default=0)
-    units = [found for found in _UNIT.finditer(text) if found.group().strip() and not found["whole"]]
-    starts = [found.start() for found in units if indent_of(found.group()) == margin and found.start()]
-    yield from (text[start : end - 1] for start, end in pairwise([0, *starts, len(text) + 1]))
+def _items(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the outermost items of a list, each with the lines and the code below it."""
+    margin = min((indent_of(line) for line in lines if line.strip()), default=0)
+    item: list[str] = []
+    for unit in _units(lines):
+        first = unit[0].strip()
+        if item and first and not first.startswith(("|", *_FENCES)) and indent_of(unit[0]) == margin:
+            yield item
+            item = []
+        item += unit
+    yield item
 
 
-def _unit_parts(unit: str, limit: int) -> Iterable[str]:
-    """Return the parts of a unit; code and tables are not broken where they fit."""
-    if "\n" not in unit:
-        return _words(unit, limit)
-    if _size(unit) <= limit:
-        return [unit]
-    return (_table if unit.lstrip().startswith("|") else _code)(unit.split("\n"), limit)
+def _units(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield lines one by one, but code with its fence as one, and the rows of a table."""
+    held: list[str] = []
+    for line in lines:
+        if held and held[0].lstrip().startswith("|") and not line.lstrip().startswith("|"):
+            yield held
+            held = []
+        held.append(line)
+        closes = len(held) > 1 and line.strip() == held[0].strip()[:3]
+        if closes or not held[0].lstrip().startswith(("|", *_FENCES)):
+            yield held
+            held = []
+    if held and held[0].lstrip().startswith("|"):
+        yield held
+    else:
+        yield from ([line] for line in held)
+
+
+def _list_parts(item: Sequence[str], limit: int) -> Iterator[str]:
+    """Yield the lines of an item; code and tables are not broken where they fit."""
+    for unit in _units(item):
+        if len(unit) == 1:
+            yield from _words(unit[0], limit)
+        elif sum(map(weight, unit)) <= limit:
+            yield "\n".join(unit)
+        else:
+            yield from (_table if unit[0].lstrip().startswith("|") else _code)(unit, limit)
 
 
 def _lines(lines: Iterable[str], limit: int) -> Iterator[str]:
@@ -132,11 +152,6 @@ def word_pieces(text: str) -> int:
 def weight(text: str) -> float:
     """Return the size of ``text``: its word pieces, or where it is nearly all white space, its length."""
     return max(word_pieces(text), (len(text) + 1) / CHARS_PER_PIECE)
-
-
-def _size(text: str) -> float:
-    """Return the sum of the weights of the lines."""
-    return sum(map(weight, text.split("\n")))
 
 
 def _of_word(word: str) -> int:
