@@ -22,8 +22,7 @@ from app.ingest.documents import MAX_ID_CHARS, IngestReport
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import LOADERS
 from app.ingest.manifest import IngestManifest, find_originals
-from app.ingest.pipeline import Found, ingest_found
-from app.ingest.run import OnProgress, Progress
+from app.ingest.pipeline import OnProgress, Progress, ingest_found
 from app.ingest.sink import Sink
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
@@ -70,11 +69,8 @@ def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) 
     async def ingest(
         root: Path, file: FoundFile, on_progress: OnProgress | None, manifest: IngestManifest | None = None
     ) -> IngestReport:
-        async def found() -> AsyncGenerator[Found]:
-            yield root, file
-
         async with writing:
-            report = await ingest_found(sink, found(), 1, manifest=manifest, on_progress=on_progress)
+            report = await ingest_found(sink, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
         if report.skipped and not report.added + report.changed + report.unchanged:
             raise InvalidInput(f"{file.source} was not ingested: {report.skipped[0].reason}.", "body")
         return report

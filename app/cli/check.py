@@ -15,8 +15,8 @@ from rich.console import Console
 from app.cli.ingest import file_progress
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json
 from app.ingest.manifest import read_sources
-from app.ingest.pipeline import ingest_documents, ingest_into
-from app.ingest.tasks import read_tasks, task_documents
+from app.ingest.pipeline import ingest_found, ingest_into
+from app.ingest.tasks import read_tasks, task_document
 from app.providers.stores.database import FILE, Database
 from app.providers.stores.rows import COLUMNS, checksum
 from app.providers.stores.segments import Segment
@@ -127,8 +127,8 @@ async def _repair(settings: Settings, database: Database, report: CheckReport) -
             report.missing_paths = [str(path) for path in recorded if not path.exists()]
             paths = [path for path in recorded if path.exists()]
             if tasks:
-                last = {task.id: task for path in paths for task in read_tasks(path)}  # the last file wins
-                done = await ingest_documents(sink, task_documents(last.values()))
+                last = {task.id: (path, task_document(task)) for path in paths for task in read_tasks(path)}
+                done = await ingest_found(sink, last.values(), len(last))  # the last file wins
             else:
                 with file_progress("repairing") as on_progress:
                     done = await ingest_into(sink, paths, on_progress=on_progress)

@@ -15,12 +15,10 @@ from rich.markup import escape
 
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json, progress
 from app.ingest.documents import IngestReport
-from app.ingest.find import check_path
-from app.ingest.manifest import IngestManifest, note_sources
-from app.ingest.pipeline import ingest_documents, ingest_into
-from app.ingest.run import Progress
+from app.ingest.manifest import IngestManifest
+from app.ingest.pipeline import Found, Progress, ingest_found, ingest_into
 from app.ingest.samples import sample_folder, sample_paths
-from app.ingest.tasks import read_tasks, task_documents
+from app.ingest.tasks import read_tasks, task_document
 from app.ingest.web import WebLimits, ingest_web
 from app.settings import Settings, load_settings
 from graph.errors import InvalidInput
@@ -71,31 +69,22 @@ async def _ingest(
     settings: Settings, addresses: Sequence[str], paths: Sequence[Path], manifest: IngestManifest, limits: WebLimits
 ) -> IngestReport:
     """Ingest *addresses*, or else *paths*."""
-    if not addresses:
-        for path in paths:
-            check_path(path)  # before it is recorded
     with file_progress() as on_progress:
         async with open_container(settings) as container:
             sink = container.sink
             if addresses:
                 return await ingest_web(sink, addresses, limits, manifest=manifest, on_progress=on_progress)
-            _record_sources(settings, paths)
             return await ingest_into(sink, paths, manifest=manifest, on_progress=on_progress)
 
 
 async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
     """Read every file before any task is stored, so that a wrong line stores nothing."""
-    documents = []
-    for path in paths:
-        for document in task_documents(read_tasks(path)):
-            manifest.brings(document.document_id, path)
-            documents.append(document)
-    with progress("ingesting", "tasks", len(documents)) as show:
+    found: list[Found] = [(path, task_document(task)) for path in paths for task in read_tasks(path)]
+    with progress("ingesting", "tasks", len(found)) as show:
         async with open_container(settings) as container:
-            _record_sources(settings, paths, tasks=True)
             sink = container.tasks.sink
-            return await ingest_documents(
-                sink, documents, manifest=manifest, on_progress=lambda done: show(done.documents)
+            return await ingest_found(
+                sink, found, len(found), manifest=manifest, on_progress=lambda done: show(done.documents)
             )
 
 
@@ -103,20 +92,15 @@ async def ingest_samples_if_empty(container: AppContainer, folder: Path | None =
     """Ingest the sample documents and tasks, each only into a collection that is empty."""
     folder = folder or sample_folder()
     if not await container.tasks.store.acount():
-        _record_sources(container.settings, [folder / SAMPLE_TASKS], tasks=True)
-        await ingest_documents(container.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
+        path = folder / SAMPLE_TASKS
+        manifest = IngestManifest(_folder(container.settings, tasks=True), [path])
+        found = [(path, task_document(task)) for task in read_tasks(path)]
+        await ingest_found(container.tasks.sink, found, len(found), manifest=manifest)
     if not await container.store.acount():
         paths = await asyncio.to_thread(sample_paths, folder)
-        _record_sources(container.settings, paths)
         manifest = IngestManifest(_folder(container.settings, tasks=False), paths)
         with file_progress() as on_progress:
             _print_summary(await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress))
-
-
-def _record_sources(settings: Settings, paths: Sequence[Path], *, tasks: bool = False) -> None:
-    """Record where the documents of an embedded collection came from, for ``garden check --repair``."""
-    if settings.vector_store == "embedded":
-        note_sources(_folder(settings, tasks=tasks), paths)
 
 
 def _folder(settings: Settings, *, tasks: bool) -> Path:

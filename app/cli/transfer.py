@@ -16,7 +16,7 @@ from rich.console import Console
 from app.bootstrap.compose import AppContainer
 from app.cli.shared import OK, CollectionOption, JsonFlag, open_container, print_json, progress
 from app.ingest.transfer.archive import Archive, Head, write_archive
-from app.ingest.transfer.copy import check_model, copy
+from app.ingest.transfer.copy import check_size, copy
 from app.providers.http.retry import Retry
 from app.providers.stores.make import make_store
 from app.settings import Settings, load_settings
@@ -64,7 +64,7 @@ async def _export(file: Path, source: AppContainer) -> dict[str, Any]:
     if not (total := await store.acount()):
         raise ConfigurationError(f'The collection "{name}" is empty: there is nothing to export')
     first = await anext(store.apoints())
-    await check_model(first, model)
+    await check_size(first, model)
     head = Head(collection=name, embedding_model=model.name, dimension=len(first[0].dense))
     with progress("exporting", "chunks", total) as on_progress:
         try:

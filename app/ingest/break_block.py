@@ -9,6 +9,7 @@ from math import ceil
 from typing import TypeVar
 
 from app.ingest.documents import Block
+from app.ingest.loaders.outline import indent_of
 from graph.sentences import sentence_spans
 
 _FENCES = ("```", "~~~")
@@ -57,22 +58,20 @@ def _table(lines: Sequence[str], limit: int) -> Iterator[str]:
 def _code(fenced: Sequence[str], limit: int) -> Iterator[str]:
     """Break at blank lines, or else at lines, each piece in a fence of its own."""
     first, *lines, last = fenced
-    runs = ["\n".join(run) for _, run in groupby(lines, key=lambda line: bool(line.strip()))]
-    parts: list[str] = []
-    for run in runs:
-        whole = sum(map(weight, run.split("\n"))) <= limit - 4
-        parts += [run] if whole else [part for line in run.split("\n") for part in _words(line, limit - 4)]
-    for piece in _joined(parts, limit - 4):
+    left = limit - 4  # without the fence
+    runs = (list(run) for _, run in groupby(lines, key=lambda line: bool(line.strip())))
+    parts = (part for run in runs for part in (["\n".join(run)] if sum(map(weight, run)) <= left else run))
+    for piece in _lines(parts, left):
         yield "\n".join([first, piece.strip("\n"), last])
 
 
 def _items(lines: Sequence[str]) -> Iterator[list[str]]:
     """Yield the outermost items of a list, each with the lines and the code below it."""
-    margin = min((_indent(line) for line in lines if line.strip()), default=0)
+    margin = min((indent_of(line) for line in lines if line.strip()), default=0)
     item: list[str] = []
     for unit in _units(lines):
         first = unit[0].strip()
-        if item and first and not first.startswith(("|", *_FENCES)) and _indent(unit[0]) == margin:
+        if item and first and not first.startswith(("|", *_FENCES)) and indent_of(unit[0]) == margin:
             yield item
             item = []
         item += unit
@@ -95,10 +94,6 @@ def _units(lines: Sequence[str]) -> Iterator[list[str]]:
         yield held
     else:
         yield from ([line] for line in held)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _list_parts(item: Sequence[str], limit: int) -> Iterator[str]:

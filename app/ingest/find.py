@@ -33,9 +33,15 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
     A folder is searched in depth. Ignored: hidden files and folders, files whose suffix no loader reads. Named and
     left out: symbolic links that lead out of the root, folders that cannot be listed, a root that no loader reads.
 
-    Raises ``InvalidInput`` as ``check_path`` does, before anything is yielded.
+    Raises ``InvalidInput`` for a path that does not exist or cannot be looked at, before anything is yielded.
     """
-    check_path(root)
+    try:
+        root.stat()
+    except FileNotFoundError:
+        raise InvalidInput(f"There is no file or folder {root}.", field="paths") from None
+    except OSError as error:  # a name too long, a folder one may not enter
+        shown = one_line(_name(root), 100)
+        raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
     name = _name(Path(root.name))
     if root.is_dir():
         yield from _below(root)
@@ -43,17 +49,6 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
         yield SkippedFile(path=name, reason=f"no loader reads {root.suffix or 'such a file'}")
     else:
         yield FoundFile(root, name) if root.is_file() else SkippedFile(path=name, reason=NO_FILE)
-
-
-def check_path(root: Path) -> None:
-    """Raise ``InvalidInput`` for a path that does not exist or cannot be looked at."""
-    try:
-        exists = root.exists()
-    except OSError as error:  # a name too long, a folder one may not enter
-        shown = one_line(_name(root), 100)
-        raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
-    if not exists:
-        raise InvalidInput(f"There is no file or folder {root}.", field="paths")
 
 
 def find_file(root: Path, source: str) -> FoundFile | None:

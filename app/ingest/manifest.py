@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,13 @@ class IngestManifest:
         """
         self.prune = prune
         self._collection = collection
-        self._roots = [_key(path) for path in paths]
+        self._paths = paths
         self._brought: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """Keep the paths, but no web addresses, for ``garden check --repair``."""
+        rows = [(_key(path),) for path in self._paths if isinstance(path, Path)]
+        _change(self._collection, "INSERT OR IGNORE INTO paths VALUES (?)", rows)
 
     def brings(self, document_id: str, path: Path | str) -> None:
         """Record that a document was found under *path*; of several paths the first counts."""
@@ -47,8 +52,9 @@ class IngestManifest:
 
     def earlier(self) -> dict[str, str]:
         """Return document id → content hash of what earlier runs brought from these paths."""
+        roots = set(map(_key, self._paths))
         rows = _rows(self._collection, "SELECT document_id, content_hash, path FROM documents")
-        return {document_id: content_hash for document_id, content_hash, path in rows if path in self._roots}
+        return {document_id: content_hash for document_id, content_hash, path in rows if path in roots}
 
     def note(self, met: Mapping[str, str], removed: Collection[str]) -> None:
         """Keep what this run met (document id → content hash), and forget what it removed."""
@@ -72,11 +78,6 @@ def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> d
         for document_id, root, hash_ in _rows(collection, "SELECT document_id, path, content_hash FROM documents")
         if hash_ in stored.get(document_id, ()) and (file := find_file(Path(root), document_id))
     }
-
-
-def note_sources(collection: Path, paths: Iterable[Path]) -> None:
-    """Add *paths* to the manifest before they are read."""
-    _change(collection, "INSERT OR IGNORE INTO paths VALUES (?)", [(_key(path),) for path in paths])
 
 
 def _rows(collection: Path, select: str) -> list[Any]:

@@ -1,9 +1,15 @@
-"""Ingest paths: files → documents → chunks → vectors → collection, streaming in bounded memory."""
+"""Ingest paths: files → documents → chunks → vectors → collection, streaming in bounded memory.
+
+What is read is compared with what is stored, and the difference is written.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+import time
+from collections import Counter
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,13 +17,31 @@ from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
 from app.ingest.manifest import IngestManifest
 from app.ingest.reading import Reader
-from app.ingest.run import IngestRun, OnProgress
-from app.ingest.sink import Sink
+from app.ingest.sink import PendingChunk, Sink, pending_chunks
 
-Found = tuple[Path | str, FoundFile | SkippedFile]
-"""A root (a path, or a web address) and a file found below it."""
+BATCH_CHUNKS = 64
+"""Chunks embedded and stored together; with their sentences a few hundred texts."""
+
+KEPT = "what was stored of it before is kept and still found"
+
+Found = tuple[Path | str, FoundFile | SkippedFile | SplitDocument]
+"""A root (a path, or a web address), and a file or a document found below it."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an ingest is: files read of all found, documents met, chunks written of those to be written so far."""
+
+    files_read: int
+    files: int
+    documents: int
+    chunks: int
+    chunks_found: int
+
+
+OnProgress = Callable[[Progress], None]
 
 
 async def ingest_into(
@@ -33,48 +57,154 @@ async def ingest_into(
     ``ConfigurationError`` (vectors of another size). What was stored before an error stays.
     """
     files: list[Found] = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files(root)])
-    return await ingest_found(sink, _each(files), len(files), manifest=manifest, on_progress=on_progress)
+    return await ingest_found(sink, files, len(files), manifest=manifest, on_progress=on_progress)
 
 
 async def ingest_found(
     sink: Sink,
-    found: AsyncIterator[Found],
+    found: Iterable[Found] | AsyncIterable[Found],
     total: int,
     *,
     manifest: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
-    """Do what ``ingest_into`` does for *total* files that are found one by one."""
-    run = IngestRun(sink, files=total, manifest=manifest, on_progress=on_progress)
-
-    async def items(reader: Reader) -> AsyncIterator[SplitDocument | SkippedFile]:
-        async for root, file in found:
-            if isinstance(file, FoundFile):
-                async for item in reader.read(file):
-                    if isinstance(item, SplitDocument):
-                        if manifest:
-                            manifest.brings(item.document_id, root)
-                        item = item.model_copy(update={"url": file.url}) if file.url else item
-                    yield item
-            else:
-                yield file
-            run.files_read += 1
-
-    async with Reader() as reader:
-        return await run.run(items(reader))
-
-
-async def ingest_documents(
-    sink: Sink,
-    documents: Iterable[SplitDocument],
-    *,
-    manifest: IngestManifest | None = None,
-    on_progress: OnProgress | None = None,
-) -> IngestReport:
-    """Do what ``ingest_into`` does for documents that are split; the caller has filled ``manifest``."""
-    return await IngestRun(sink, manifest=manifest, on_progress=on_progress).run(_each(documents))
+    """Do what ``ingest_into`` does for *total* files or documents that are found one by one."""
+    each = found if isinstance(found, AsyncIterable) else _each(found)
+    return await _Ingest(sink, total, manifest, on_progress).run(each)
 
 
 async def _each(items: Iterable[T]) -> AsyncIterator[T]:
     for item in items:
         yield item
+
+
+@dataclass(slots=True)
+class _Ingest:
+    """Stores what is new or changed. Good for one ``run``."""
+
+    sink: Sink
+    files: int
+    manifest: IngestManifest | None
+    on_progress: OnProgress | None
+    _files_read: int = 0
+    _chunks_found: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _skipped: list[SkippedFile] = field(default_factory=list)
+    _stored: dict[str, str] = field(default_factory=dict)
+    _met: dict[str, str] = field(default_factory=dict)
+    _chunk_ids: set[str] = field(default_factory=set)
+
+    async def run(self, found: AsyncIterable[Found]) -> IngestReport:
+        """Store every document of *found*, prune if the manifest says so, and report."""
+        started = time.monotonic()
+        if self.manifest:
+            await asyncio.to_thread(self.manifest.begin)
+        self._stored = await self.sink.store.adocuments()
+        async with Reader() as reader:
+            await self._write_all(self._read(reader, found))
+        removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
+        if self._counts["chunks"] or removed:
+            await self.sink.store.aoptimize()
+        if self.manifest:
+            await asyncio.to_thread(self.manifest.note, self._met, removed)
+        self._report_progress()
+        return IngestReport(
+            **self._counts,
+            removed=len(removed),
+            skipped=tuple(map(self._explained, self._skipped)),
+            seconds=time.monotonic() - started,
+            note=note,
+        )
+
+    async def _read(self, reader: Reader, found: AsyncIterable[Found]) -> AsyncIterator[SplitDocument | SkippedFile]:
+        async for root, file in found:
+            async for item in reader.read(file) if isinstance(file, FoundFile) else _each([file]):
+                if self.manifest and isinstance(item, SplitDocument):
+                    self.manifest.brings(item.document_id, root)
+                yield item
+            self._files_read += 1
+
+    async def _write_all(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> None:
+        waiting: list[SplitDocument] = []
+        async for item in items:
+            if isinstance(item, SkippedFile):
+                self._skipped.append(item)
+            elif refused := self._refused(item):
+                self._skipped.append(SkippedFile(path=item.source, reason=refused))
+            else:
+                current = self._met[item.document_id] = self.sink.content_hash(item)
+                if self._stored.get(item.document_id) == current:
+                    self._counts["unchanged"] += 1
+                else:
+                    waiting.append(item)
+                    self._chunks_found += len(item.chunks)
+            if sum(len(document.chunks) for document in waiting) >= BATCH_CHUNKS:
+                await self._write(waiting)
+                waiting = []
+            self._report_progress()
+        await self._write(waiting)
+
+    async def _write(self, documents: Sequence[SplitDocument]) -> None:
+        """Store *documents*, except those of which a chunk id belongs to another stored document."""
+        ids = [chunk.chunk_id for document in documents for chunk in document.chunks]
+        owners = await self.sink.store.aowners(ids) if ids and self._stored else {}
+        pending: list[PendingChunk] = []
+        for document in documents:
+            own = document.document_id
+            others = (owners.get(chunk.chunk_id, own) for chunk in document.chunks)
+            other = next((owner for owner in others if owner != own), None)
+            if other is None:
+                self._counts["changed" if own in self._stored else "added"] += 1
+                pending += pending_chunks(document, self._met[own])
+            else:
+                del self._met[own]
+                owner = f"document {other}" if other else "a stored chunk of no document"
+                reason = f"a chunk id of document {own} is taken by {owner}, which is kept"
+                self._skipped.append(SkippedFile(path=document.source, reason=reason))
+        for at in range(0, len(pending), BATCH_CHUNKS):
+            batch = pending[at : at + BATCH_CHUNKS]
+            await self.sink.write(batch)
+            self._counts["chunks"] += len(batch)
+            self._report_progress()
+
+    def _refused(self, document: SplitDocument) -> str | None:
+        """Say why a document cannot be stored, if so: ids are taken by what came before it in this run."""
+        own = document.document_id
+        if not document.chunks:
+            return "no text in it"
+        if own in self._met:
+            return f"its document id {own} is taken by another document; the first one is kept"
+        ids = {chunk.chunk_id for chunk in document.chunks}
+        if ids & self._chunk_ids:
+            return f"a chunk id of document {own} is taken by another document; the first one is kept"
+        self._chunk_ids |= ids
+        return None
+
+    def _explained(self, skipped: SkippedFile) -> SkippedFile:
+        """Say so where an earlier version of a skipped file is stored."""
+        if skipped.path in self._stored and skipped.path not in self._met:
+            return skipped.model_copy(update={"reason": f"{skipped.reason}; {KEPT}"})
+        return skipped
+
+    async def _prune(self, manifest: IngestManifest) -> tuple[list[str], str]:
+        """Remove what these paths brought before and hold no longer, if it is stored as they brought it.
+
+        Nothing is removed while a file that may hold several documents could not be read whole. Returns the removed
+        document ids and a note for the report.
+        """
+        unknown = next((skipped.path for skipped in self._skipped if skipped.rows_lost), None)
+        if unknown is not None:
+            return [], f"Nothing was removed: {unknown} could not be read whole, so what is gone is not certain."
+        kept = self._met.keys() | {skipped.path for skipped in self._skipped}
+        earlier = await asyncio.to_thread(manifest.earlier)
+        gone = sorted(one for one, hash_ in earlier.items() if one not in kept and self._stored.get(one) == hash_)
+        if gone:
+            await self.sink.store.adelete_documents(gone)
+        others = len(self._stored.keys() - kept - set(gone))
+        return gone, f"Kept, since they are not known to come from these paths: {others}." if others else ""
+
+    def _report_progress(self) -> None:
+        if self.on_progress:
+            documents = self._counts["added"] + self._counts["changed"] + self._counts["unchanged"]
+            chunks = self._counts["chunks"], self._chunks_found
+            self.on_progress(Progress(self._files_read, self.files, documents, *chunks))

@@ -62,7 +62,7 @@ class Reader:
             answers = await self._ask(file)
             while "done" not in (answer := await _next(answers, limit)):
                 if "document" in answer:
-                    yield SplitDocument.model_validate(answer["document"])
+                    yield SplitDocument.model_validate(answer["document"] | ({"url": file.url} if file.url else {}))
                 elif "skipped" in answer:
                     yield SkippedFile.model_validate(answer["skipped"])
                 else:

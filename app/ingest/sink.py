@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.ingest.documents import TextChunk
-from app.ingest.parts import PendingChunk, part_hash
-from app.providers.embeddings.vectors import adocument_vectors
-from app.providers.stores.layout import Point, indexed_text, sentence_texts
+from langchain_core.documents import Document
+
+from app.ingest.documents import SplitDocument, TextChunk
+from app.providers.stores.layout import Point, document_points
 from graph.errors import EmbeddingUnavailable, RAGError
 
 if TYPE_CHECKING:
@@ -19,7 +20,38 @@ if TYPE_CHECKING:
 
     from app.providers.stores.chunk_store import ChunkStore
 
+LAYOUT = "2"
+"""Part of every hash: raise it when chunks or points are made differently, and the next ingest stores all again."""
+
 log = logging.getLogger("garden.ingest")
+
+
+class PendingChunk(NamedTuple):
+    """A chunk to be stored, with its document and the document's hash."""
+
+    document: SplitDocument
+    chunk: TextChunk
+    content_hash: str
+
+    @property
+    def completes(self) -> bool:
+        """Whether it is the chunk that carries the hash of its document."""
+        return self.chunk.chunk_index == 0
+
+
+def pending_chunks(document: SplitDocument, content_hash: str) -> Iterator[PendingChunk]:
+    """Yield the chunks of a document; the first one, which completes it, comes last."""
+    for chunk in (*document.chunks[1:], document.chunks[0]):
+        yield PendingChunk(document, chunk, content_hash)
+
+
+def part_hash(document_hash: str) -> str:
+    """Return what chunks carry in place of their document's hash.
+
+    Only the first chunk of a complete document carries the hash itself, so a truncated document never looks complete,
+    and chunks of an older version are recognised.
+    """
+    return f"part of {document_hash}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +67,16 @@ class Sink:
     embeddings: Embeddings
     model_name: str
 
+    def content_hash(self, document: SplitDocument) -> str:
+        """Hash what is stored of a document: texts, positions, metadata, layout and model, as 64 hex digits."""
+        return hashlib.sha256(f"{LAYOUT}\n{self.model_name}\n{document.model_dump_json()}".encode()).hexdigest()
+
     async def write(self, chunks: Sequence[PendingChunk]) -> None:
         """Embed and store *chunks* of one document or of many.
 
         Raises ``EmbeddingUnavailable`` when the model does not answer, and the store's errors.
         """
-        points = await make_points(chunks, self.embeddings)
+        points = await _points(chunks, self.embeddings)
         last = {one.document.document_id: one for one in chunks if one.completes}
         known = await self.store.achunk_hashes(*last) if last else {}
         hashes = {its for one in last.values() for its in (one.content_hash, part_hash(one.content_hash))}
@@ -69,33 +105,16 @@ def _is_complete(first: PendingChunk, points: Sequence[Point], known: Mapping[st
     return len(own) >= total
 
 
-async def make_points(chunks: Sequence[PendingChunk], embeddings: Embeddings) -> list[Point]:
-    """Embed *chunks* together and return their points in order, each marked as a part.
-
-    Raises ``EmbeddingUnavailable`` when the model does not answer.
-    """
-    texts = [text for one in chunks for text in texts_of(one.document.title, one.chunk)]
+async def _points(chunks: Sequence[PendingChunk], embeddings: Embeddings) -> list[Point]:
+    """Embed *chunks* together and return their points in order, each marked as a part."""
+    documents = [Document(one.chunk.text, metadata=_metadata(one)) for one in chunks]
+    ids, spans = [one.chunk.chunk_id for one in chunks], [one.chunk.spans for one in chunks]
     try:
-        vectors = await adocument_vectors(embeddings, texts)
+        return await document_points(documents, ids, embeddings, spans)
     except RAGError:
         raise
     except Exception as error:  # each vendor has errors of its own; their words stay in the cause
         raise EmbeddingUnavailable("The embedding model did not embed the documents.") from error
-    if vectors.ndim != 2 or len(vectors) != len(texts):
-        raise EmbeddingUnavailable("The embedding model did not return one vector for each text.")
-    points: list[Point] = []
-    at = 0
-    for one in chunks:
-        after = at + 1 + len(one.chunk.spans)
-        points.append(Point(one.chunk.chunk_id, one.chunk.text, _metadata(one), vectors[at], vectors[at + 1 : after]))
-        at = after
-    return points
-
-
-def texts_of(title: str, chunk: TextChunk) -> list[str]:
-    """Return all that is embedded of a chunk: its text below its headings, then its sentences."""
-    text = indexed_text(title, chunk.text, chapter=chunk.chapter, section=chunk.section)
-    return [text, *sentence_texts(chunk.text, chunk.spans)]
 
 
 def _metadata(one: PendingChunk) -> dict[str, Any]:
@@ -103,8 +122,7 @@ def _metadata(one: PendingChunk) -> dict[str, Any]:
     return {
         **document.metadata,
         **document.model_dump(include={"document_id", "title", "url", "source"}),
-        **chunk.model_dump(include={"chunk_id", "chapter", "section", "page", "chunk_index"}),
+        **chunk.model_dump(include={"chapter", "section", "page", "chunk_index"}),
         "content_hash": part_hash(one.content_hash),
         "ingested_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "spans": [list(span) for span in chunk.spans],
     }

@@ -7,7 +7,7 @@ text but none of its sentences: it names the subject and answers nothing itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import ceil
@@ -45,6 +45,10 @@ class _Piece:
         return self.paragraph and len(text) <= LEADING_CHARS and "\n" not in text and text[-1:] not in ".!;…"
 
 
+def _size(pieces: Iterable[_Piece]) -> float:
+    return sum(weight(piece.text) for piece in pieces)
+
+
 def split_document(document: LoadedDocument) -> Iterator[SplitDocument | SkippedFile]:
     """Yield the document cut into chunks, after the rows that had to be left out because their chunk id was taken.
 
@@ -76,7 +80,7 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
             continue
         named = first.section is not None and first.section != document.title
         heading = [_Piece(first.section or "", heading=True)] if named else []
-        size = sum(weight(piece.text) for piece in before)
+        size = _size(before)
         if (
             sum(len(block.text) for block in run) < TINY
             and following
@@ -107,12 +111,12 @@ def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
     A chunk does not end with a line that leads to what follows, and a question that fits one chunk with its answer is
     not separated from it.
     """
-    weights = [weight(piece.text) for piece in pieces]
-    total = sum(weights)
+    total = _size(pieces)
     aim = limit if total <= limit else total / ceil(total / min(TARGET, limit))
     held: list[_Piece] = []
     size = 0.0
-    for group, more in _groups(pieces, weights, limit):
+    for group in _groups(pieces, limit):
+        more = _size(group)
         if held and (size + more > limit or size + more / 2 > aim):
             kept = len(held)
             while kept and held[kept - 1].leads:
@@ -120,7 +124,7 @@ def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
             kept = kept or len(held)
             yield held[:kept]
             held = held[kept:]
-            size = sum(weight(piece.text) for piece in held)
+            size = _size(held)
             if held and size + more > limit:
                 yield held
                 held, size = [], 0.0
@@ -130,15 +134,12 @@ def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
         yield held
 
 
-def _groups(pieces: list[_Piece], weights: list[float], limit: int) -> Iterator[tuple[list[_Piece], float]]:
-    """Yield pieces with their weight, one by one, or a question with its answer where both fit one chunk."""
+def _groups(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
+    """Yield pieces one by one, or a question with its answer where both fit one chunk."""
     starts = [at for at, piece in enumerate(pieces) if piece.text.endswith("?") and piece.leads]
     for asked, (start, end) in enumerate(pairwise([0, *starts, len(pieces)])):
-        size = sum(weights[start:end])
-        if asked and size <= limit:
-            yield pieces[start:end], size
-        else:
-            yield from (([piece], one) for piece, one in zip(pieces[start:end], weights[start:end], strict=True))
+        whole = asked and _size(pieces[start:end]) <= limit
+        yield from [pieces[start:end]] if whole else ([piece] for piece in pieces[start:end])
 
 
 def _rendered(pieces: Sequence[_Piece]) -> tuple[str, tuple[Span, ...]]:

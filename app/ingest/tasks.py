@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -58,15 +58,12 @@ def read_tasks(path: Path) -> Iterator[Task]:
         yield task
 
 
-def task_documents(tasks: Iterable[Task]) -> Iterator[SplitDocument]:
-    """Yield each task as a document of one chunk, whose id is the task's; the fields to filter by are metadata."""
-    for task in tasks:
-        text = task.document
-        chunk = TextChunk(chunk_id=task.id, chunk_index=0, text=text, spans=sentence_spans(text))
-        yield SplitDocument(
-            document_id=task.id,
-            title="",
-            source=task.id,
-            metadata=task.model_dump(include={"status", "priority", "has_attachments"}),
-            chunks=(chunk,),
-        )
+def task_document(task: Task) -> SplitDocument:
+    """Return a task as a document of one chunk, whose id is the task's; the fields to filter by are metadata."""
+    text = task.document
+    return SplitDocument(
+        document_id=task.id,
+        source=task.id,
+        metadata=task.model_dump(include={"status", "priority", "has_attachments"}),
+        chunks=(TextChunk(chunk_id=task.id, chunk_index=0, text=text, spans=sentence_spans(text)),),
+    )

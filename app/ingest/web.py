@@ -23,8 +23,7 @@ from app.ingest.find import FoundFile
 from app.ingest.loaders.archive import parse_xml, reading
 from app.ingest.loaders.text_encoding import Unreadable, decode
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import Found, ingest_found
-from app.ingest.run import OnProgress
+from app.ingest.pipeline import OnProgress, ingest_found
 from app.ingest.sink import Sink
 from graph.errors import InvalidInput
 
@@ -60,13 +59,8 @@ async def ingest_web(
         async with httpx.AsyncClient(trust_env=False, verify=tls, headers=headers, timeout=PAGE_SECONDS) as client:
             sites = [Website(client, address, limits) for address in addresses]
             pages = sum([await site.find() for site in sites])
-
-            async def found() -> AsyncIterator[Found]:
-                for site in sites:
-                    async for file in site.files(Path(folder)):
-                        yield site.address, file
-
-            return await ingest_found(sink, found(), pages, manifest=manifest, on_progress=on_progress)
+            found = ((site.address, file) for site in sites async for file in site.files(Path(folder)))
+            return await ingest_found(sink, found, pages, manifest=manifest, on_progress=on_progress)
 
 
 def parse_address(address: str) -> httpx.URL:

@@ -9,9 +9,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from app.ingest.parts import content_hash, pending_chunks
-from app.ingest.sink import Sink
-from app.ingest.tasks import Priority, Status, Task, task_documents
+from app.ingest.sink import Sink, pending_chunks
+from app.ingest.tasks import Priority, Status, Task, task_document
 from app.providers.stores.chunk_store import ChunkStore
 from app.tasks.chat import (
     CONTEXT_BUDGET_ALLOCATION,
@@ -66,8 +65,8 @@ class TaskService:
 
         Raises ``InvalidInput`` naming the field, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
         """
-        (document,) = task_documents([task_of(task)])
-        await self.sink.write(list(pending_chunks(document, content_hash(document, self.embedding.name))))
+        document = task_document(task_of(task))
+        await self.sink.write(list(pending_chunks(document, self.sink.content_hash(document))))
 
     async def search(
         self,

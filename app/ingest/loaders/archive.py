@@ -40,19 +40,22 @@ def reading(what: str) -> Iterator[None]:
         raise Unreadable(f"a damaged {what} ({type(error).__name__})") from error
 
 
-def unpack(data: bytes, what: str) -> ZipFile:
-    """Open an archive in memory. Raises ``Unreadable`` when it is encrypted, damaged or unpacks to too much."""
+@contextmanager
+def unpacked(data: bytes, what: str) -> Iterator[ZipFile]:
+    """Open an archive in memory.
+
+    Raises ``Unreadable`` when it is encrypted, damaged or unpacks to too much, and for any error of its parser.
+    """
     if data.startswith(_OLE):
         old = f"not a {what}: save a file of an older Office in the current format"
         raise Unreadable(ENCRYPTED if "EncryptedPackage".encode("utf-16-le") in data else old)
-    with reading(what):
-        archive = ZipFile(io.BytesIO(data))
-    members = archive.infolist()
-    if any(member.flag_bits & 1 for member in members):
-        raise Unreadable(ENCRYPTED)
-    if sum(member.file_size for member in members) > MAX_UNPACKED_BYTES:
-        raise Unreadable(f"unpacks to more than {MAX_UNPACKED_BYTES // 1024**2} MiB")
-    return archive
+    with reading(what), ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if any(member.flag_bits & 1 for member in members):
+            raise Unreadable(ENCRYPTED)
+        if sum(member.file_size for member in members) > MAX_UNPACKED_BYTES:
+            raise Unreadable(f"unpacks to more than {MAX_UNPACKED_BYTES // 1024**2} MiB")
+        yield archive
 
 
 def parse_xml(data: bytes) -> etree._Element:

@@ -10,19 +10,20 @@ import mammoth
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders import html
-from app.ingest.loaders.archive import property_title, reading, unpack
-
-WHAT = "Word document"
+from app.ingest.loaders.archive import property_title, unpacked
 
 _STYLES = "\n".join(
-    ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !", "p[style-name^='TOC '] => !"]
+    ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !"]
     + [
         f"{paragraph} => h{min(n + 1, 6)}:fresh"
         for n in range(1, 10)
-        for paragraph in (f"p[style-name='heading {n}']", f"p[style-name='Heading {n}']", f"p.Heading{n}")
+        for paragraph in (f"p[style-name='heading {n}']", f"p.Heading{n}")
     ]
 )
-"""The title is the only ``h1``, so that no first chapter is taken for it; the table of contents is left out."""
+"""The title is the only ``h1``, so that no first chapter is taken for it; the table of contents is left out.
+
+mammoth compares names of styles whatever their case.
+"""
 
 _BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
 
@@ -35,8 +36,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
-    archive = unpack(data, WHAT)
-    with reading(WHAT):
+    with unpacked(data, "Word document") as archive:
         title = property_title(archive)
         result = mammoth.convert_to_html(
             io.BytesIO(data),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import MIMEPart
 
@@ -12,8 +13,6 @@ from app.ingest.loaders.outline import Outline, title_from_name
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
-WHAT = "e-mail message"
-
 
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a message; its subject is the title, and its sender and date are the first line.
@@ -21,7 +20,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     Raises ``Unreadable`` when it is encrypted or no message.
     """
     outline = Outline()
-    with reading(WHAT):
+    with reading("e-mail message"):
         message = message_from_bytes(data, policy=policy.default)
         if not any(message[name] for name in ("From", "Date", "Subject")):
             raise Unreadable("not an e-mail message (no sender, date or subject)")
@@ -44,7 +43,6 @@ def _text(part: MIMEPart) -> str:
     """Decode a part by its declared charset, or by its bytes where that fails."""
     payload = part.get_payload(decode=True)
     assert isinstance(payload, bytes)
-    try:
-        return decode(payload.decode(part.get_content_charset() or "ascii").encode())
-    except (UnicodeError, LookupError):
-        return decode(payload)
+    with suppress(UnicodeError, LookupError):
+        payload = payload.decode(part.get_content_charset("ascii")).encode()
+    return decode(payload)

@@ -6,12 +6,11 @@ from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.archive import parse_xml, reading, unpack
+from app.ingest.loaders.archive import parse_xml, unpacked
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 
-WHAT = "EPUB book"
 PAGES = ("application/xhtml+xml", "text/html")
 
 
@@ -20,9 +19,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
-    archive = unpack(data, WHAT)
     outline = Outline()
-    with reading(WHAT):
+    with unpacked(data, "EPUB book") as archive:
         root = str(parse_xml(archive.read("META-INF/container.xml")).xpath("string(//@full-path)"))
         package = parse_xml(archive.read(root))
         title = " ".join((package.findtext(".//{*}title") or "").split())

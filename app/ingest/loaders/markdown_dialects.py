@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 
@@ -61,16 +62,12 @@ def plain_markdown(text: str) -> str:
             rewriter.in_code(line)
         else:
             rewriter.in_text(line.expandtabs(4) if rewriter.indents else line)
-    lines = rewriter.out
-    parts: list[str] = []
-    at = 0
-    for token in MarkdownIt("commonmark").parse("\n".join(lines)):
-        if token.type in ("fence", "code_block") and token.map:
-            start, end = token.map
-            parts += [_ANY.sub(_kept, "\n".join(lines[at:start]))] if start > at else []
-            parts += lines[start:end]
-            at = end
-    return "\n".join([*parts, _ANY.sub(_kept, "\n".join(lines[at:]))])
+    lines = [f"{line}\n" for line in rewriter.out]
+    code = [one.map for one in MarkdownIt("commonmark").parse("".join(lines)) if one.type in ("fence", "code_block")]
+    bounds = [0, *(at for found in code if found for at in found), len(lines)]
+    parts = ["".join(lines[start:end]) for start, end in pairwise(bounds)]  # text and code by turns
+    parts[::2] = [_ANY.sub(_kept, part) for part in parts[::2]]
+    return "".join(parts)
 
 
 @dataclass(slots=True)

@@ -14,9 +14,7 @@ MAX_LANGUAGE_CHARS = 40
 class _Placed:
     """A block below the headings with the numbers in ``path``; with ``heading``, a heading itself."""
 
-    text: str
-    kind: Kind
-    page: int | None
+    block: Block
     path: tuple[int, ...]
     heading: int | None = None
 
@@ -47,7 +45,7 @@ class Outline:
             while self._open and self._headings[self._open[-1]][0] >= level:
                 self._open.pop()
             number = len(self._headings)
-            self._placed.append(_Placed(label, "prose", page, tuple(self._open), number))
+            self._placed.append(_Placed(Block(text=label, page=page), tuple(self._open), number))
             self._open.append(number)
             self._headings.append((level, label))
 
@@ -55,7 +53,7 @@ class Outline:
         """Add a block below the open headings; blank text is left out."""
         text = text.strip("\n").rstrip()
         if text.strip():
-            self._placed.append(_Placed(text, kind, page, tuple(self._open)))
+            self._placed.append(_Placed(Block(text=text, kind=kind, page=page), tuple(self._open)))
 
     def document(self, source: str, title: str | None = None, url: object = None) -> LoadedDocument:
         """Return the document: its title is ``title``, else the title heading, else made from the file name.
@@ -67,14 +65,8 @@ class Outline:
         placed = self._with_paths(heading)
         chapters = max((len(path) for _, path in placed), default=0) > 1
         blocks = tuple(
-            Block(
-                text=one.text,
-                kind=one.kind,
-                page=one.page,
-                chapter=path[0] if path and chapters else None,
-                section=path[-1] if path else None,
-            )
-            for one, path in placed
+            block.model_copy(update={"chapter": path[0] if chapters else None, "section": path[-1]}) if path else block
+            for block, path in placed
         )
         is_url = isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= MAX_URL_CHARS
         return LoadedDocument(
@@ -85,17 +77,18 @@ class Outline:
             blocks=blocks,
         )
 
-    def _with_paths(self, title: tuple[int, str] | None) -> list[tuple[_Placed, list[str]]]:
+    def _with_paths(self, title: tuple[int, str] | None) -> list[tuple[Block, list[str]]]:
         """Return what becomes a block, each with the headings above it except ``title``."""
         if self._headings and all(one.heading is not None for one in self._placed):
-            return [(_Placed("\n".join(f"- {label}" for _, label in self._headings), "list", None, ()), [])]
+            labels = "\n".join(f"- {label}" for _, label in self._headings)
+            return [(Block(text=labels, kind="list"), [])]
         shown = {number for number, heading in enumerate(self._headings) if heading == title}
-        kept: list[tuple[_Placed, list[str]]] = []
+        kept: list[tuple[Block, list[str]]] = []
         for one in reversed(self._placed):  # a heading comes before what may show it
             if one.heading is None or one.heading not in shown:
                 path = [number for number in one.path if self._headings[number] != title]
                 shown.update(path[:1], path[-1:])  # its chapter and its section
-                kept.append((one, [self._headings[number][1] for number in path]))
+                kept.append((one.block, [self._headings[number][1] for number in path]))
         return kept[::-1]
 
     def _title_heading(self, title: str | None) -> tuple[int, str] | None:
@@ -130,3 +123,8 @@ def table_text(rows: Iterable[Sequence[str]]) -> str:
     """Return the rows of a table that hold anything, one line ``| a | b |`` each."""
     filled = (row for row in rows if any(map(str.strip, row)))
     return "\n".join("| " + " | ".join(" ".join(cell.split()) for cell in row) + " |" for row in filled)
+
+
+def indent_of(line: str) -> int:
+    """Count the white space before ``line``."""
+    return len(line) - len(line.lstrip())

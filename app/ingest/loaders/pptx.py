@@ -13,10 +13,8 @@ from pptx.shapes.graphfrm import GraphicFrame
 from pptx.shapes.group import GroupShape
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.archive import property_title, reading, unpack
+from app.ingest.loaders.archive import property_title, unpacked
 from app.ingest.loaders.outline import Outline, table_text
-
-WHAT = "PowerPoint presentation"
 
 _FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER}
 
@@ -29,9 +27,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
-    archive = unpack(data, WHAT)
     outline = Outline()
-    with reading(WHAT):
+    with unpacked(data, "PowerPoint presentation") as archive:
         title = property_title(archive)
         for number, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
             if slide._element.get("show") == "0":

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.outline import Outline
+from app.ingest.loaders.outline import Outline, indent_of
 from app.ingest.loaders.text_encoding import decode
-from app.ingest.loaders.text_pages import Paragraph, indent_of, paragraphs
+from app.ingest.loaders.text_pages import Paragraph, paragraphs
 
 UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
 ALIGNED = re.compile(r"\S(?: {3,}|\t)\S|^\s*\|.*\|\s*$")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TypeVar
 
+from app.ingest.loaders.outline import indent_of
+
 EDGE = 2
 """Lines at the top and at the bottom of a page that may be its header and its foot."""
 
@@ -36,11 +38,6 @@ class Paragraph:
     def indent(self) -> int:
         """Columns before the first line."""
         return indent_of(self.lines[0])
-
-
-def indent_of(line: str) -> int:
-    """Count the white space before ``line``."""
-    return len(line) - len(line.lstrip())
 
 
 def paragraphs(text: str) -> list[Paragraph]:
@@ -111,9 +108,8 @@ def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
 
 def _without_contents(found: list[Paragraph]) -> list[Paragraph]:
     """Drop a table of contents with its heading: lines with dot leaders whose labels stand elsewhere too."""
-    lines = [line for one in found for line in one.lines]
-    headings = {" ".join(line.split()).casefold() for line in lines if _label(line) is None}
-    contents = [_is_contents(one.lines, headings) for one in found]
+    lines = {_plain(line) for one in found for line in one.lines}
+    contents = [_is_contents(one.lines, lines) for one in found]
     return [
         one
         for one, dropped, following in zip(found, contents, [*contents, False][1:], strict=True)
@@ -121,13 +117,12 @@ def _without_contents(found: list[Paragraph]) -> list[Paragraph]:
     ]
 
 
-def _label(line: str) -> str | None:
-    """Return the words before the dot leaders of a line that ends in a page number."""
-    match = _LEADER.match(line) if len(line) <= MAX_ENTRY_CHARS else None
-    return match.group("label") if match else None
+def _is_contents(lines: Sequence[str], known: set[str]) -> bool:
+    """Tell whether at least half the lines have dot leaders, and at least half their labels are known."""
+    entries = [match for line in lines if len(line) <= MAX_ENTRY_CHARS and (match := _LEADER.match(line))]
+    elsewhere = sum(_plain(entry["label"]) in known for entry in entries)
+    return bool(entries) and 2 * len(entries) >= len(lines) and 2 * elsewhere >= len(entries)
 
 
-def _is_contents(lines: Sequence[str], headings: set[str]) -> bool:
-    labels = [label for line in lines if (label := _label(line))]
-    known = sum(" ".join(label.split()).casefold() in headings for label in labels)
-    return bool(labels) and 2 * len(labels) >= len(lines) and 2 * known >= len(labels)
+def _plain(line: str) -> str:
+    return " ".join(line.split()).casefold()

@@ -9,11 +9,9 @@ from typing import Any
 from openpyxl import load_workbook
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.archive import property_title, reading, unpack
+from app.ingest.loaders.archive import property_title, unpacked
 from app.ingest.loaders.csv_file import add_rows
 from app.ingest.loaders.outline import Outline, title_from_name
-
-WHAT = "Excel workbook"
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -23,9 +21,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
-    archive = unpack(data, WHAT)
     outline = Outline()
-    with reading(WHAT):
+    with unpacked(data, "Excel workbook") as archive:
         title = property_title(archive) or title_from_name(source)
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         for sheet in book.worksheets:

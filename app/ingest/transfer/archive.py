@@ -14,11 +14,9 @@ import gzip
 import zlib
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import orjson
@@ -28,13 +26,11 @@ from app.providers.stores.layout import Point
 from app.providers.stores.payloads import document_hashes
 from graph.errors import InvalidInput
 
-FORMAT = "knowledge-garden-collection"
 VERSION = 2
 GROUP = 256
 """Chunks held in memory at once when a file is read."""
 LEVEL = 1
 """gzip's fastest: vectors hardly shrink."""
-LONGEST_LINE = 1 << 28
 
 
 class Head(BaseModel):
@@ -42,7 +38,7 @@ class Head(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True)
 
-    format: str = FORMAT
+    format: Literal["knowledge-garden-collection"] = "knowledge-garden-collection"
     version: int = VERSION
     collection: str
     embedding_model: str
@@ -104,16 +100,8 @@ class Archive:
 
     def __init__(self, path: Path) -> None:
         """Read *path* through. Raises ``InvalidInput`` that says what is wrong with it."""
-        self.path, chunks = path, 0
-
-        def metadata() -> Iterator[dict[str, Any]]:
-            nonlocal chunks
-            for points in self._read():
-                chunks += len(points)
-                yield from (point.metadata for point in points)
-
-        self.documents = document_hashes(metadata())
-        self.head = self._head.model_copy(update={"chunks": chunks, "documents": len(self.documents)})
+        self.path = path
+        self.documents = document_hashes(point.metadata for points in self._read() for point in points)
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         """Yield every point of the file, group by group; it is checked again on the way."""
@@ -121,20 +109,23 @@ class Archive:
             yield points
 
     def _read(self) -> Iterator[list[Point]]:
-        with _errors(self.path), gzip.open(self.path) as file:
-            self._head = _head(self.path, file.readline(LONGEST_LINE))
-            lines = iter(partial(file.readline, LONGEST_LINE), b"")
-            while points := [_point(line, self._head.dimension) for line in islice(lines, GROUP)]:
-                yield points
+        chunks = 0
+        try:
+            with gzip.open(self.path) as file:
+                head = Head.model_validate_json(file.readline())
+                if head.version != VERSION:
+                    raise self._wrong(f"it is of version {head.version}, and this Knowledge Garden reads {VERSION}")
+                while points := [_point(line, head.dimension) for line in islice(file, GROUP)]:
+                    chunks += len(points)
+                    yield points
+        except (gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
+            raise self._wrong("it is truncated, was changed, or has another format") from error
+        except OSError as error:
+            raise InvalidInput(f"{self.path} cannot be read: {error.strerror or error}.", field="file") from error
+        self.head = head.model_copy(update={"chunks": chunks})
 
-
-def _head(path: Path, line: bytes) -> Head:
-    head = orjson.loads(line)
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise _wrong(path, "it has another format")
-    if head.get("version") != VERSION:
-        raise _wrong(path, f"it is of version {head.get('version')}, and this Knowledge Garden reads {VERSION}")
-    return Head.model_validate(head)
+    def _wrong(self, what: str) -> InvalidInput:
+        return InvalidInput(f"{self.path} is not a complete export: {what}. Nothing was imported.", field="file")
 
 
 def _point(line: bytes, dimension: int) -> Point:
@@ -145,18 +136,3 @@ def _point(line: bytes, dimension: int) -> Point:
     if not (np.isfinite(dense).all() and np.isfinite(sentences).all()):
         raise ValueError("a vector holds a number that is not finite")
     return Point(row.chunk_id, row.text, row.metadata, dense, sentences, row.sparse)
-
-
-@contextmanager
-def _errors(path: Path) -> Iterator[None]:
-    """Raise everything a damaged file causes as ``InvalidInput``."""
-    try:
-        yield
-    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
-        raise _wrong(path, "it is truncated, was changed, or has another format") from error
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.", field="file") from error
-
-
-def _wrong(path: Path, what: str) -> InvalidInput:
-    return InvalidInput(f"{path} is not a complete export: {what}. Nothing was imported.", field="file")

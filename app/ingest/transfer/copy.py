@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.ingest.parts import part_hash
+from app.ingest.sink import part_hash
 from app.ingest.transfer.archive import Archive
-from app.providers.embeddings.vectors import agrouped_vectors, unit
+from app.providers.embeddings.vectors import adocument_vectors, agrouped_vectors
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.layout import Point, indexed_text, indexed_text_of, sentence_texts
+from app.providers.stores.layout import Point, sentence_texts
 from app.providers.stores.payloads import spans_of
 from graph.errors import ConfigurationError
 
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from app.providers.embeddings.models import EmbeddingModel
 
 PART = part_hash("")
-SAME_COSINE = 0.98
-"""Least cosine of a stored vector with the same text embedded again; another model is far below it."""
-
-SAMPLE = 4
-"""Chunks embedded again to see whether the model is the right one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +46,8 @@ async def copy(
     """Write every point of *source* into *target*; *documents* is its document id → ``content_hash``.
 
     With *sentences*, vectors of sentences that the source does not hold are made. *on_progress* is called with the
-    number of chunks read. Raises ``ConfigurationError`` when the vectors are not those of *embedding*, and the store's
-    errors.
+    number of chunks read. Raises ``ConfigurationError`` when the vectors are of another size than those of *embedding*,
+    and the store's errors.
     """
     stored = await target.adocuments()
     same = {one for one, hash_ in documents.items() if _is_complete(hash_) and stored.get(one) == hash_}
@@ -64,7 +59,7 @@ async def copy(
 
     async for points in source.apoints():
         if not seen:
-            await check_model(points, embedding)
+            await check_size(points, embedding)
         seen += len(points)
         chosen = [_as_part(point) for point in points if _document(point) not in same]
         await write(chosen)
@@ -83,25 +78,10 @@ async def copy(
     return Copied(len(documents) - len(same), len(same), written)
 
 
-async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> None:
-    """Compare the vectors' size, and the direction of a few, with those that *embedding* makes.
-
-    Other pipelines embed the text alone, some the title and the text. Raises ``ConfigurationError``.
-    """
-    some = [point for point in points if point.text.strip()][:SAMPLE]
-    ways = [
-        [
-            indexed_text_of(one.metadata, one.text),
-            indexed_text(str(one.metadata.get("title") or ""), one.text),
-            one.text,
-        ]
-        for one in some
-    ]
-    made = await agrouped_vectors(embedding.embeddings, ways or [["Which size?"]])
-    same_size = all(len(point.dense) == made[0].shape[1] for point in points)
-    if not same_size or any(
-        (rows @ unit(point.dense)).max() < SAME_COSINE for point, rows in zip(some, made, strict=False)
-    ):
+async def check_size(points: Sequence[Point], embedding: EmbeddingModel) -> None:
+    """Raise ``ConfigurationError`` unless *embedding* makes vectors of the points' size."""
+    (made,) = await adocument_vectors(embedding.embeddings, ["Which size?"])
+    if any(len(point.dense) != len(made) for point in points):
         raise ConfigurationError(
             f"The vectors are not those that EMBEDDING_MODEL={embedding.name} makes: name the model the collection was "
             "filled with"
@@ -110,11 +90,13 @@ async def check_model(points: Sequence[Point], embedding: EmbeddingModel) -> Non
 
 async def _with_sentences(points: Sequence[Point], embedding: EmbeddingModel) -> list[Point]:
     """Return the points, with vectors for the sentences of those that have none."""
-    lacking = {at: point for at, point in enumerate(points) if not len(point.sentences)}
-    spans = {at: spans_of(point.metadata.get("spans"), len(point.text)) for at, point in lacking.items()}
-    texts = [sentence_texts(point.text, spans[at]) for at, point in lacking.items()]
-    made = dict(zip(lacking, await agrouped_vectors(embedding.embeddings, texts), strict=True))
-    return [replace(point, sentences=made[at]) if spans.get(at) else point for at, point in enumerate(points)]
+    spans = (spans_of(point.metadata.get("spans"), len(point.text)) for point in points)
+    texts = [
+        [] if len(point.sentences) else sentence_texts(point.text, its)
+        for point, its in zip(points, spans, strict=True)
+    ]
+    made = await agrouped_vectors(embedding.embeddings, texts)
+    return [replace(point, sentences=rows) if len(rows) else point for point, rows in zip(points, made, strict=True)]
 
 
 def _document(point: Point) -> str:

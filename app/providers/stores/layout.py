@@ -13,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from app.providers.embeddings.vectors import agrouped_vectors
-from graph.sentences import sentence_spans
+from graph.sentences import Span, sentence_spans
 
 CONTENT, METADATA = "page_content", "metadata"
 """The payload's fields, as langchain-qdrant names them."""
@@ -68,9 +68,11 @@ def sentence_texts(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
     return [text[start:end] for start, end in spans]
 
 
-async def document_points(documents: Sequence[Document], ids: Sequence[str], embedding: Embeddings) -> list[Point]:
-    """Embed LangChain documents and their sentences."""
-    spans = [sentence_spans(document.page_content) for document in documents]
+async def document_points(
+    documents: Sequence[Document], ids: Sequence[str], embedding: Embeddings, spans: Sequence[Sequence[Span]] = ()
+) -> list[Point]:
+    """Embed LangChain documents and their sentences; *spans* gives those of each document where they are known."""
+    spans = spans or [sentence_spans(document.page_content) for document in documents]
     texts = [
         [indexed_text_of(one.metadata, one.page_content), *sentence_texts(one.page_content, its)]
         for one, its in zip(documents, spans, strict=True)

@@ -16,7 +16,7 @@ import pytest
 from app.bootstrap.compose import build_container
 from app.cli.check import run_check
 from app.cli.transfer import run_export, run_import, run_push
-from app.ingest.manifest import note_sources, read_sources
+from app.ingest.manifest import IngestManifest, read_sources
 from app.ingest.pipeline import ingest_into
 from app.ingest.transfer.archive import Archive, write_archive
 from app.providers.embeddings.models import EmbeddingModel
@@ -54,11 +54,12 @@ def two(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> 
 
     async def ingest() -> None:
         container = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
-        await ingest_into(container.sink, [folder / "noted", folder / "pushed"])
+        noted = IngestManifest(folder / "data" / NAME, [folder / "noted"])
+        await ingest_into(container.sink, [folder / "noted"], manifest=noted)
+        await ingest_into(container.sink, [folder / "pushed"])
         await container.aclose()
 
     asyncio.run(ingest())
-    note_sources(folder / "data" / NAME, [folder / "noted"])
     return folder / "data"
 
 
@@ -199,7 +200,7 @@ def test_a_repair_says_what_it_cannot_do(
     small: Path, embedding: EmbeddingModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A path that is gone and a document no whole copy of which is left are named; the status says so."""
-    note_sources(small / NAME, [tmp_path / "moved-away"])
+    IngestManifest(small / NAME, [tmp_path / "moved-away"]).begin()
     in_place(b"The lock of Larkfield was built", b"The luck of Larkfield was built")(small / NAME / "garden.sqlite3")
     assert run_check(collection=None, repair=True, as_json=True) == 1
     report = printed(capsys)
@@ -212,7 +213,7 @@ def test_a_repair_says_what_it_cannot_do(
 def test_sources_are_noted(tmp_path: Path) -> None:
     """Paths gather from run to run, made absolute, each once."""
     for path in ("a", "b", "a"):
-        note_sources(tmp_path, [Path(path)])
+        IngestManifest(tmp_path, [Path(path)]).begin()
     assert read_sources(tmp_path) == [Path("a").absolute(), Path("b").absolute()]
     (tmp_path / "ingested.sqlite3").write_text("{")
     assert read_sources(tmp_path) == []

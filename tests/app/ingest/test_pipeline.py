@@ -12,8 +12,7 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
-from app.ingest.pipeline import ingest_into
-from app.ingest.run import Progress
+from app.ingest.pipeline import Progress, ingest_into
 from app.ingest.sink import Sink
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.ingest.sink import texts_of
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from pydantic import Field
+
+from app.ingest.sink import Sink, pending_chunks
+from app.providers.stores.embedded import EmbeddedStore
 from tests.app.ingest.conftest import load_one, split_one
 
 
-def test_a_chunk_is_embedded_with_its_place(tmp_path: Path) -> None:
+class Recorder(DeterministicFakeEmbedding):
+    """Keeps what it is asked to embed."""
+
+    asked: list[str] = Field(default_factory=list)
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.asked.extend(texts)
+        return super().embed_documents(texts)
+
+
+async def test_a_chunk_is_embedded_with_its_place(tmp_path: Path) -> None:
     """Title, chapter and section stand before the text of a chunk once; its sentences are embedded alone."""
     (path := tmp_path / "a.md").write_text("# Guide\n\n## Install\n\n### Linux\n\nRun it.\n\n## Use\n\nEnjoy it.\n")
-    split = split_one(load_one(path))
-    assert [text for chunk in split.chunks for text in texts_of(split.title, chunk)] == [
-        "Guide. Install. Linux\n\nRun it.",
-        "Run it.",
+    recorder = Recorder(size=8)
+    store = EmbeddedStore(recorder, tmp_path / "data", "documents", 8)
+    await Sink(store, recorder, "fake").write([*pending_chunks(split_one(load_one(path)), "hash")])
+    assert recorder.asked == [
         "Guide. Use\n\nEnjoy it.",
         "Enjoy it.",
+        "Guide. Install. Linux\n\nRun it.",
+        "Run it.",
     ]
+    await store.aclose()

@@ -10,9 +10,8 @@ from pathlib import Path
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.ingest.documents import SplitDocument, TextChunk
-from app.ingest.parts import PendingChunk, pending_chunks
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import Sink
+from app.ingest.sink import PendingChunk, Sink, pending_chunks
 from app.providers.stores.embedded import EmbeddedStore
 from tests.support.paths import ROOT
 

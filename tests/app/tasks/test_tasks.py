@@ -19,8 +19,8 @@ import pytest
 
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.ingest import ingest_samples_if_empty
-from app.ingest.pipeline import ingest_documents
-from app.ingest.tasks import read_tasks, task_documents
+from app.ingest.pipeline import ingest_found
+from app.ingest.tasks import read_tasks, task_document
 from app.library.rag_service import RAGService
 from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.providers.chat.models import make_chat_model
@@ -56,7 +56,8 @@ Build = Callable[..., AppContainer]
 
 
 async def fill(container: AppContainer) -> None:
-    await ingest_documents(container.tasks.sink, task_documents(read_tasks(TASKS)))
+    found = [(TASKS, task_document(task)) for task in read_tasks(TASKS)]
+    await ingest_found(container.tasks.sink, found, len(found))
 
 
 @pytest.fixture(scope="module")
