@@ -149,7 +149,7 @@ class Website:
         except TimeoutError:
             raise Unreadable("timed out") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
-            raise Unreadable(str(error) or type(error).__name__) from error
+            raise Unreadable(getattr(error, "strerror", None) or str(error) or type(error).__name__) from error
         finally:
             self._seconds -= time.monotonic() - began
 
