@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json, progress
+from app.bootstrap.compose import AppContainer
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_container
 from app.ingest.documents import IngestReport
 from app.ingest.find import check_path
 from app.ingest.manifest import IngestManifest, note_sources
@@ -22,15 +23,10 @@ from app.ingest.run import Progress
 from app.ingest.samples import sample_folder, sample_paths
 from app.ingest.tasks import read_tasks, task_documents
 from app.ingest.web import WebLimits, ingest_web
-from app.settings import Settings, load_settings
+from app.settings import Settings
 from graph.errors import InvalidInput
 
-if TYPE_CHECKING:
-    from app.bootstrap.compose import AppContainer
-
 SAMPLE_TASKS = "tasks.jsonl"
-ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-"""How a web address begins, whatever its scheme (RFC 3986)."""
 
 
 def run_ingest(
@@ -49,78 +45,69 @@ def run_ingest(
 
     A web address stands for its page, a sitemap for its pages: HTML, text, Markdown and PDF of one host.
     """
-    addresses = [one for one in paths if ADDRESS.match(one)]
+    addresses = [one for one in paths if "://" in one]
     if others := [one for one in addresses if not one.lower().startswith(("http://", "https://"))]:
         raise InvalidInput(f"{others[0]} cannot be ingested: only http:// and https:// addresses can.", field="paths")
     if addresses and (tasks or len(addresses) < len(paths)):
         raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
-    name = "tasks_collection" if tasks else "vector_store_collection"
-    settings = load_settings(**({name: collection} if collection else {}))
     files = [Path(one) for one in paths]
-    manifest = IngestManifest(_folder(settings, tasks=tasks), addresses or files, prune=prune)
+    work: Callable[[AppContainer], Awaitable[IngestReport]]
     if tasks:
-        report = asyncio.run(_ingest_tasks(settings, files, manifest))
+        work = partial(_ingest_tasks, files, prune)
+    elif addresses:
+        work = partial(_ingest_web, addresses, prune, WebLimits(max_pages, max_seconds, allow_private))
     else:
-        limits = WebLimits(max_pages, max_seconds, allow_private)
-        report = asyncio.run(_ingest(settings, addresses, files, manifest, limits))
+        for path in files:
+            check_path(path)  # before it is recorded
+        work = partial(_ingest_files, files, prune)
+    name = "tasks_collection" if tasks else "vector_store_collection"
+    report = run_in_container(work, **{name: collection})
     (print_json if as_json else _print_summary)(report)
     return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
-async def _ingest(
-    settings: Settings, addresses: Sequence[str], paths: Sequence[Path], manifest: IngestManifest, limits: WebLimits
+async def _ingest_web(
+    addresses: Sequence[str], prune: bool, limits: WebLimits, container: AppContainer
 ) -> IngestReport:
-    """Ingest *addresses*, or else *paths*."""
-    if not addresses:
-        for path in paths:
-            check_path(path)  # before it is recorded
+    manifest = IngestManifest(_folder(container.settings), addresses, prune=prune)
     with file_progress() as on_progress:
-        async with open_container(settings) as container:
-            sink = container.sink
-            if addresses:
-                return await ingest_web(sink, addresses, limits, manifest=manifest, on_progress=on_progress)
-            _record_sources(settings, paths)
-            return await ingest_into(sink, paths, manifest=manifest, on_progress=on_progress)
+        return await ingest_web(container.sink, addresses, limits, manifest=manifest, on_progress=on_progress)
 
 
-async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
+async def _ingest_files(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:
+    folder = _folder(container.settings)
+    note_sources(folder, paths)
+    with file_progress() as on_progress:
+        manifest = IngestManifest(folder, paths, prune=prune)
+        return await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
+
+
+async def _ingest_tasks(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:
     """Read every file before any task is stored, so that a wrong line stores nothing."""
-    documents = []
+    folder = _folder(container.settings, tasks=True)
+    manifest, documents = IngestManifest(folder, paths, prune=prune), []
     for path in paths:
         for document in task_documents(read_tasks(path)):
             manifest.brings(document.document_id, path)
             documents.append(document)
+    note_sources(folder, paths)
     with progress("ingesting", "tasks", len(documents)) as show:
-        async with open_container(settings) as container:
-            _record_sources(settings, paths, tasks=True)
-            sink = container.tasks.sink
-            return await ingest_documents(
-                sink, documents, manifest=manifest, on_progress=lambda done: show(done.documents)
-            )
+        return await ingest_documents(
+            container.tasks.sink, documents, manifest=manifest, on_progress=lambda done: show(done.documents)
+        )
 
 
 async def ingest_samples_if_empty(container: AppContainer, folder: Path | None = None) -> None:
     """Ingest the sample documents and tasks, each only into a collection that is empty."""
     folder = folder or sample_folder()
     if not await container.tasks.store.acount():
-        _record_sources(container.settings, [folder / SAMPLE_TASKS], tasks=True)
-        await ingest_documents(container.tasks.sink, task_documents(read_tasks(folder / SAMPLE_TASKS)))
+        await _ingest_tasks([folder / SAMPLE_TASKS], False, container)
     if not await container.store.acount():
-        paths = await asyncio.to_thread(sample_paths, folder)
-        _record_sources(container.settings, paths)
-        manifest = IngestManifest(_folder(container.settings, tasks=False), paths)
-        with file_progress() as on_progress:
-            _print_summary(await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress))
+        _print_summary(await _ingest_files(await asyncio.to_thread(sample_paths, folder), False, container))
 
 
-def _record_sources(settings: Settings, paths: Sequence[Path], *, tasks: bool = False) -> None:
-    """Record where the documents of an embedded collection came from, for ``garden check --repair``."""
-    if settings.vector_store == "embedded":
-        note_sources(_folder(settings, tasks=tasks), paths)
-
-
-def _folder(settings: Settings, *, tasks: bool) -> Path:
-    """Return the folder with the records about a collection."""
+def _folder(settings: Settings, *, tasks: bool = False) -> Path:
+    """Return the folder with the records about a collection, which ``garden check --repair`` reads too."""
     return settings.data_dir / (settings.tasks_collection if tasks else settings.vector_store_collection)
 
 
