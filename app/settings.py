@@ -79,9 +79,9 @@ class Settings(BaseSettings):
     chat_model: str = Field("", description="unset: `extractive` (embedded, no model); or `provider:model`")
     embedding_model: str = Field("all-MiniLM-L6-v2", description="embedded model, or `provider:model`")
     reranker: str = Field(
-        "",
-        description="unset: `local` (calibrated); or a folder with an ONNX cross-encoder, `cohere:rerank-v3.5`, "
-        "`tei:URL`, `rerank:MODEL@URL`, `none`",
+        "local",
+        description="`local` (calibrated), a folder with an ONNX cross-encoder, `cohere:rerank-v3.5`, `tei:URL`, "
+        "`rerank:MODEL@URL`, `none`",
     )
     reranker_api_key: SecretStr = Field(SecretStr(""), description="key of the server in `tei:` or `rerank:`, if any")
     vector_store: Literal["embedded", "qdrant", "chroma"] = Field("embedded", description="where the chunks are")
@@ -114,8 +114,9 @@ class Settings(BaseSettings):
     request_timeout_seconds: Seconds = Field(30.0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")
     workers: int = Field(1, ge=1, le=256, description="processes of `garden serve`; they share every store")
-    api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
-    api_keys_file: Path | None = Field(None, description="more keys, one a line; SIGHUP reloads it")
+    api_keys: SecretStr = Field(
+        SecretStr(""), description="comma-separated keys; empty: open; SIGHUP reads `.env` anew"
+    )
     allow_anonymous: bool = Field(False, description="serve beyond this machine without a key")
     trusted_hosts: Names = Field((), description="comma-separated host names callers may use; `*`: any")
     cors_origins: Names = Field((), description="comma-separated origins whose pages may call; empty: none")
@@ -150,43 +151,25 @@ class Settings(BaseSettings):
         return self.chat_model or (f"ollama:{self.ollama_model}" if self.ollama_model else "extractive")
 
     @property
-    def reranking(self) -> str:
-        """The reranker in use; ``local`` unless named."""
-        return self.reranker or "local"
-
-    @property
     def slots(self) -> int:
         """Concurrent requests of one worker."""
         return math.ceil((self.max_concurrent_requests or SLOTS_PER_CORE * (os.cpu_count() or 1)) / self.workers)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of ``API_KEYS``, then those of ``API_KEYS_FILE``. Raises ``ConfigurationError``."""
-        keys = _listed(self.api_keys.get_secret_value())
-        return (*keys, *_keys_in(self.api_keys_file)) if self.api_keys_file else keys
+        """The keys of ``API_KEYS``."""
+        return _listed(self.api_keys.get_secret_value())
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Read the settings; *overrides* (field names) win over the environment.
+    """Read the settings; *overrides* (field names) that are not None win over the environment.
 
     Raises ``ConfigurationError`` with one line for the first wrong setting.
     """
     try:
-        return Settings(**overrides)
+        return Settings(**{name: value for name, value in overrides.items() if value is not None})
     except ValidationError as error:
         raise ConfigurationError(_one_line(error)) from None
-
-
-def _keys_in(path: Path) -> list[str]:
-    """Read the keys of a file, one a line; ignores empty lines and lines that begin with ``#``."""
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError):
-        raise ConfigurationError(f"API_KEYS_FILE={str(path)!r} is not allowed: a file that can be read") from None
-    keys = [line for line in lines if line and not line.startswith("#")]
-    if not keys or any("," in key for key in keys):
-        raise ConfigurationError(f"API_KEYS_FILE={str(path)!r} is not allowed: a file of keys, one a line, no comma")
-    return keys
 
 
 def _one_line(error: ValidationError) -> str:

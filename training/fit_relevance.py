@@ -15,6 +15,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from app.cli.evaluation.fit import (
     mean,
     rates,
 )
-from app.cli.evaluation.samples import Floats, Labelled, Samples, collect, joined
+from app.cli.evaluation.samples import Floats, Labelled, Samples, collect
 from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import make_embeddings
 from app.providers.rerank.reader import OnnxReader
@@ -74,6 +75,14 @@ def main() -> None:
             [f"{path.parent.name}/{path.name}" for pair in options.set for path in pair],
             len(train.fold),
         )
+
+
+def joined(several: Sequence[Samples]) -> Samples:
+    """Join samples; their questions follow each other."""
+    starts = np.cumsum([0, *(len(one.fold) for one in several[:-1])])
+    columns = {field.name: np.concatenate([getattr(one, field.name) for one in several]) for field in fields(Samples)}
+    owners = [one.question + start for one, start in zip(several, starts, strict=True)]
+    return Samples(**{**columns, "question": np.concatenate(owners)})
 
 
 def fit_equally(samples: Samples, corpus_of: np.ndarray[Any, Any], **features: Sequence[str]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class ApiKeys:
         try:
             keys = read()
             if self.keys and not keys:
-                raise ConfigurationError("API_KEYS and API_KEYS_FILE hold no key, and only a restart opens the service")
+                raise ConfigurationError("API_KEYS holds no key, and only a restart opens the service")
         except ConfigurationError as error:
             log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
         else:

@@ -7,22 +7,26 @@ are not contacted, so that they may start later.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from app import __version__
 from app.ingest.sink import Sink
 from app.ops.health import Health
 from app.ops.traffic import Traffic
 from app.pipeline.chat_rewriter import ChatRewriter
-from app.pipeline.factories import EXTRACTIVE, make_grader, make_reader, make_synthesizer
+from app.pipeline.fitted import read_fitted
+from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
+from app.providers.rerank.models import RERANK_SECONDS, make_reranker
+from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.make import as_store, make_store
-from app.query_service.conversations import Conversations
+from app.query_service.conversations import Conversations, Graph
 from app.query_service.service import QueryService
 from app.settings import Settings, load_settings
 from app.tasks.service import TaskService
@@ -31,20 +35,34 @@ from graph.errors import ConfigurationError
 from graph.policy import Policy
 from graph.ports import Grader, Ports, Retriever, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
+from graph.relevance.extractive import ExtractiveSynthesizer
+from graph.relevance.graders import CosineGrader, LocalGrader
 from graph.state import State
 
 if TYPE_CHECKING:
     from app.ops.spans import Spans
     from app.providers.chat.completion import ChatModel
 
+EXTRACTIVE = "extractive"
+
 
 @dataclass
-class Parts:
-    """What a graph is made of."""
+class AppContainer:
+    """Every part of one service. ``aclose`` closes them."""
 
+    settings: Settings
     embedding: EmbeddingModel
     store: ChunkStore
     ports: Ports
+    graph: Graph
+    """Answers one question; ``service`` runs it."""
+    service: QueryService
+    health: Health
+    spans: Spans | None
+    version: str = __version__
+    traffic: Traffic = field(default_factory=Traffic)
+    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """Closes every part, the last one first: one that fails, on a full disk for example, does not stop the others."""
 
     @property
     def chat(self) -> ChatModel | None:
@@ -55,32 +73,6 @@ class Parts:
     def retriever(self) -> Retriever:
         """What finds the chunks."""
         return self.ports.retriever
-
-    async def probe_embedding(self) -> None:
-        """Embed a word, unless the model runs here or has answered before."""
-        if self.embedding.dimension is None and getattr(self.embedding.embeddings, "dimension", None) is None:
-            await self.embedding.embeddings.aembed_query("ready?")
-
-    async def close_models(self) -> None:
-        """Close the models that run here."""
-        models: list[object] = [self.embedding.embeddings, self.ports.verifier]
-        for model in models:
-            if hasattr(model, "close"):
-                model.close()
-
-
-@dataclass
-class AppContainer(Parts):
-    """Every part of one service. ``aclose`` closes them."""
-
-    settings: Settings
-    service: QueryService
-    health: Health
-    version: str
-    spans: Spans | None = None
-    traffic: Traffic = field(default_factory=Traffic)
-    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
-    """Closes every part, the last one first: one that fails, on a full disk for example, does not stop the others."""
 
     @cached_property
     def tasks(self) -> TaskService:
@@ -116,30 +108,45 @@ def build_container(
     if settings.tasks_collection == settings.vector_store_collection:
         name = settings.tasks_collection
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
-    parts = make_parts(settings, embedding, store, synthesizer, grader)
-    ports, release, policy = parts.ports, __version__, policy_of(settings)
-    spans = make_spans(settings, release)
+    embedding = embedding or make_embeddings(settings)
+    store, ports = _make_ports(settings, embedding, store, synthesizer, grader)
+    policy = Policy(
+        relevance_threshold=settings.relevance_threshold,
+        min_confidence=settings.min_confidence_threshold,
+        max_query_chars=settings.max_query_chars,
+        default_max_tokens=settings.ollama_max_tokens,
+        request_timeout=settings.request_timeout_seconds,
+        attribution=settings.attribution,
+    )
+    spans = make_spans(settings)
+    graph = build_graph(ports, policy, State)
     conversations = Conversations(lambda saver: build_graph(ports, policy, State, saver), settings.data_dir)
     service = QueryService(
-        build_graph(ports, policy, State),
+        graph,
         conversations=conversations,
         slots=settings.slots,
         log_questions=settings.log_questions,
         **({"callbacks": spans.callbacks} if spans else {}),
     )
     probe_chat = getattr(ports.synthesizer, "aprobe", None)
-    health = Health(parts.store, parts.probe_embedding, settings.ollama_host, probe_chat)
-    container = AppContainer(parts.embedding, parts.store, ports, settings, service, health, release, spans)
-    container.closing.push_async_callback(parts.store.aclose)
-    container.closing.push_async_callback(parts.close_models)
-    others: list[object] = [conversations, ports.synthesizer, ports.grader, spans]
-    for part in others:
+    health = Health(store, partial(_probe_embedding, embedding), settings.ollama_host, probe_chat)
+    container = AppContainer(settings, embedding, store, ports, graph, service, health, spans)
+    models: list[Any] = [embedding.embeddings, ports.verifier, ports.synthesizer, ports.grader]
+    for part in (store, *models, conversations, spans):
         if hasattr(part, "aclose"):
             container.closing.push_async_callback(part.aclose)
+        elif hasattr(part, "close"):
+            container.closing.callback(part.close)
     return container
 
 
-def make_spans(settings: Settings, release: str) -> Spans | None:
+async def _probe_embedding(model: EmbeddingModel) -> None:
+    """Embed a word, unless the model runs here or has answered before."""
+    if model.dimension is None and getattr(model.embeddings, "dimension", None) is None:
+        await model.embeddings.aembed_query("ready?")
+
+
+def make_spans(settings: Settings) -> Spans | None:
     """Return the tracer of the settings' collector; None without a collector or without OpenTelemetry."""
     base, traces = settings.otel_exporter_otlp_endpoint, settings.otel_exporter_otlp_traces_endpoint
     endpoint = traces or (base and f"{base}/v1/traces")
@@ -148,38 +155,25 @@ def make_spans(settings: Settings, release: str) -> Spans | None:
     try:
         from app.ops.spans import Spans  # nothing of OpenTelemetry is loaded without a collector
     except ImportError:
-        reason = "OTEL_EXPORTER_OTLP_ENDPOINT is set, and OpenTelemetry is not installed"
-        advice = "pip install 'knowledge-garden[otel]', or unset it"
-        logging.getLogger("garden.tracing").warning("no_spans", extra={"reason": reason, "do": advice})
+        advice = "pip install 'knowledge-garden[otel]', or unset OTEL_EXPORTER_OTLP_ENDPOINT"
+        logging.getLogger("garden.tracing").warning("no_spans", extra={"do": advice})
         return None
-    return Spans(endpoint, settings.otel_service_name, release)
+    return Spans(endpoint, settings.otel_service_name, __version__)
 
 
-def policy_of(settings: Settings) -> Policy:
-    """Return the graph's rules."""
-    return Policy(
-        relevance_threshold=settings.relevance_threshold,
-        min_confidence=settings.min_confidence_threshold,
-        max_query_chars=settings.max_query_chars,
-        default_max_tokens=settings.ollama_max_tokens,
-        request_timeout=settings.request_timeout_seconds,
-        attribution=settings.attribution,
-    )
-
-
-def make_parts(
+def _make_ports(
     settings: Settings,
-    embedding: EmbeddingModel | None = None,
-    store: ChunkStore | None = None,
-    synthesizer: Synthesizer | None = None,
-    grader: Grader | None = None,
-) -> Parts:
+    embedding: EmbeddingModel,
+    store: ChunkStore | None,
+    synthesizer: Synthesizer | None,
+    grader: Grader | None,
+) -> tuple[ChunkStore, Ports]:
     """Make the parts that are not given. Raises ``ConfigurationError``, and then leaves no collection open."""
-    embedding = embedding or make_embeddings(settings)
-    reader = make_reader()
-    calibration = calibration_for(embedding.name, calibrations_of(settings))
-    grader = grader or make_grader(settings, calibration)
-    writer = synthesizer or make_synthesizer(settings, calibration)
+    reader = OnnxReader()
+    fitted = read_fitted(settings.data_dir)
+    calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
+    grader = grader or make_grader(settings, calibration, fitted.rerankers)
+    writer = synthesizer or _make_synthesizer(settings, calibration)
     chat: ChatModel | None = getattr(writer, "chat", None)
     # Last, so that no collection stays open when another part cannot be made.
     name = settings.vector_store_collection
@@ -192,16 +186,27 @@ def make_parts(
         verifier=reader,
         rewriter=ChatRewriter(chat) if chat else None,
     )
-    return Parts(embedding, store, ports)
+    return store, ports
 
 
-def calibrations_of(settings: Settings) -> dict[str, Calibration]:
-    """Return the shipped calibrations, overridden by those of ``garden calibrate``.
+def make_grader(settings: Settings, calibration: Calibration, scales: Mapping[str, ScoreScale]) -> Grader:
+    """Make the grader that ``RERANKER`` names; *scales* are by reranker. Raises ``ConfigurationError``."""
+    name = settings.reranker
+    if name == "none":
+        return CosineGrader(calibration)
+    if name == "local":
+        return LocalGrader(calibration)
+    # A reranker on one's own machine may need the whole request's time; Cohere does not.
+    seconds = RERANK_SECONDS if name.startswith("cohere:") else settings.request_timeout_seconds
+    return RerankGrader(make_reranker(settings), scales.get(name, DEFAULT_SCALE), seconds=seconds)
 
-    Raises ``ConfigurationError`` when these cannot be read.
-    """
-    path = settings.data_dir / "relevance_model.json"
-    try:
-        return load_calibrations() | (load_calibrations(path) if path.is_file() else {})
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
+
+def _make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
+    """Make the synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
+    if settings.chat == EXTRACTIVE:
+        # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
+        return ExtractiveSynthesizer(calibration, each_part=settings.reranker == "local")
+    from app.pipeline.chat_synthesizer import ChatSynthesizer
+    from app.providers.chat.models import make_chat_model
+
+    return ChatSynthesizer(make_chat_model(settings))

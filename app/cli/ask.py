@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any
 from uuid import uuid4
@@ -15,18 +16,18 @@ from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
 from rich.padding import Padding
+from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
 from app.api.errors import failure_body
 from app.api.schemas import answer_body
-from app.cli.shared import FAILED, OK, USAGE, JsonFlag, open_container, print_error, print_json
+from app.bootstrap.compose import AppContainer, build_container
+from app.cli.shared import FAILED, OK, USAGE, JsonFlag, print_error, print_json, run_in_container
 from app.ops.advice import ADVICE
-from app.query_service.chunk_search import clamped, search
-from app.query_service.conversations import Conversations
+from app.query_service.chunk_search import SearchResults, clamped, search
 from app.query_service.service import QueryService
-from app.settings import load_settings
-from graph.errors import CollectionMissing, StoreUnavailable
+from graph.errors import CollectionMissing
 from graph.outputs import Result
 
 CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
@@ -52,23 +53,17 @@ def run_ask(
     conversation = uuid4().hex if chat else None
     status = OK
     with asyncio.Runner() as runner:  # between questions no loop runs, so that Ctrl+C ends the wait for a line
-        opened = AsyncExitStack()
+        container = build_container()
+        service = container.service
         try:
-            service = runner.run(opened.enter_async_context(open_container(load_settings()))).service
             if conversation and service.conversations:
-                opened.push_async_callback(_forget, service.conversations, conversation)
+                container.closing.push_async_callback(service.conversations.forget, conversation)
             for asked in chain([question] if question is not None else (), _lines() if chat else ()):
-                asking = _ask(out, service, {"query": asked, "source": source}, conversation, as_json=as_json)
+                asking = _ask(out, service, {"query": asked, "source": source}, conversation)
                 status = _show(out, runner.run(asking), source, as_json=as_json)
         finally:
-            runner.run(opened.aclose())
+            runner.run(container.aclose())
     return status
-
-
-async def _forget(conversations: Conversations, conversation: str) -> None:
-    """Delete the conversation; a file that cannot be opened, which was logged, keeps none."""
-    with suppress(StoreUnavailable):
-        await conversations.forget(conversation)
 
 
 def _lines() -> Iterator[str]:
@@ -79,24 +74,14 @@ def _lines() -> Iterator[str]:
                 yield line
 
 
-async def _ask(
-    out: Console, service: QueryService, fields: dict[str, Any], conversation: str | None, *, as_json: bool
-) -> Result:
+async def _ask(out: Console, service: QueryService, fields: dict[str, Any], conversation: str | None) -> Result:
     """Run the question; a terminal shows the provisional text until the verified answer replaces it."""
     streamed, result = Text(), None
-    screen = Live(streamed, console=out, transient=True)
-    with Console(stderr=True).status("searching the documents …") as waiting:  # only on a terminal
-        try:
-            async for event in service.stream(fields, conversation=conversation):
-                waiting.stop()
-                if event.kind == "rewritten" and not as_json:
-                    out.print(Text(f"Asked as: {event.text}", style="dim"), soft_wrap=True)
-                if event.kind == "token" and out.is_terminal and not as_json:
-                    streamed.append(event.text)
-                    screen.start(refresh=True)
-                result = event.result
-        finally:
-            screen.stop()
+    with Live(Spinner("dots", "searching the documents …"), console=out, transient=True) as screen:
+        async for event in service.stream(fields, conversation=conversation):
+            if event.kind == "token":
+                screen.update(streamed.append(event.text))
+            result = event.result
     assert result is not None  # every stream ends with one
     return result
 
@@ -106,6 +91,8 @@ def _show(out: Console, result: Result, source: str | None, *, as_json: bool) ->
     if as_json:
         body = failure_body(result.failure) if result.failure else answer_body(result, evidence=True)
         print_json({**body, "rewritten": result.rewritten} if result.rewritten else body)
+    elif result.rewritten:
+        out.print(Text(f"Asked as: {result.rewritten}", style="dim"), soft_wrap=True)
     if result.failure:
         print_error(result.failure.message, result.failure.error_type)
         return USAGE if result.outcome == "invalid_input" else FAILED
@@ -159,38 +146,36 @@ def run_search(
 ) -> int:
     """List the chunks nearest to a query, and the context assembled from them."""
     try:
-        found = asyncio.run(_search(query, k))
+        found = run_in_container(partial(_search, query, k))
     except CollectionMissing:
         if as_json:
             print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
         raise
     if as_json:
         print_json(found)
-    if not found["results"]:
+    if not found.results:
         print(f"garden: {EMPTY}", file=sys.stderr)  # noqa: T201  # a command's output
         return FAILED
     if not as_json:
         out = Console(highlight=False)
         table = Table("#", "score", "title", "chapter", "section", "source")
-        for rank, hit in enumerate(found["results"], 1):
-            cells = (hit["title"], hit["chapter"] or "", hit["section"] or "", hit["source_url"] or "")
-            table.add_row(str(rank), f"{hit['score']:.4f}", *map(escape, cells))
+        for rank, hit in enumerate(found.results, 1):
+            cells = (hit.title, hit.chapter or "", hit.section or "", hit.source_url or "")
+            table.add_row(str(rank), f"{hit.score:.4f}", *map(escape, cells))
         out.print(table)
         out.print()
-        out.print(escape(found["context"]), soft_wrap=True)
+        out.print(escape(found.context), soft_wrap=True)
     return OK
 
 
-async def _search(query: str, k: int) -> dict[str, Any]:
-    settings = load_settings()
-    async with open_container(settings) as container:
-        seconds, most_chars = settings.request_timeout_seconds, settings.max_query_chars
-        return (await search(container.retriever, query, k, seconds=seconds, most_chars=most_chars)).model_dump()
+async def _search(query: str, k: int, container: AppContainer) -> SearchResults:
+    seconds, most_chars = container.settings.request_timeout_seconds, container.settings.max_query_chars
+    return await search(container.retriever, query, k, seconds=seconds, most_chars=most_chars)
 
 
 def run_health(as_json: JsonFlag = False) -> int:
     """Check every part: store, embedding model, chat model."""
-    found = asyncio.run(_health())
+    found = run_in_container(_health)
     if as_json:
         print_json(found)
     else:
@@ -205,11 +190,10 @@ def run_health(as_json: JsonFlag = False) -> int:
     return FAILED if found["status"] == "unhealthy" else OK
 
 
-async def _health() -> dict[str, Any]:
+async def _health(container: AppContainer) -> dict[str, Any]:
     """Return the state of every part; ``notes`` say what works with less than it could, and what to do."""
-    async with open_container(load_settings()) as container:
-        found, notes = await container.health.check(), container.health.notes()
-        problem = await container.health.not_ready()
+    found, notes = await container.health.check(), container.health.notes()
+    problem = await container.health.not_ready()
     if problem:
         notes += [problem.reason, *([f"Advice: {problem.do}."] if problem.do else [])]
     elif found["status"] == "degraded":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,15 +12,16 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
+from app.bootstrap.compose import AppContainer
 from app.cli.ingest import file_progress
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, run_in_container
 from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_found, ingest_into
 from app.ingest.tasks import read_tasks, task_document
 from app.providers.stores.database import FILE, Database
 from app.providers.stores.rows import COLUMNS, checksum
 from app.providers.stores.segments import Segment
-from app.settings import Settings, load_settings
+from app.settings import load_settings
 from graph.errors import ConfigurationError, StoreDamaged
 
 
@@ -68,7 +69,13 @@ def run_check(
     try:
         _inspect(database, report)
         if repair and not report.undamaged:
-            asyncio.run(_repair(settings, database, report))
+            report.repaired = True
+            if report.database:
+                report.set_aside = str(_set_aside(database.folder))
+            for segment in report.damaged_segments:
+                shutil.rmtree(database.folder / segment, ignore_errors=True)
+            documents = None if name == settings.tasks_collection else name
+            run_in_container(partial(_repair, database, report), vector_store_collection=documents)
     finally:
         database.close()
     (print_json if as_json else _print_summary)(report)
@@ -109,34 +116,26 @@ def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
     return np.array_equal(saved.ids[rows], stored.ids) and np.array_equal(saved.dense[rows], stored.dense)
 
 
-async def _repair(settings: Settings, database: Database, report: CheckReport) -> None:
+async def _repair(database: Database, report: CheckReport, container: AppContainer) -> None:
     """Ingest damaged documents again from their recorded paths."""
-    report.repaired = True
-    if report.database:
-        report.set_aside = str(_set_aside(database.folder))
-    for segment in report.damaged_segments:
-        shutil.rmtree(database.folder / segment, ignore_errors=True)
-    tasks = report.collection == settings.tasks_collection
-    if not tasks:
-        settings = load_settings(vector_store_collection=report.collection)
-    async with open_container(settings) as container:
-        sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
-        await store.adelete_documents(report.damaged_documents)
-        if report.set_aside or report.damaged_documents:
-            recorded = read_sources(database.folder)
-            report.missing_paths = [str(path) for path in recorded if not path.exists()]
-            paths = [path for path in recorded if path.exists()]
-            if tasks:
-                last = {task.id: (path, task_document(task)) for path in paths for task in read_tasks(path)}
-                done = await ingest_found(sink, last.values(), len(last))  # the last file wins
-            else:
-                with file_progress("repairing") as on_progress:
-                    done = await ingest_into(sink, paths, on_progress=on_progress)
-            report.skipped = [f"{one.path}: {one.reason}" for one in done.skipped]
-        known = await store.adocuments()
-        report.not_recovered = [document for document in report.damaged_documents if document not in known]
-        await store.aoptimize()
-        report.documents, report.chunks = len(await store.adocuments()), await store.acount()
+    tasks = report.collection == container.settings.tasks_collection
+    sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
+    await store.adelete_documents(report.damaged_documents)
+    if report.set_aside or report.damaged_documents:
+        recorded = read_sources(database.folder)
+        report.missing_paths = [str(path) for path in recorded if not path.exists()]
+        paths = [path for path in recorded if path.exists()]
+        if tasks:
+            last = {task.id: (path, task_document(task)) for path in paths for task in read_tasks(path)}
+            done = await ingest_found(sink, last.values(), len(last))  # the last file wins
+        else:
+            with file_progress("repairing") as on_progress:
+                done = await ingest_into(sink, paths, on_progress=on_progress)
+        report.skipped = [f"{one.path}: {one.reason}" for one in done.skipped]
+    known = await store.adocuments()
+    report.not_recovered = [document for document in report.damaged_documents if document not in known]
+    await store.aoptimize()
+    report.documents, report.chunks = len(await store.adocuments()), await store.acount()
 
 
 def _set_aside(folder: Path) -> Path:

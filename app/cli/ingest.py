@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, open_container, print_json, progress
+from app.bootstrap.compose import AppContainer
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_container
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import Found, Progress, ingest_found, ingest_into
 from app.ingest.samples import sample_folder, sample_paths
 from app.ingest.tasks import read_tasks, task_document
 from app.ingest.web import WebLimits, ingest_web
-from app.settings import Settings, load_settings
+from app.settings import Settings
 from graph.errors import InvalidInput
 
-if TYPE_CHECKING:
-    from app.bootstrap.compose import AppContainer
-
 SAMPLE_TASKS = "tasks.jsonl"
-ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-"""How a web address begins, whatever its scheme (RFC 3986)."""
 
 
 def run_ingest(
@@ -47,64 +43,60 @@ def run_ingest(
 
     A web address stands for its page, a sitemap for its pages: HTML, text, Markdown and PDF of one host.
     """
-    addresses = [one for one in paths if ADDRESS.match(one)]
+    addresses = [one for one in paths if "://" in one]
     if others := [one for one in addresses if not one.lower().startswith(("http://", "https://"))]:
         raise InvalidInput(f"{others[0]} cannot be ingested: only http:// and https:// addresses can.", field="paths")
     if addresses and (tasks or len(addresses) < len(paths)):
         raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
-    name = "tasks_collection" if tasks else "vector_store_collection"
-    settings = load_settings(**({name: collection} if collection else {}))
     files = [Path(one) for one in paths]
-    manifest = IngestManifest(_folder(settings, tasks=tasks), addresses or files, prune=prune)
+    work: Callable[[AppContainer], Awaitable[IngestReport]]
     if tasks:
-        report = asyncio.run(_ingest_tasks(settings, files, manifest))
+        work = partial(_ingest_tasks, files, prune)
+    elif addresses:
+        work = partial(_ingest_web, addresses, prune, WebLimits(max_pages, max_seconds, allow_private))
     else:
-        limits = WebLimits(max_pages, max_seconds, allow_private)
-        report = asyncio.run(_ingest(settings, addresses, files, manifest, limits))
+        work = partial(_ingest_files, files, prune)
+    name = "tasks_collection" if tasks else "vector_store_collection"
+    report = run_in_container(work, **{name: collection})
     (print_json if as_json else _print_summary)(report)
     return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
-async def _ingest(
-    settings: Settings, addresses: Sequence[str], paths: Sequence[Path], manifest: IngestManifest, limits: WebLimits
+async def _ingest_web(
+    addresses: Sequence[str], prune: bool, limits: WebLimits, container: AppContainer
 ) -> IngestReport:
-    """Ingest *addresses*, or else *paths*."""
+    manifest = IngestManifest(_folder(container.settings), addresses, prune=prune)
     with file_progress() as on_progress:
-        async with open_container(settings) as container:
-            sink = container.sink
-            if addresses:
-                return await ingest_web(sink, addresses, limits, manifest=manifest, on_progress=on_progress)
-            return await ingest_into(sink, paths, manifest=manifest, on_progress=on_progress)
+        return await ingest_web(container.sink, addresses, limits, manifest=manifest, on_progress=on_progress)
 
 
-async def _ingest_tasks(settings: Settings, paths: Sequence[Path], manifest: IngestManifest) -> IngestReport:
+async def _ingest_files(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:
+    manifest = IngestManifest(_folder(container.settings), paths, prune=prune)
+    with file_progress() as on_progress:
+        return await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
+
+
+async def _ingest_tasks(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:
     """Read every file before any task is stored, so that a wrong line stores nothing."""
     found: list[Found] = [(path, task_document(task)) for path in paths for task in read_tasks(path)]
+    manifest = IngestManifest(_folder(container.settings, tasks=True), paths, prune=prune)
     with progress("ingesting", "tasks", len(found)) as show:
-        async with open_container(settings) as container:
-            sink = container.tasks.sink
-            return await ingest_found(
-                sink, found, len(found), manifest=manifest, on_progress=lambda done: show(done.documents)
-            )
+        return await ingest_found(
+            container.tasks.sink, found, len(found), manifest=manifest, on_progress=lambda done: show(done.documents)
+        )
 
 
 async def ingest_samples_if_empty(container: AppContainer, folder: Path | None = None) -> None:
     """Ingest the sample documents and tasks, each only into a collection that is empty."""
     folder = folder or sample_folder()
     if not await container.tasks.store.acount():
-        path = folder / SAMPLE_TASKS
-        manifest = IngestManifest(_folder(container.settings, tasks=True), [path])
-        found = [(path, task_document(task)) for task in read_tasks(path)]
-        await ingest_found(container.tasks.sink, found, len(found), manifest=manifest)
+        await _ingest_tasks([folder / SAMPLE_TASKS], False, container)
     if not await container.store.acount():
-        paths = await asyncio.to_thread(sample_paths, folder)
-        manifest = IngestManifest(_folder(container.settings, tasks=False), paths)
-        with file_progress() as on_progress:
-            _print_summary(await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress))
+        _print_summary(await _ingest_files(await asyncio.to_thread(sample_paths, folder), False, container))
 
 
-def _folder(settings: Settings, *, tasks: bool) -> Path:
-    """Return the folder with the records about a collection."""
+def _folder(settings: Settings, *, tasks: bool = False) -> Path:
+    """Return the folder with the records about a collection, which ``garden check --repair`` reads too."""
     return settings.data_dir / (settings.tasks_collection if tasks else settings.vector_store_collection)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import gc
 import json
 import logging
@@ -12,7 +11,7 @@ import socket
 from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -39,47 +38,43 @@ def run_server(
     as_json: JsonFlag = False,
 ) -> int:
     """Serve the HTTP APIs and the page."""
-    overrides: dict[str, Any] = {name: v for name, v in (("host", host), ("port", port)) if v is not None}
-    settings = load_settings(**overrides)
+    settings = load_settings(host=host, port=port)
     require_key_beyond_loopback(settings)
     listening = listen(settings)
     settings = settings.model_copy(update={"port": listening.getsockname()[1]})
     on_ready = partial(print_banner, settings, as_json=as_json)
     if settings.workers == 1:
-        serve(settings, overrides, listening, ingest_samples=ingest_samples, on_ready=on_ready)
+        serve(settings, listening, ingest_samples=ingest_samples, on_ready=on_ready)
         return 0
     from app.cli.workers import Workers
 
     listening.close()
     with listen(settings, shared=True):  # reserves the port
         set_up_logging(settings.log_level, settings.log_format)
-        work = partial(serve_as_worker, {**overrides, "port": settings.port})
+        work = partial(serve_as_worker, host, settings.port)
         Workers(settings.workers, work).run(ingest_samples=ingest_samples, on_ready=on_ready)
     return 0
 
 
-def serve_as_worker(overrides: dict[str, Any], ingest_samples: bool, ready: Connection) -> None:
-    """Serve in one of several processes (``app.cli.workers``); report readiness, or the error, through *ready*."""
+def serve_as_worker(host: str | None, port: int, ingest_samples: bool, ready: Connection) -> None:
+    """Serve in one of several processes (``app.cli.workers``); report readiness, or the error, through *ready*.
+
+    The settings are read anew: keys may have changed since the first worker started.
+    """
     from app.cli.workers import become_worker
 
     become_worker()
     try:
-        settings = load_settings(**overrides)
-        socket_ = listen(settings, shared=True)
-        serve(settings, overrides, socket_, ingest_samples=ingest_samples, on_ready=ready.send)
+        settings = load_settings(host=host, port=port)
+        serve(settings, listen(settings, shared=True), ingest_samples=ingest_samples, on_ready=ready.send)
     except RAGError as error:
         ready.send(ConfigurationError(error.message))
 
 
 def serve(
-    settings: Settings,
-    overrides: dict[str, Any],
-    listening: socket.socket,
-    *,
-    ingest_samples: bool,
-    on_ready: Callable[[str], None],
+    settings: Settings, listening: socket.socket, *, ingest_samples: bool, on_ready: Callable[[str], None]
 ) -> None:
-    """Serve in this process; *on_ready* gets the collection's size. *overrides* are the settings given by argument."""
+    """Serve in this process; *on_ready* gets the collection's size."""
     from app.api.middleware import ApiKeys
     from app.api.server import create_app, server_config
     from app.bootstrap.compose import build_container
@@ -100,7 +95,7 @@ def serve(
         on_ready(await collection_size(container))
 
     server = DrainingServer(server_config(create_app(container, api_keys)), container, started)
-    signal.signal(signal.SIGHUP, lambda *_: api_keys.reload(lambda: load_settings(**overrides).keys))
+    signal.signal(signal.SIGHUP, lambda *_: api_keys.reload(lambda: load_settings().keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
 
@@ -112,7 +107,7 @@ def require_key_beyond_loopback(settings: Settings) -> None:
     if not (is_loopback(settings.host) or settings.keys or settings.allow_anonymous):
         raise ConfigurationError(
             f"HOST={settings.host!r} is not allowed without a key, since others could read the documents: "
-            "set API_KEYS or API_KEYS_FILE, or ALLOW_ANONYMOUS=true if that is meant"
+            "set API_KEYS, or ALLOW_ANONYMOUS=true if that is meant"
         )
 
 
@@ -129,13 +124,8 @@ def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
         listening.bind((settings.host, settings.port))
     except OSError as error:
         listening.close()
-        host, port = f"HOST={settings.host!r} is not allowed", f"PORT={settings.port} is not allowed"
-        messages = {
-            errno.EADDRINUSE: f"{port}: it is in use on {settings.host}, so name another one",
-            errno.EACCES: f"{port}: only root may serve there, so name one above 1023",
-        }
-        message = messages.get(error.errno or 0, f"{host}: an address or a name of this machine")
-        raise ConfigurationError(message) from None
+        where = f"HOST={settings.host!r} with PORT={settings.port} is not allowed"
+        raise ConfigurationError(f"{where}: a free port of an address of this machine ({error.strerror})") from None
     return listening
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import orjson
 import typer
@@ -15,12 +16,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from app.ops.advice import ADVICE
-from app.settings import Settings
+from app.settings import load_settings
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
-    from graph.ports import Grader
 
+T = TypeVar("T")
 OK, FAILED, USAGE = 0, 1, 2
 """Exit statuses: done; a part failed or nothing was found; a wrong argument, setting or input."""
 CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
@@ -29,11 +30,15 @@ Show = Callable[..., None]
 """``show(done, total, remark)``: update the bar; the total may be known from the start, the remark follows it."""
 
 
-def open_container(settings: Settings, grader: Grader | None = None) -> AbstractAsyncContextManager[AppContainer]:
-    """Build the service that *settings* describe, which is closed at the end."""
+def run_in_container(work: Callable[[AppContainer], Awaitable[T]], **overrides: Any) -> T:
+    """Do *work* in the service of the settings, over which *overrides* that are not None win; return its result."""
     from app.bootstrap.compose import build_container
 
-    return aclosing(build_container(settings, grader=grader))
+    async def opened() -> T:
+        async with aclosing(build_container(load_settings(**overrides))) as container:
+            return await work(container)
+
+    return asyncio.run(opened())
 
 
 @contextmanager

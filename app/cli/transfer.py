@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import asdict
@@ -14,12 +13,11 @@ import typer
 from rich.console import Console
 
 from app.bootstrap.compose import AppContainer
-from app.cli.shared import OK, CollectionOption, JsonFlag, open_container, print_json, progress
+from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, progress, run_in_container
 from app.ingest.transfer.archive import Archive, Head, write_archive
 from app.ingest.transfer.copy import check_size, copy
 from app.providers.http.retry import Retry
 from app.providers.stores.make import make_store
-from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, InvalidInput
 
 Server = Literal["qdrant", "chroma"]
@@ -35,7 +33,7 @@ def run_export(
     as_json: JsonFlag = False,
 ) -> int:
     """Write a whole collection to one file: documents, chunks, vectors."""
-    return _run("exported", partial(_export, file), _settings(collection), as_json)
+    return _run("exported", partial(_export, file), collection, as_json)
 
 
 def run_import(
@@ -44,7 +42,7 @@ def run_import(
     as_json: JsonFlag = False,
 ) -> int:
     """Read a file written by garden export into a collection, without embedding again."""
-    return _run("imported", partial(_import, file, Archive(file)), _settings(collection), as_json)
+    return _run("imported", partial(_import, file, Archive(file)), collection, as_json)
 
 
 def run_push(
@@ -53,10 +51,7 @@ def run_push(
     as_json: JsonFlag = False,
 ) -> int:
     """Copy an embedded collection to a server; a second run copies what is missing."""
-    settings = _settings(collection)
-    if settings.vector_store != "embedded":
-        raise ConfigurationError("garden push copies an embedded collection: VECTOR_STORE=embedded")
-    return _run("pushed", partial(_push, to), settings, as_json)
+    return _run("pushed", partial(_push, to), collection, as_json)
 
 
 async def _export(file: Path, source: AppContainer) -> dict[str, Any]:
@@ -89,6 +84,8 @@ async def _import(file: Path, archive: Archive, target: AppContainer) -> dict[st
 
 async def _push(to: Server, source: AppContainer) -> dict[str, Any]:
     store, model, name = source.store, source.embedding, source.settings.vector_store_collection
+    if source.settings.vector_store != "embedded":
+        raise ConfigurationError("garden push copies an embedded collection: VECTOR_STORE=embedded")
     target = source.settings.model_copy(update={"vector_store": to})
     documents = await store.adocuments()
     async with aclosing(make_store(target, name, model, retry=SERVER_RETRY, seconds=SERVER_SECONDS)) as remote:
@@ -97,23 +94,11 @@ async def _push(to: Server, source: AppContainer) -> dict[str, Any]:
     return {"to": to, "collection": name, **asdict(done)}
 
 
-def _settings(collection: str | None) -> Settings:
-    return load_settings(**({"vector_store_collection": collection} if collection else {}))
-
-
 def _run(
-    verb: str,
-    work: Callable[[AppContainer], Awaitable[dict[str, Any]]],
-    settings: Settings,
-    as_json: bool,
+    verb: str, work: Callable[[AppContainer], Awaitable[dict[str, Any]]], collection: str | None, as_json: bool
 ) -> int:
     """Do the work on the opened collection, and print what was done; returns the exit status."""
-
-    async def run() -> dict[str, Any]:
-        async with open_container(settings) as container:
-            return await work(container)
-
-    done = asyncio.run(run())
+    done = run_in_container(work, vector_store_collection=collection)
     if as_json:
         print_json(done)
     else:

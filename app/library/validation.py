@@ -146,7 +146,8 @@ async def _measure(
 
 def chosen_reranker(settings: Settings) -> CohereReranker | None:
     """Make Cohere's reranker if its key is set and ``RERANKER`` is not ``local``; it is not contacted."""
-    if not settings.cohere_api_key.get_secret_value() or settings.reranker == "local":
+    local = "reranker" in settings.model_fields_set and settings.reranker == "local"
+    if local or not settings.cohere_api_key.get_secret_value():
         return None
     named = settings.reranker if settings.reranker.startswith("cohere:") else COHERE_MODEL
     return cast("CohereReranker", make_reranker(settings.model_copy(update={"reranker": named})))

@@ -4,5 +4,5 @@ retriever            hybrid search in any store
 rerank_grader        relevance from a reranker
 chat_synthesizer     answers of a chat model: prompt_budget, quoted
 chat_rewriter        follow-up questions in full, by the same chat model
-factories            which of them the settings name
+fitted               what `garden calibrate` has fitted
 """

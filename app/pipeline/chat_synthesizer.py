@@ -69,22 +69,19 @@ class ChatSynthesizer:
 def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
     """Insert ``[k]`` after each span of *text* that a model's own *citations* name, k being a cited document's id.
 
-    Consecutive spans of one sentence that cite the same documents share the marker after the last of them. A span that
-    lies outside the text, or cites nothing with a number, is left out.
+    Spans of one sentence that cite the same documents share the marker after the last of them. A span that lies outside
+    the text, or cites nothing with a number, is left out.
     """
-    anchors = sorted(
-        (end, documents)
-        for citation in citations
-        if isinstance(end := citation.get("end"), int) and 0 < end <= len(text) and (documents := _numbers(citation))
-    )
     starts = [start for start, _ in sentence_spans(text)]
+    ends: dict[tuple[int, tuple[int, ...]], int] = {}
+    for citation in citations:
+        end, documents = citation.get("end"), _numbers(citation)
+        if isinstance(end, int) and 0 < end <= len(text) and documents:
+            key = sum(start < end for start in starts), documents
+            ends[key] = max(end, ends.get(key, 0))
     marked = text
-    following: tuple[int, tuple[int, ...]] | None = None
-    for end, documents in reversed(anchors):
-        sentence = sum(start < end for start in starts)
-        if following != (sentence, documents):
-            marked = f"{marked[:end]} {''.join(f'[{k}]' for k in documents)}{marked[end:]}"
-        following = (sentence, documents)
+    for end, (_, documents) in sorted(((end, key) for key, end in ends.items()), reverse=True):
+        marked = f"{marked[:end]} {''.join(f'[{k}]' for k in documents)}{marked[end:]}"
     return marked
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
 
@@ -14,7 +12,6 @@ from app.providers.http.error_mapping import rerank_error
 from app.providers.http.retry import GuardedCalls
 from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, log_odds_of, sigmoid
-from graph.errors import ConfigurationError
 from graph.ports import Retrieved
 from graph.relevance.graders import best_first
 from graph.state import Chunk, Question, SubqueryResults
@@ -34,25 +31,9 @@ class ScoreScale:
         return sigmoid(self.bias + self.weight * log_odds_of(score))
 
 
-AS_IT_IS = ScoreScale(0.0, 1.0)
-"""Leaves scores alone."""
-
 DEFAULT_SCALE = ScoreScale(2.2336, 1.0)
 """Not fitted, for that takes the user's questions (``garden calibrate``): 0.3, the default threshold of retrieval
 validation, becomes 0.8, that of ``RELEVANCE_THRESHOLD``; with the slope left at 1, 0.05 becomes 0.33, 0.9 0.99."""
-
-
-def load_scale(path: Path, reranker: str) -> ScoreScale:
-    """Read the scale that ``garden calibrate`` fitted to *reranker* from the file at *path*, or return the default one.
-
-    Raises ``ConfigurationError`` when the file cannot be read.
-    """
-    try:
-        known = json.loads(path.read_text(encoding="utf-8")).get("rerankers", {}) if path.is_file() else {}
-        entry = known.get(reranker)
-        return ScoreScale(float(entry["bias"]), float(entry["weight"])) if entry else DEFAULT_SCALE
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
 
 
 class RerankGrader:
@@ -62,7 +43,7 @@ class RerankGrader:
         self, reranker: BaseDocumentCompressor, scale: ScoreScale = DEFAULT_SCALE, *, seconds: float = RERANK_SECONDS
     ) -> None:
         self._reranker = reranker
-        self._scale = scale
+        self.scale = scale
         self._calls = GuardedCalls(rerank_error, seconds, seconds)
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
@@ -88,6 +69,6 @@ class RerankGrader:
         scores = {document.metadata[_INDEX]: float(document.metadata[SCORE]) for document in scored}
         # Another vendor's reranker may return only its best; the others count as irrelevant.
         return [
-            replace(chunk, relevance=self._scale.relevance(scores.get(index, 0.0)))
+            replace(chunk, relevance=self.scale.relevance(scores.get(index, 0.0)))
             for index, chunk in enumerate(results.chunks)
         ]

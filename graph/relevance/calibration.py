@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 LEXICAL = "lexical"
@@ -45,16 +45,10 @@ class _File(TypedDict):
     models: dict[str, Calibration]
 
 
-def load_calibrations(path: Path | None = None) -> dict[str, Calibration]:
-    """Load all calibrations of the file at *path*, or of the packaged one, by embedding model.
-
-    Raises `OSError` when the file cannot be read and `ValueError` when it does not hold calibrations.
-    """
-    source = path or Path(__file__).with_name("relevance_model.json")
-    try:
-        return TypeAdapter(_File).validate_json(source.read_bytes())["models"]
-    except ValidationError as error:
-        raise ValueError(f"{source} does not hold calibrations: {error}") from error
+def load_calibrations() -> dict[str, Calibration]:
+    """Load the packaged calibrations, by embedding model."""
+    source = Path(__file__).with_name("relevance_model.json")
+    return TypeAdapter(_File).validate_json(source.read_bytes())["models"]
 
 
 def calibration_for(embedding_model: str, calibrations: Mapping[str, Calibration]) -> Calibration:

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from app.api.studio import make_graph, open_graph
+from app.api.studio import make_graph, open_container
 from app.cli.main import app as command
 from app.settings import load_settings
 from rag_service import RAGService
@@ -57,7 +57,7 @@ def studio(sample_data: Path) -> list[Comparable]:
     async def ask_all() -> list[Comparable]:
         graph = await make_graph()
         found = [of_state(await graph.ainvoke({"query": question})) for question in sample_questions()]
-        await open_graph()[1].store.aclose()
+        await open_container().aclose()
         return found
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,9 +1,6 @@
 """Calibrated relevance: features, the model, gate one."""
 
-import json
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -157,20 +154,3 @@ def test_extreme_evidence_does_not_overflow() -> None:
     """However extreme the evidence, a probability is a number."""
     model = Logistic(0.0, {"x": 1e6})
     assert [model.probability({"x": at}) for at in (-1e6, 0.0, 1e6)] == [0.0, 0.5, 1.0]
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [lambda entry: entry.pop("relevance_read"), lambda entry: entry.update(answers=3)],
-    ids=["missing", "mistyped"],
-)
-def test_a_spoiled_file_is_named(tmp_path: Path, spoil: Callable[[dict[str, object]], object]) -> None:
-    """A file that does not hold calibrations is refused with its name."""
-    entry: dict[str, object] = {name: {"bias": 0.0, "weights": {"coverage": 1.0}} for name in MODELS}
-    path = tmp_path / "spoiled.json"
-    path.write_text(json.dumps({"models": {"m": entry}}), encoding="utf-8")
-    assert load_calibrations(path)["m"].cosine.weights == {"coverage": 1.0}
-    spoil(entry)
-    path.write_text(json.dumps({"models": {"m": entry}}), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"spoiled\.json"):
-        load_calibrations(path)

@@ -6,7 +6,6 @@ Questions also fit the scale of a reranker's scores, where ``RERANKER`` names on
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import asdict
 from functools import partial
@@ -18,21 +17,21 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.bootstrap.compose import AppContainer, calibrations_of
+from app.bootstrap.compose import AppContainer
 from app.cli.evaluation.fit import RELEVANT_WEIGHT, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.headings import heading_questions, heading_samples
 from app.cli.evaluation.measures import folded, rounded
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.samples import Labelled, Samples, collect, retrieve
-from app.cli.shared import OK, JsonFlag, open_container, print_json, progress
-from app.pipeline.factories import make_rerank_grader
-from app.pipeline.rerank_grader import AS_IT_IS, RerankGrader, ScoreScale
+from app.cli.shared import OK, JsonFlag, print_json, progress, run_in_container
+from app.pipeline.fitted import FITTED_FILE, read_fitted
+from app.pipeline.rerank_grader import RerankGrader, ScoreScale
 from app.providers.rerank.reader import OnnxReader
 from app.providers.rerank.scores import log_odds_of
 from app.providers.stores.payloads import chunk_from_payload
-from app.settings import Settings, load_settings
 from graph.errors import InvalidInput
-from graph.relevance.calibration import calibration_for
+from graph.ports import Retriever
+from graph.relevance.calibration import calibration_for, load_calibrations
 
 LEAST_QUESTIONS = 50
 """Fewer questions are too few to fit a handful of weights, with five folds held out in turn."""
@@ -51,42 +50,47 @@ def run_calibrate(
 
     The new calibration is kept where its held-out outcome is not worse; a reranker's scale always.
     """
-    settings = load_settings()
     questions = [question for path in paths for question in read_questions(path)] if paths else None
-    samples, model, scale = asyncio.run(_collected(settings, questions))
-    calibrations = calibrations_of(settings)
+    result = run_in_container(partial(_calibrate, questions))
+    (print_json if as_json else _print)(result)
+    return OK
+
+
+async def _calibrate(questions: list[EvalQuestion] | None, container: AppContainer) -> dict[str, Any]:
+    """Fit to *questions*, or else to headings; keep what is better, and return both sides' rates."""
+    settings, model, scale = container.settings, container.embedding.name, None
+    if questions is None:
+        samples = await _from_headings(container)
+    else:
+        samples, scale = await _from_questions(container, questions)
+    own = read_fitted(settings.data_dir)
+    calibrations = load_calibrations() | own.models
     in_use = asdict(calibration_for(model, calibrations))
     # Headings find their own words: fitted freely, these would count for more than they do of a question.
     rescaled = partial(rescale, entry=in_use, added=() if model in calibrations else COSINES)
-    fitted = partial(fit, in_use=in_use) if paths else rescaled
+    fitted = partial(fit, in_use=in_use) if questions else rescaled
     try:
         entry, held_out = fitted(samples), cross_validate(samples, fitted)
     except ValueError as error:
         raise InvalidInput("Right chunks cannot be told from wrong ones: give more questions.", "questions") from error
     before, after = (rates(samples, *one) for one in (probabilities(samples, in_use), held_out))
-    path = settings.data_dir / "relevance_model.json"
-    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
+    path, stored = settings.data_dir / FITTED_FILE, own.model_dump()
     if kept := (after["right outcome"] or 0.0) >= (before["right outcome"] or 0.0):
         stored["models"][model] = entry
     if scale:
-        stored.setdefault("rerankers", {})[settings.reranking] = asdict(scale)
+        stored["rerankers"][settings.reranker] = asdict(scale)
     if kept or scale:
         path.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
-    result = {
-        "from": "questions" if paths else "headings",
+    return {
+        "from": "questions" if questions else "headings",
         "questions": len(samples.fold),
         "measures": {name: {"before": rounded(before[name], 3), "after": rounded(after[name], 3)} for name in before},
         "kept": str(path) if kept else None,
         "reranker": asdict(scale) if scale else None,
     }
-    if as_json:
-        print_json(result)
-    else:
-        _print(result, f"the scale of {settings.reranking} is kept in {path}" if scale else "")
-    return OK
 
 
-def _print(result: dict[str, Any], remark: str) -> None:
+def _print(result: dict[str, Any]) -> None:
     out = Console(highlight=False, soft_wrap=True)
     table = Table("measure", "before", "after", title=f"{result['questions']} {result['from']}, held out")
     for name, values in result["measures"].items():
@@ -94,32 +98,30 @@ def _print(result: dict[str, Any], remark: str) -> None:
     out.print(table)
     kept = result["kept"]
     out.print(f"kept in {kept}; the next start reads it" if kept else "not kept: the outcome would be worse")
-    if remark:
-        out.print(remark)
+    if result["reranker"]:
+        out.print("the reranker's scale is kept")
 
 
-async def _collected(
-    settings: Settings, questions: list[EvalQuestion] | None
-) -> tuple[Samples, str, ScoreScale | None]:
-    """Collect samples of *questions*, or else of headings; name the embedding model; fit a reranker's scale."""
-    reranks = questions and settings.reranking not in ("local", "none")
-    grader = make_rerank_grader(settings, AS_IT_IS) if reranks else None
-    async with open_container(settings, grader=grader) as container:
-        model, reader = container.embedding, OnnxReader()
-        with progress("asking", "questions") as show:
-            if questions is None:
-                chunks = [
-                    chunk_from_payload(point.chunk_id, {"metadata": point.metadata})
-                    async for page in container.store.apoints()
-                    for point in page
-                ]
-                asked = _enough(heading_questions(chunks), "headings, or a file of questions,")
-                return await heading_samples(asked, container.store, model.embeddings, reader, show), model.name, None
-            labelled = [await _labelled(container, question, number) for number, question in enumerate(questions)]
-            asked = _enough([one for one in labelled if one], "questions whose right chunk is stored")
-            scale = await _fit_scale(grader, container, asked) if grader else None
-            samples = await collect(container.retriever, asked, reader, partial(show, total=len(asked)))
-            return samples, model.name, scale
+async def _from_headings(container: AppContainer) -> Samples:
+    """Collect samples of the collection's headings."""
+    chunks = [
+        chunk_from_payload(point.chunk_id, {"metadata": point.metadata})
+        async for page in container.store.apoints()
+        for point in page
+    ]
+    asked = _enough(heading_questions(chunks), "headings, or a file of questions,")
+    with progress("asking", "questions", 2 * len(asked)) as show:
+        return await heading_samples(asked, container.store, container.embedding.embeddings, OnnxReader(), show)
+
+
+async def _from_questions(container: AppContainer, questions: list[EvalQuestion]) -> tuple[Samples, ScoreScale | None]:
+    """Collect samples of *questions*, and fit the scale of the reranker, if one is chosen."""
+    labelled = [await _labelled(container, question, number) for number, question in enumerate(questions)]
+    asked = _enough([one for one in labelled if one], "questions whose right chunk is stored")
+    grader = container.ports.grader
+    scale = await _fit_scale(grader, container.retriever, asked) if isinstance(grader, RerankGrader) else None
+    with progress("asking", "questions", len(asked)) as show:
+        return await collect(container.retriever, asked, OnnxReader(), show), scale
 
 
 def _enough(asked: list[Labelled], what: str) -> list[Labelled]:
@@ -148,20 +150,22 @@ async def _labelled(container: AppContainer, question: EvalQuestion, number: int
     return Labelled(question.question, question.answerable, frozenset(gold), documents, group)
 
 
-async def _fit_scale(grader: RerankGrader, container: AppContainer, questions: list[Labelled]) -> ScoreScale:
-    """Regress "of the right document" on the log-odds of the scores, which *grader* leaves as they are.
+async def _fit_scale(grader: RerankGrader, retriever: Retriever, questions: list[Labelled]) -> ScoreScale:
+    """Regress "of the right document" on the log-odds of the scores, as *grader* scales them now.
 
     Raises ``InvalidInput`` when the scores tell nothing.
     """
     scores, right = [], []
     for asked in questions:
-        for chunk in await grader.grade(*await retrieve(container.retriever, asked.text)):
+        for chunk in await grader.grade(*await retrieve(retriever, asked.text)):
             scores.append([log_odds_of(chunk.relevance or 0.0)])
             right.append(chunk.chunk_id in asked.chunks or chunk.document_id in asked.documents)
     try:
-        (weight,), bias = fit_logistic(np.array(scores), np.array(right), RELEVANT_WEIGHT)
+        weights, bias = fit_logistic(np.array(scores), np.array(right), RELEVANT_WEIGHT)
+        weight = float(weights[0])
     except ValueError:  # all right, or all wrong
         weight, bias = 0.0, 0.0
     if weight <= 0.0:
         raise InvalidInput("The reranker's scores do not tell right chunks from wrong ones.", "questions")
-    return ScoreScale(round(bias, 4), round(float(weight), 4))
+    now = grader.scale
+    return ScoreScale(round(bias + weight * now.bias, 4), round(weight * now.weight, 4))

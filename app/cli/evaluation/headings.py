@@ -9,18 +9,18 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
+import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from app.cli.evaluation.samples import Labelled, Samples, collect, joined
+from app.cli.evaluation.samples import Labelled, Samples, collect
 from app.cli.shared import Show
 from app.pipeline.retriever import POOL, HybridRetriever
 from app.providers.stores.hybrid import HybridStore
-from graph.ports import PassageReader, Retrieved
-from graph.state import Chunk, Question, SubqueryResults
+from graph.ports import PassageReader
+from graph.state import Chunk
 from graph.terms import is_content, words
 
 MOST_HEADINGS = 400
@@ -54,34 +54,22 @@ def heading_questions(chunks: Iterable[Chunk]) -> list[Labelled]:
 async def heading_samples(
     questions: Sequence[Labelled], store: HybridStore, embeddings: Embeddings, reader: PassageReader, show: Show
 ) -> Samples:
-    """Ask headings with their documents and without. Raises what the retriever raises."""
-    total = 2 * len(questions)
-    present = await collect(HybridRetriever(store, embeddings), questions, reader, partial(show, total=total))
-    # What else the document says may answer as well.
-    present = replace(present, judged=(present.relevant == 0) | (present.answers > 0))
-    share = present.relevant.mean() / RELEVANT_SHARE - 1
-    draw = random.Random(SEED)  # noqa: S311 - a draw, no secret
+    """Ask headings with their documents, then without. Raises what the retriever raises."""
+    retriever = HybridRetriever(store, embeddings, pool=WIDER * POOL)
+    nothing: frozenset[str] = frozenset()
     absent = [
-        Labelled(one.text, False, frozenset(), frozenset(), one.group, known=draw.random() < share) for one in questions
+        one._replace(answerable=False, chunks=nothing, documents=nothing, left_out=one.documents) for one in questions
     ]
-    others = _OtherDocuments(store, embeddings, {one.text: one.documents for one in questions})
-    return joined(
-        [present, await collect(others, absent, reader, lambda done: show(len(questions) + done, total=total))]
+    samples = await collect(retriever, [*questions, *absent], reader, show)
+    present = samples.answerable[samples.question]
+    share = samples.relevant[present].mean() / RELEVANT_SHARE - 1
+    draw = random.Random(SEED)  # noqa: S311 - a draw, no secret
+    off_topic = np.array([draw.random() < share for _ in samples.fold])
+    return replace(
+        samples,
+        known=present | off_topic[samples.question],
+        judged=~present | ~samples.relevant | samples.answers,  # what else the document says may answer as well
     )
-
-
-class _OtherDocuments:
-    """A retriever that leaves out the document of the heading that is asked."""
-
-    def __init__(self, store: HybridStore, embeddings: Embeddings, own: Mapping[str, frozenset[str]]) -> None:
-        self._retriever = HybridRetriever(store, embeddings, pool=WIDER * POOL)
-        self._own = own
-
-    async def retrieve(self, question: Question) -> Retrieved:
-        """See ``graph.ports.Retriever``."""
-        (found,) = (await self._retriever.retrieve(question)).subquery_results
-        others = [chunk for chunk in found.chunks if chunk.document_id not in self._own[question.text]]
-        return Retrieved((SubqueryResults(found.question, tuple(others[:POOL])),))
 
 
 def _says_enough(heading: str) -> bool:

@@ -40,10 +40,8 @@ def read_questions(path: Path) -> list[EvalQuestion]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read.", "questions") from error
-    if path.suffix == ".json":
+    if text.lstrip().startswith("["):
         rows = _loads(text, f"{path}")
-        if not isinstance(rows, list):
-            raise InvalidInput(f"{path} must hold a list of questions.", "questions")
     else:
         rows = [_loads(line, f"{path}, line {n}") for n, line in enumerate(text.splitlines(), 1) if line.strip()]
     return [_question(row, number, path) for number, row in enumerate(rows, 1)]

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from html import escape
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
 import typer
+from rich.bar import Bar
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from app.bootstrap.compose import AppContainer
 from app.cli.evaluation.measures import Asked, measure, right_outcome
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.ingest import file_progress
-from app.cli.shared import OK, JsonFlag, open_container, print_json, progress
+from app.cli.shared import OK, JsonFlag, print_json, progress, run_in_container
 from app.ingest.pipeline import ingest_into
 from app.query_service.service import QueryService
-from app.settings import load_settings
 
 AT_ONCE = 4
 """Questions in flight; more would only wait for the embedding model."""
-BARS = ("hit@1", "hit@5", "right chunk passes", "precision of what passes", "abstention", "answer recall",
-        "cited source right", "right outcome")  # fmt: skip
-"""Rates that are drawn."""
+BAR_CHARS = 30
+"""Width of a bar that stands for 1."""
 
 
 def run_eval(
@@ -40,29 +42,27 @@ def run_eval(
     """Measure retrieval, relevance, answers, citations and abstention on question files."""
     asked = [question for path in questions for question in read_questions(path)]
     title = ", ".join("/".join(path.parts[-2:]) for path in questions)
-    summary = asyncio.run(_evaluate(asked, corpus or []))
-    if picture:
-        write_picture(summary, title, picture)
+    with tempfile.TemporaryDirectory(prefix="garden-eval-") as folder:
+        own = {"data_dir": folder, "vector_store": "embedded"} if corpus else {}
+        summary = run_in_container(partial(_evaluate, asked, corpus), **own)
     if as_json:
         print_json(summary)
     else:
         print_report(summary, title)
+    if picture:
+        picture.write_text(draw_report(summary, title), encoding="utf-8")
     return OK
 
 
-async def _evaluate(questions: list[EvalQuestion], corpus: list[Path]) -> dict[str, Any]:
-    with ExitStack() as ends:
-        settings = load_settings()
-        if corpus:
-            folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="garden-eval-")))
-            settings = load_settings(data_dir=folder, vector_store="embedded")
-        async with open_container(settings) as container:
-            if corpus:
-                on_ingested = ends.enter_context(file_progress())
-                await ingest_into(container.sink, corpus, on_progress=on_ingested)
-            show = ends.enter_context(progress("asking", "questions", len(questions)))
-            asked = await ask_all(container.service, questions, show)
-            return summarise(asked, settings.relevance_threshold)
+async def _evaluate(
+    questions: list[EvalQuestion], corpus: list[Path] | None, container: AppContainer
+) -> dict[str, Any]:
+    if corpus:
+        with file_progress() as on_ingested:
+            await ingest_into(container.sink, corpus, on_progress=on_ingested)
+    with progress("asking", "questions", len(questions)) as show:
+        asked = await ask_all(container.service, questions, show)
+    return summarise(asked, container.settings.relevance_threshold)
 
 
 async def ask_all(
@@ -111,29 +111,25 @@ def summarise(asked: Sequence[Asked], threshold: float) -> dict[str, Any]:
 def print_report(summary: dict[str, Any], title: str) -> None:
     """Print the measures, the stage times, and the first twenty wrong outcomes."""
     out = Console(highlight=False)
-    table = Table("measure", "value", title=title)
-    for name, value in summary["measures"].items():
-        table.add_row(name, "–" if value is None else f"{value:g}")
-    for stage, ms in summary["stage_ms_p50"].items():
-        table.add_row(f"{stage}, ms (p50)", f"{ms:g}")
-    out.print(table)
+    out.print(_table(summary, title))
     for wrong in summary["wrong"][:20]:
         out.print(f"  {wrong['id']}: {wrong['question']} -> {wrong['outcome']} {wrong['cited']}", markup=False)
 
 
-def write_picture(summary: dict[str, Any], title: str, path: Path) -> None:
-    """Draw the rates as bars in an SVG."""
-    rows = [(name, summary["measures"][name]) for name in BARS if summary["measures"][name] is not None]
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 540 {70 + 34 * len(rows)}"',
-        ' font-family="system-ui,sans-serif" font-size="14">',
-        f'<rect width="100%" height="100%" fill="#fff"/><text x="20" y="32" font-size="20">{escape(title)}</text>',
-    ]
-    for y, (name, value) in zip(range(56, 1000, 34), rows, strict=False):
-        parts.append(
-            f'<text x="20" y="{y + 16}">{escape(name)}</text>'
-            f'<rect x="210" y="{y}" width="250" height="22" fill="#e6eee6"/>'
-            f'<rect x="210" y="{y}" width="{250 * value:.1f}" height="22" fill="#3b7a4a"/>'
-            f'<text x="470" y="{y + 16}">{value:.3f}</text>'
-        )
-    path.write_text("".join([*parts, "</svg>"]), encoding="utf-8")
+def draw_report(summary: dict[str, Any], title: str) -> str:
+    """Return the measures and the stage times as an SVG."""
+    out = Console(file=io.StringIO(), record=True, width=80)
+    out.print(_table(summary, title))
+    drawn = out.export_svg(title="garden eval")
+    return re.sub(r"@font-face {.*?}", "", drawn, flags=re.DOTALL)  # no fonts from another host
+
+
+def _table(summary: dict[str, Any], title: str) -> Table:
+    """Tabulate the measures, rates with a bar, and the stage times."""
+    table = Table("measure", "value", "", title=escape(title))
+    for name, value in summary["measures"].items():
+        bar = Bar(1.0, 0.0, value, width=BAR_CHARS, color="green") if isinstance(value, float) else ""
+        table.add_row(name, "–" if value is None else f"{value:g}", bar)
+    for stage, ms in summary["stage_ms_p50"].items():
+        table.add_row(f"{stage}, ms (p50)", f"{ms:g}")
+    return table

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from app.pipeline.retriever import POOL
 from graph.errors import InvalidInput
 from graph.ports import PassageReader, Retrieved, Retriever
 from graph.relevance.features import FEATURE_NAMES, measure, read_best
@@ -28,7 +29,7 @@ class Labelled(NamedTuple):
     """A question, the chunks that answer it, and the documents they are of.
 
     Questions of one ``group`` share a fold. ``known`` is False where the documents may be about the question, though
-    none of them answers it.
+    none of them answers it. Chunks of documents ``left_out`` are dropped when it is asked.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Labelled(NamedTuple):
     documents: frozenset[str]
     group: str
     known: bool = True
+    left_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +73,6 @@ class Samples:
         return replace(self, **{field.name: getattr(self, field.name)[kept] for field in fields(self)[:PAIR_FIELDS]})
 
 
-def joined(several: Sequence[Samples]) -> Samples:
-    """Join samples; their questions follow each other."""
-    starts = np.cumsum([0, *(len(one.fold) for one in several[:-1])])
-    columns = {field.name: np.concatenate([getattr(one, field.name) for one in several]) for field in fields(Samples)}
-    owners = [one.question + start for one, start in zip(several, starts, strict=True)]
-    return Samples(**{**columns, "question": np.concatenate(owners)})
-
-
 async def retrieve(retriever: Retriever, text: str) -> tuple[Question, Retrieved]:
     """Retrieve for a question in one part, without a deadline that matters. Raises what the retriever raises."""
     now = time.monotonic()
@@ -99,7 +93,9 @@ async def collect(
     pairs: list[tuple[Any, ...]] = []
     for number, asked in enumerate(questions):
         _, retrieved = await retrieve(retriever, asked.text)
-        (results,) = await read_best(reader, retrieved.subquery_results)
+        (found,) = retrieved.subquery_results
+        kept = [chunk for chunk in found.chunks if chunk.document_id not in asked.left_out]
+        (results,) = await read_best(reader, (replace(found, chunks=tuple(kept[:POOL])),))
         for chunk, _, measured in measure(results):
             gold = chunk.chunk_id in asked.chunks
             labels = gold or chunk.document_id in asked.documents, gold and asked.answerable

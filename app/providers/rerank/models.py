@@ -24,7 +24,7 @@ RERANK_SECONDS = 5.0
 
 def make_reranker(settings: Settings) -> BaseDocumentCompressor:
     """Make the reranker that ``RERANKER`` names; a server is not contacted. Raises ``ConfigurationError``."""
-    wanted = settings.reranking
+    wanted = settings.reranker
     provider, _, model = wanted.partition(":")
     if (folder := Path(wanted).expanduser()).is_dir():
         from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
@@ -37,7 +37,7 @@ def make_reranker(settings: Settings) -> BaseDocumentCompressor:
 
 def reranker_label(settings: Settings) -> str:
     """Return ``RERANKER`` for public metrics: without a server's address, and of a folder its name."""
-    wanted = re.sub(r"[:@]https?://.*", "", settings.reranking)
+    wanted = re.sub(r"[:@]https?://.*", "", settings.reranker)
     return Path(wanted).name if Path(wanted).expanduser().is_dir() else wanted
 
 
@@ -67,7 +67,7 @@ def _rerank(settings: Settings, name: str) -> BaseDocumentCompressor:
 
 
 def _refused(settings: Settings) -> ConfigurationError:
-    shown = re.sub(r"//[^/@]*@", "//(hidden)@", repr(settings.reranking))
+    shown = re.sub(r"//[^/@]*@", "//(hidden)@", repr(settings.reranker))
     return ConfigurationError(
         f"RERANKER={shown} is not allowed: local, none, a folder with an ONNX cross-encoder, cohere:MODEL, "
         "tei:http://HOST:PORT or rerank:MODEL@http://HOST:PORT/v1"

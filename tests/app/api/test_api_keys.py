@@ -22,11 +22,10 @@ from tests.support.process import Service, until
 
 
 def test_keys_are_exchanged_without_a_restart(start: Callable[..., Service], tmp_path: Path) -> None:
-    """SIGHUP reads API_KEYS_FILE and .env anew: the new keys open, the old ones no more; a file that is gone, or
-    emptied, leaves the keys as they are and says what to do; no key is in the log."""
-    (keys := tmp_path / "keys").write_text("# ops\nfirst-key\n\nsecond-key\n")
-    (tmp_path / ".env").write_text("API_KEYS=dotenv-key\n")
-    service = start(API_KEYS_FILE=str(keys), HOST="0.0.0.0")
+    """SIGHUP reads .env anew: the new keys open, the old ones no more; a file that is gone, or emptied, leaves the
+    keys as they are and says what to do; no key is in the log."""
+    (keys := tmp_path / ".env").write_text("API_KEYS=first-key, second-key\n")
+    service = start(HOST="0.0.0.0")
 
     def opens(key: str) -> bool:
         status = httpx.get(
@@ -39,19 +38,16 @@ def test_keys_are_exchanged_without_a_restart(start: Callable[..., Service], tmp
         service.signal(signal.SIGHUP)
         until(lambda: sum(line["event"] == event for line in service.log()) == times)
 
-    assert [opens(key) for key in ("first-key", "second-key", "dotenv-key", "third-key")] == [True, True, True, False]
-    keys.write_text("second-key\nthird-key\n")
-    (tmp_path / ".env").write_text("")
+    assert [opens(key) for key in ("first-key", "second-key", "third-key")] == [True, True, False]
+    keys.write_text("API_KEYS=second-key,third-key\n")
     reloaded("keys_reloaded", 1)
-    assert [opens(key) for key in ("first-key", "second-key", "dotenv-key", "third-key")] == [False, True, False, True]
+    assert [opens(key) for key in ("first-key", "second-key", "third-key")] == [False, True, True]
     keys.unlink()
     reloaded("keys_kept", 1)
     keys.write_text("\n")
     reloaded("keys_kept", 2)
     assert opens("third-key")
-    assert all(
-        "API_KEYS_FILE" in line["reason"] and line["do"] for line in service.log() if line["event"] == "keys_kept"
-    )
+    assert all("API_KEYS" in line["reason"] and line["do"] for line in service.log() if line["event"] == "keys_kept")
     assert "-key" not in "".join(str(line) for line in service.log()).replace("keys", "")
     service.signal(signal.SIGTERM)
     assert service.wait() == 0
@@ -93,7 +89,7 @@ def test_no_start_beyond_loopback_without_a_key(tmp_path: Path) -> None:
     says what to set, before anything is loaded."""
     done = serve(tmp_path, HOST="0.0.0.0")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert all(name in done.stderr for name in ("HOST='0.0.0.0'", "API_KEYS", "API_KEYS_FILE", "ALLOW_ANONYMOUS=true"))
+    assert all(name in done.stderr for name in ("HOST='0.0.0.0'", "API_KEYS", "ALLOW_ANONYMOUS=true"))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "garden.example.org"])

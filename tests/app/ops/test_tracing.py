@@ -104,7 +104,7 @@ import sys, app.api.server
 from app.settings import load_settings
 from app.bootstrap.compose import make_spans
 off = dict(otel_exporter_otlp_endpoint="http://127.0.0.1:1", otel_sdk_disabled=True)
-assert make_spans(load_settings(), "1") is make_spans(load_settings(**off), "1") is None
+assert make_spans(load_settings()) is make_spans(load_settings(**off)) is None
 assert "app.ops.spans" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
@@ -120,7 +120,7 @@ from app.ops.log import set_up_logging
 from app.settings import load_settings
 from app.bootstrap.compose import make_spans
 set_up_logging("INFO", "text")
-assert make_spans(load_settings(otel_exporter_otlp_endpoint="http://127.0.0.1:1"), "1") is None
+assert make_spans(load_settings(otel_exporter_otlp_endpoint="http://127.0.0.1:1")) is None
 """
     command = [sys.executable, "-c", code]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -7,8 +7,9 @@ import pytest
 
 from app.cli.evaluation.fit import cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.measures import calibration_error
-from app.cli.evaluation.samples import FOLDS, Samples, joined
+from app.cli.evaluation.samples import FOLDS, Samples
 from graph.relevance.features import FEATURE_NAMES
+from training.fit_relevance import joined
 
 
 def made_samples(questions: int = 60, candidates: int = 4) -> Samples:

@@ -8,7 +8,7 @@ import pytest
 
 from app.cli.evaluation.measures import Asked, calibration_error, folded, measure, right_outcome
 from app.cli.evaluation.questions import EvalQuestion, read_questions
-from app.cli.evaluation.run import summarise, write_picture
+from app.cli.evaluation.run import draw_report, summarise
 from graph.errors import InvalidInput
 from graph.outputs import Result
 from graph.state import Chunk, Citation
@@ -106,11 +106,10 @@ def test_questions_of_both_shapes_are_read(tmp_path: Path) -> None:
         read_questions(lines)
 
 
-def test_picture_shows_the_rates(tmp_path: Path) -> None:
+def test_picture_shows_the_rates() -> None:
     """The picture is a well-formed SVG that names the measures it shows."""
     from xml.etree import ElementTree as ET
 
-    write_picture(summarise([answered("a#1"), declined(False)], 0.8), "a <test>", tmp_path / "p.svg")
-    text = (tmp_path / "p.svg").read_text()
+    text = draw_report(summarise([answered("a#1"), declined(False)], 0.8), "a <test>")
     assert ET.fromstring(text).tag.endswith("svg")
-    assert "right outcome" in text
+    assert "right&#160;outcome" in text

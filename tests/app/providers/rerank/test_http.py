@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from app.pipeline.factories import make_rerank_grader
-from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader
+from app.pipeline.rerank_grader import RerankGrader
 from app.providers.rerank.models import make_reranker, reranker_label
 from app.providers.rerank.scores import SCORE
 from app.settings import Settings, load_settings
@@ -104,7 +103,7 @@ async def test_scores_that_are_no_numbers_are_a_failure(
 
 async def test_half_a_surrogate_pair_is_sent_as_a_question_mark(settings: Settings, peer: RerankPeer) -> None:
     """What no UTF-8 can hold fails neither here nor there."""
-    grader = make_rerank_grader(settings, DEFAULT_SCALE)
+    grader = RerankGrader(make_reranker(settings))
     await grader.grade(ASKED, pool("tower \ud800"))
     await grader.aclose()
     assert peer.requests[0].body["query"] == "tower ?"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from langchain_core.documents import Document
 
-from app.pipeline.factories import make_grader
+from app.bootstrap.compose import make_grader
 from app.providers.rerank.models import make_reranker, reranker_label
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
 from app.providers.rerank.scores import SCORE, sigmoid
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def grader(folder: Path, calibration) -> AsyncIterator[Grader]:  # type: ignore[no-untyped-def]
-    made = make_grader(load_settings(reranker=str(folder), data_dir=folder), calibration)
+    made = make_grader(load_settings(reranker=str(folder), data_dir=folder), calibration, {})
     assert not isinstance(made, LocalGrader)
     yield made
     await made.aclose()  # type: ignore[attr-defined]
