@@ -25,7 +25,7 @@ import orjson
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
 
 from app.providers.stores.layout import Point
-from app.providers.stores.payloads import document_hashes
+from app.providers.stores.payloads import summaries
 from graph.errors import InvalidInput
 
 FORMAT = "knowledge-garden-collection"
@@ -104,15 +104,10 @@ class Archive:
 
     def __init__(self, path: Path) -> None:
         """Read *path* through. Raises ``InvalidInput`` that says what is wrong with it."""
-        self.path, chunks = path, 0
-
-        def metadata() -> Iterator[dict[str, Any]]:
-            nonlocal chunks
-            for points in self._read():
-                chunks += len(points)
-                yield from (point.metadata for point in points)
-
-        self.documents = document_hashes(metadata())
+        self.path = path
+        found = summaries(point.metadata for points in self._read() for point in points)
+        self.documents = {document: its.content_hash for document, its in found.items()}
+        chunks = sum(its.chunks for its in found.values())
         self.head = self._head.model_copy(update={"chunks": chunks, "documents": len(self.documents)})
 
     async def apoints(self) -> AsyncIterator[list[Point]]:

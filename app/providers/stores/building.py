@@ -17,21 +17,20 @@ SEGMENT_CHUNKS = 65_536
 
 
 def build(database: Database, least: int) -> None:
-    """Save segments until fewer than *least* chunks are in none; a no-op while another process does so.
+    """Save segments until fewer than *least* chunks are in none; a no-op where another process does so.
 
     Raises ``StoreUnavailable``, and ``OSError`` or ``RuntimeError`` when the disk is full; existing segments then stay.
     """
-    if database.path.exists():
-        with suppress(BlockingIOError), (database.folder / "building.lock").open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
-            while _save_next(database, least):
-                pass
+    with suppress(BlockingIOError, FileNotFoundError), (database.folder / "building.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
+        while _save_next(database, least):
+            pass
 
 
 def _save_next(database: Database, least: int) -> bool:
     """Save one segment in place of those in its range; return whether there was any to save."""
     with database.reading() as connection:
-        if connection is None or (planned := _plan(connection, database.folder, least)) is None:
+        if (planned := _plan(connection, database.folder, least)) is None:
             return False
         made = Segment.read(connection, *planned)
         removed = "SELECT json_group_array(id) FROM removed WHERE id > ? AND id <= ?"

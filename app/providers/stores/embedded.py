@@ -26,10 +26,8 @@ from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.segments import View, current
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
-WAIT_SECONDS = 30.0  # how long a writer waits for another one; each write takes milliseconds
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS = 4
-BUILD_FROM = 2_048  # new chunks that are worth a saved segment; fewer are held in memory by each process
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
@@ -41,19 +39,14 @@ class EmbeddedStore(ChunkStore):
     files. Vectors of another size raise ``ConfigurationError`` on opening and writing, ``StoreUnavailable`` on search.
     """
 
+    build_from = 2_048  # new chunks that are worth a saved segment; fewer are held in memory by each process
+
     def __init__(
-        self,
-        embedding: Embeddings,
-        data_dir: Path,
-        collection: str,
-        size: int | None = None,
-        *,
-        wait: float = WAIT_SECONDS,
-        build_from: int = BUILD_FROM,
+        self, embedding: Embeddings, data_dir: Path, collection: str, size: int | None = None, *, wait: float = 30.0
     ) -> None:
+        """*wait*: seconds that a write waits for another process's, which takes milliseconds."""
         super().__init__(embedding, collection, size)
         self.database = Database(data_dir, collection, wait)
-        self._build_from = build_from
         self._view: View | None = None
         self._view_lock = Lock()
         self._closed = False
@@ -65,7 +58,7 @@ class EmbeddedStore(ChunkStore):
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
         with self.database.reading() as connection:
-            self._fits(rows.stored_size(connection) if connection else None, self._known_size(), ConfigurationError)
+            self._fits(rows.stored_size(connection), self._known_size(), ConfigurationError)
         super().open()
 
     async def aupsert(self, points: Sequence[Point]) -> None:
@@ -77,10 +70,6 @@ class EmbeddedStore(ChunkStore):
 
     async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
         return await self._run(self._writer, lambda: self._delete("chunk_id", chunk_ids))
-
-    async def adocuments(self) -> dict[str, str]:
-        firsts = await self._select("document_id, content_hash, min(position)", "GROUP BY document_id")
-        return {document: content_hash for document, content_hash, _ in firsts}
 
     async def asummaries(self) -> dict[str, DocumentSummary]:
         firsts = await self._select(
@@ -97,24 +86,20 @@ class EmbeddedStore(ChunkStore):
         return sum(count for (count,) in await self._select("count(*)"))
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
-        wanted, nothing = conditions(where), HybridHits([[] for _ in queries])
-
         def job(connection: sqlite3.Connection) -> HybridHits:
             self._fits(rows.stored_size(connection), len(queries[0].dense), StoreUnavailable)
             with self._view_lock:
                 self._view = view = current(connection, self.database.folder, self._view)
-            found, idf = view.hybrid(queries, limit, rows.allowed(connection, wanted))
+            found, idf = view.hybrid(queries, limit, rows.allowed(connection, conditions(where)))
             ids = rows.as_json({own for row in found for own in row})
             stored = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks WHERE {rows.among('id')}", (ids,))
             known = {row[0]: rows.candidate_of(row) for row in self._checked(stored)}
             return HybridHits([[known[own] for own in row] for row in found], idf)
 
-        return await self._read(job, nothing)
+        return await self._read(job)
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         with self.database.reading() as connection:
-            if connection is None:
-                return
             cursor = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks ORDER BY chunk_id")
             while page := await self._run(self._readers, lambda: [*self._checked(cursor.fetchmany(BATCH))]):
                 yield [rows.point_of(row) for row in page]
@@ -122,9 +107,6 @@ class EmbeddedStore(ChunkStore):
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
         await self._run(self._builder, self._build)  # after one that is running
-
-    async def aclose(self) -> None:
-        await asyncio.to_thread(self.close)
 
     def close(self) -> None:
         self._closed = True
@@ -137,25 +119,25 @@ class EmbeddedStore(ChunkStore):
         return {own: {CONTENT: text, METADATA: orjson.loads(metadata)} for own, text, metadata in found}
 
     async def _size(self) -> int | None:
-        return await self._read(rows.stored_size, None)
+        return await self._read(rows.stored_size)
 
     async def _run(self, threads: ThreadPoolExecutor, job: Callable[[], T]) -> T:
         if self._closed:
             raise StoreUnavailable(f'The collection "{self.collection}" is closed.')
         return await asyncio.wrap_future(threads.submit(job))
 
-    async def _read(self, job: Callable[[sqlite3.Connection], T], nothing: T) -> T:
-        """Run *job* on one snapshot of the collection; *nothing* where nothing was ever stored."""
+    async def _read(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """Run *job* on one snapshot of the collection."""
 
         def reading() -> T:
             with self.database.reading() as connection:
-                return nothing if connection is None else job(connection)
+                return job(connection)
 
         return await self._run(self._readers, reading)
 
     async def _select(self, columns: str, rest: str = "", values: Sequence[str] | None = None) -> list[Any]:
         query, parameters = f"SELECT {columns} FROM chunks {rest}", () if values is None else (rows.as_json(values),)
-        return await self._read(lambda connection: connection.execute(query, parameters).fetchall(), [])
+        return await self._read(lambda connection: connection.execute(query, parameters).fetchall())
 
     def _checked(self, found: Iterable[Any]) -> Iterable[Any]:
         """Pass on rows of ``COLUMNS``. Raises ``StoreDamaged`` when a checksum is wrong."""
@@ -175,16 +157,12 @@ class EmbeddedStore(ChunkStore):
         self._builder.submit(self._build)
 
     def _delete(self, column: str, values: Sequence[str]) -> int:
-        if not self.database.path.exists():
-            return 0
         with self.database.writing() as connection:
-            deleted = rows.remove(connection, column, values)
-        self._builder.submit(self._build)
-        return deleted
+            return rows.remove(connection, column, values)
 
     def _build(self) -> None:
         """Save segments where enough is new for one."""
         try:
-            build(self.database, self._build_from)
+            build(self.database, self.build_from)
         except (OSError, RuntimeError, sqlite3.Error, RAGError) as error:
             log.warning("segments_not_built", extra={"collection": self.collection, "reason": str(error)})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +16,8 @@ from langchain_core.embeddings import Embeddings
 from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import GuardedCalls, Retry
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.hybrid import DocumentSummary, Where, summary
-from app.providers.stores.payloads import chunk_index_of, document_hashes
+from app.providers.stores.hybrid import DocumentSummary, Where
+from app.providers.stores.payloads import summaries
 from graph.errors import CollectionMissing
 
 TRIES = 3
@@ -62,18 +61,8 @@ class RemoteStore(ChunkStore):
         await self._remove([self._own_id(chunk_id) for chunk_id in stored])
         return len(stored)
 
-    async def adocuments(self) -> dict[str, str]:
-        return document_hashes(await self._list(("document_id", "content_hash", "chunk_index")))
-
     async def asummaries(self) -> dict[str, DocumentSummary]:
-        firsts: dict[str, dict[str, Any]] = {}
-        chunks: Counter[str] = Counter()
-        fields = ("document_id", "title", "chunk_index", "content_hash", "ingested_at")
-        for metadata in sorted(await self._list(fields), key=chunk_index_of):
-            document = str(metadata.get("document_id") or "")
-            firsts.setdefault(document, metadata)
-            chunks[document] += 1
-        return {document: summary(document, chunks[document], first) for document, first in firsts.items()}
+        return summaries(await self._list(("document_id", "title", "chunk_index", "content_hash", "ingested_at")))
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         found = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})

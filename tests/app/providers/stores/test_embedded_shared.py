@@ -256,6 +256,7 @@ async def test_a_folder_that_was_removed_is_an_empty_collection(
     """An open store finds that the files are gone, and begins anew with the next write."""
     store = opened()
     await store.aupsert([point(1)])
+    assert await found(store, 1) == [{"c1"}]
     for file in (tmp_path / "garden").iterdir():
         file.unlink()
     assert await store.acount() == 0
