@@ -10,32 +10,39 @@ Small World graphs".
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import math
 import shutil
 import sqlite3
+import time
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.providers.embeddings.vectors import Vectors
 from app.providers.stores.bm25 import highest
+from app.providers.stores.database import Database
 from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery
-from app.providers.stores.rows import WORD, stored_size
+from app.providers.stores.rows import WORD, as_json, ids_of, stored_size
+from graph.errors import RAGError
 
 log = logging.getLogger("garden.store")
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Vectors = NDArray[np.float32]
 LINKS, BUILD_EF, SEARCH_EF = 16, 128, 128
 """HNSW's m, ef_construction and ef."""
 OVERSAMPLING = 2
 """The int8 index returns this many times more candidates, which are then measured by their float32 vectors."""
 SPARSE_SHARE = 0.1
 """Share of chunks passing a filter below which those are measured one by one."""
+SEGMENT_CHUNKS = 65_536
+"""Most chunks of a segment, which bounds the memory and the time that saving one takes."""
 INDEX_FILE = "index.usearch"
 
 
@@ -55,18 +62,17 @@ class Segment(NamedTuple):
     @classmethod
     def read(cls, connection: sqlite3.Connection, low: int, high: int = 1 << 62) -> Segment:
         """Make one in memory of the chunks with ids in (*low*, *high*]."""
-        between = "FROM chunks WHERE id > ? AND id <= ?"
-        (count,) = connection.execute(f"SELECT count(*) {between}", (low, high)).fetchone()
-        ids, dense = np.empty(count, np.int64), np.empty((count, stored_size(connection) or 0), np.float32)
-        words = [np.zeros(0, WORD)]
-        found = connection.execute(f"SELECT id, dense, words {between} ORDER BY id", (low, high))
-        for row, (own, vector, weights) in enumerate(found):
-            ids[row], dense[row] = own, np.frombuffer(vector, "<f4")
-            words.append(np.frombuffer(weights, WORD))
-        entries = np.concatenate(words)
-        rows = np.repeat(np.arange(count, dtype=np.uint32), [len(one) for one in words[1:]])
+        ids, dense, words = list[int](), bytearray(), list[bytes]()
+        chunks = "SELECT id, dense, words FROM chunks WHERE id > ? AND id <= ? ORDER BY id"
+        for own, vector, weights in connection.execute(chunks, (low, high)):
+            ids.append(own)
+            dense += vector
+            words.append(weights)
+        vectors = np.frombuffer(dense, "<f4").reshape(len(ids), stored_size(connection) or 0)
+        entries = np.frombuffer(b"".join(words), WORD)
+        rows = np.repeat(np.arange(len(ids), dtype=np.uint32), [len(one) // WORD.itemsize for one in words])
         order = np.argsort(entries["term"], kind="stable")
-        return cls(ids, dense, entries["term"][order], rows[order], entries["weight"][order])
+        return cls(np.array(ids, np.int64), vectors, entries["term"][order], rows[order], entries["weight"][order])
 
     @classmethod
     def open(cls, folder: Path, checksum: int) -> Segment:
@@ -128,8 +134,28 @@ class View(NamedTuple):
     and holds the newest chunks.
     """
 
-    writes: int
-    parts: dict[str, tuple[Segment, Mask]]
+    writes: int | None = None
+    parts: Mapping[str, tuple[Segment, Mask]] = {}
+
+    def updated(self, connection: sqlite3.Connection, folder: Path) -> View:
+        """Return the view of what the connection sees, with the segments of this one where they are still in use.
+
+        A saved segment that cannot be opened is read from the database; the next build saves it again.
+        """
+        (writes,) = connection.execute("SELECT writes FROM version").fetchone()
+        if writes == self.writes:
+            return self
+        parts, last, removed = {}, 0, ids_of(connection.execute("SELECT id FROM removed"))
+        for name, low, last, _, checksum in connection.execute("SELECT * FROM segments ORDER BY low"):
+            try:
+                segment = self.parts[name][0] if name in self.parts else Segment.open(folder / name, checksum)
+            except (OSError, ValueError) as error:
+                log.warning("segment_lost", extra={"segment": name, "reason": str(error)})
+                shutil.rmtree(folder / name, ignore_errors=True)
+                segment = Segment.read(connection, low, last)
+            parts[name] = segment, ~np.isin(segment.ids, removed)
+        tail = Segment.read(connection, last)
+        return View(writes, {**parts, "": (tail, np.ones(len(tail.ids), bool))})
 
     def hybrid(
         self, queries: Sequence[HybridQuery], limit: int, allowed: Ids | None
@@ -163,27 +189,53 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
     return [own for _, own in sorted(found)]
 
 
-def current(connection: sqlite3.Connection, folder: Path, known: View | None) -> View:
-    """Return the view of what the connection sees, reusing the *known* one.
+def build(database: Database, least: int) -> None:
+    """Save segments until fewer than *least* chunks are in none; a no-op where another process does so.
 
-    A saved segment that cannot be opened is read from the database; the next build saves it again.
+    A failure, as when the disk is full, is logged; existing segments then stay.
     """
-    (writes,) = connection.execute("SELECT writes FROM version").fetchone()
-    if known is not None and known.writes == writes:
-        return known
-    parts, last = {}, 0
-    for name, low, last, checksum in connection.execute("SELECT name, low, high, checksum FROM segments ORDER BY low"):
-        if known is not None and name in known.parts:
-            segment = known.parts[name][0]
-        else:
-            try:
-                segment = Segment.open(folder / name, checksum)
-            except (OSError, ValueError) as error:
-                log.warning("segment_lost", extra={"segment": name, "reason": str(error)})
-                shutil.rmtree(folder / name, ignore_errors=True)
-                segment = Segment.read(connection, low, last)
-        gone = connection.execute("SELECT id FROM removed WHERE id > ? AND id <= ?", (low, last))
-        parts[name] = segment, ~np.isin(segment.ids, np.fromiter((own for (own,) in gone), np.int64))
-    tail = Segment.read(connection, last)
-    parts[""] = tail, np.ones(len(tail.ids), bool)
-    return View(writes, parts)
+    try:
+        with suppress(BlockingIOError, FileNotFoundError), (database.folder / "building.lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
+            while planned := _plan(database, least):
+                _save(database, *planned)
+    except (OSError, RuntimeError, RAGError) as error:
+        log.warning("segments_not_built", extra={"collection": database.collection, "reason": str(error)})
+
+
+def _save(database: Database, low: int, high: int) -> None:
+    """Save the chunks with ids in (*low*, *high*] as a segment, in place of those in that range."""
+    with database.reading() as connection:
+        made = Segment.read(connection, low, high)
+    name = f"segment-{time.time_ns()}"
+    row = (name, low, high, len(made.ids), made.save(database.folder / name))
+    with database.writing() as connection:
+        gone = "id > ? AND id <= ? AND id NOT IN (SELECT value FROM json_each(?))"
+        connection.execute(f"DELETE FROM removed WHERE {gone}", (low, high, as_json(made.ids.tolist())))
+        connection.execute("DELETE FROM segments WHERE low >= ? AND high <= ?", (low, high))
+        if len(made.ids):
+            connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
+
+
+def _plan(database: Database, least: int) -> tuple[int, int] | None:
+    """Delete unused folders; return the ids (low, high] of the next segment: a lost one's, or the new chunks'.
+
+    With new chunks it takes over the preceding segments that are at most twice as large, those deleted not counted.
+    """
+    dead = "(SELECT count(*) FROM removed WHERE removed.id > low AND removed.id <= high)"
+    newest = "SELECT id FROM chunks WHERE id > ? ORDER BY id LIMIT ?"
+    with database.reading() as connection:
+        saved = connection.execute(f"SELECT name, low, high, rows - {dead} FROM segments ORDER BY low").fetchall()
+        low = saved[-1][2] if saved else 0
+        new = ids_of(connection.execute(newest, (low, SEGMENT_CHUNKS)))
+    for unused in {path.name for path in database.folder.glob("segment-[0-9]*")} - {name for name, *_ in saved}:
+        shutil.rmtree(database.folder / unused, ignore_errors=True)
+    for name, start, end, _ in saved:
+        if not (database.folder / name).is_dir():
+            return start, end
+    count = len(new)
+    for _, start, _, rows in reversed(saved):
+        if rows > 2 * count or count + rows > SEGMENT_CHUNKS:
+            break
+        low, count = start, count + rows
+    return (low, int(new[-1])) if len(new) >= least else None
