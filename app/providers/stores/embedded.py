@@ -6,9 +6,14 @@ Scores are cosines as measured, in [-1, 1]. What one process writes, every other
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import logging
+import shutil
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,12 +26,14 @@ from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import Database
 from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, summary
 from app.providers.stores.layout import CONTENT, METADATA, Point
-from app.providers.stores.segments import View, build
-from graph.errors import ConfigurationError, StoreUnavailable
+from app.providers.stores.segments import Segment, View
+from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS = 4
+SEGMENT_CHUNKS = 65_536  # most of one segment, which bounds the memory and the time that saving one takes
 T = TypeVar("T")
+log = logging.getLogger("garden.store")
 
 
 class EmbeddedStore(ChunkStore):
@@ -102,7 +109,7 @@ class EmbeddedStore(ChunkStore):
 
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
-        await self._run(self._builder, partial(build, self.database, self.build_from))  # after one that is running
+        await self._run(self._builder, partial(_build, self.database, self.build_from))  # after one that is running
 
     def close(self) -> None:
         self._closed = True
@@ -142,8 +149,60 @@ class EmbeddedStore(ChunkStore):
                 self._fits(size, len(point.dense), ConfigurationError)
             rows.remove(connection, {"chunk_id": [point.chunk_id for point in points]})
             connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
-        self._builder.submit(build, self.database, self.build_from)
+        self._builder.submit(_build, self.database, self.build_from)
 
     def _delete(self, where: Where) -> int:
         with self.database.writing() as connection:
             return rows.remove(connection, where)
+
+
+def _build(database: Database, least: int) -> None:
+    """Save segments until fewer than *least* chunks are in none; a no-op where another process does so.
+
+    A failure, as when the disk is full, is logged; existing segments then stay.
+    """
+    try:
+        with suppress(BlockingIOError, FileNotFoundError), (database.folder / "building.lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
+            while planned := _plan(database, least):
+                _save(database, *planned)
+    except (OSError, RuntimeError, RAGError) as error:
+        log.warning("segments_not_built", extra={"collection": database.collection, "reason": str(error)})
+
+
+def _save(database: Database, low: int, high: int) -> None:
+    """Save the chunks with ids in (*low*, *high*] as a segment, in place of those in that range."""
+    with database.reading() as connection:
+        made = Segment.read(connection, low, high)
+    name = f"segment-{time.time_ns()}"
+    row = (name, low, high, len(made.ids), made.save(database.folder / name))
+    with database.writing() as connection:
+        gone = "id > ? AND id <= ? AND id NOT IN (SELECT value FROM json_each(?))"
+        connection.execute(f"DELETE FROM removed WHERE {gone}", (low, high, rows.as_json(made.ids.tolist())))
+        connection.execute("DELETE FROM segments WHERE low >= ? AND high <= ?", (low, high))
+        if len(made.ids):
+            connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
+
+
+def _plan(database: Database, least: int) -> tuple[int, int] | None:
+    """Delete unused folders; return the ids (low, high] of the next segment: a lost one's, or the new chunks'.
+
+    With new chunks it takes over the preceding segments that are at most twice as large, those deleted not counted.
+    """
+    dead = "(SELECT count(*) FROM removed WHERE removed.id > low AND removed.id <= high)"
+    newest = "SELECT id FROM chunks WHERE id > ? ORDER BY id LIMIT ?"
+    with database.reading() as connection:
+        saved = connection.execute(f"SELECT name, low, high, rows - {dead} FROM segments ORDER BY low").fetchall()
+        low = saved[-1][2] if saved else 0
+        new = rows.ids_of(connection.execute(newest, (low, SEGMENT_CHUNKS)))
+    for unused in {path.name for path in database.folder.glob("segment-[0-9]*")} - {name for name, *_ in saved}:
+        shutil.rmtree(database.folder / unused, ignore_errors=True)
+    for name, start, end, _ in saved:
+        if not (database.folder / name).is_dir():
+            return start, end
+    count = len(new)
+    for _, start, _, size in reversed(saved):
+        if size > 2 * count or count + size > SEGMENT_CHUNKS:
+            break
+        low, count = start, count + size
+    return (low, int(new[-1])) if len(new) >= least else None

@@ -10,15 +10,12 @@ Small World graphs".
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import math
 import shutil
 import sqlite3
-import time
 import zlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,10 +24,8 @@ from numpy.typing import NDArray
 
 from app.providers.embeddings.vectors import Vectors
 from app.providers.stores.bm25 import highest
-from app.providers.stores.database import Database
 from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery
-from app.providers.stores.rows import WORD, as_json, ids_of, stored_size
-from graph.errors import RAGError
+from app.providers.stores.rows import WORD, ids_of, stored_size
 
 log = logging.getLogger("garden.store")
 Ids = NDArray[np.int64]
@@ -41,8 +36,6 @@ OVERSAMPLING = 2
 """The int8 index returns this many times more candidates, which are then measured by their float32 vectors."""
 SPARSE_SHARE = 0.1
 """Share of chunks passing a filter below which those are measured one by one."""
-SEGMENT_CHUNKS = 65_536
-"""Most chunks of a segment, which bounds the memory and the time that saving one takes."""
 INDEX_FILE = "index.usearch"
 
 
@@ -81,9 +74,8 @@ class Segment(NamedTuple):
 
         if _checksum(folder) != checksum:
             raise ValueError("its checksum is wrong")
-        index = Index.restore(folder / INDEX_FILE, view=True, expansion_search=SEARCH_EF)
         arrays = (np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in cls._fields[:-1])
-        return cls._make([*arrays, index])
+        return cls._make([*arrays, Index.restore(folder / INDEX_FILE, view=True, expansion_search=SEARCH_EF)])
 
     def save(self, folder: Path) -> int:
         """Write the arrays and an index; return a checksum. Raises ``OSError`` or ``RuntimeError``."""
@@ -187,55 +179,3 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
         scores = SIMILARITY_SHARE * cosines + (1 - SIMILARITY_SHARE) / most * words[rows]
         found += zip((-scores).tolist(), segment.ids[rows].tolist(), strict=True)
     return [own for _, own in sorted(found)]
-
-
-def build(database: Database, least: int) -> None:
-    """Save segments until fewer than *least* chunks are in none; a no-op where another process does so.
-
-    A failure, as when the disk is full, is logged; existing segments then stay.
-    """
-    try:
-        with suppress(BlockingIOError, FileNotFoundError), (database.folder / "building.lock").open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
-            while planned := _plan(database, least):
-                _save(database, *planned)
-    except (OSError, RuntimeError, RAGError) as error:
-        log.warning("segments_not_built", extra={"collection": database.collection, "reason": str(error)})
-
-
-def _save(database: Database, low: int, high: int) -> None:
-    """Save the chunks with ids in (*low*, *high*] as a segment, in place of those in that range."""
-    with database.reading() as connection:
-        made = Segment.read(connection, low, high)
-    name = f"segment-{time.time_ns()}"
-    row = (name, low, high, len(made.ids), made.save(database.folder / name))
-    with database.writing() as connection:
-        gone = "id > ? AND id <= ? AND id NOT IN (SELECT value FROM json_each(?))"
-        connection.execute(f"DELETE FROM removed WHERE {gone}", (low, high, as_json(made.ids.tolist())))
-        connection.execute("DELETE FROM segments WHERE low >= ? AND high <= ?", (low, high))
-        if len(made.ids):
-            connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
-
-
-def _plan(database: Database, least: int) -> tuple[int, int] | None:
-    """Delete unused folders; return the ids (low, high] of the next segment: a lost one's, or the new chunks'.
-
-    With new chunks it takes over the preceding segments that are at most twice as large, those deleted not counted.
-    """
-    dead = "(SELECT count(*) FROM removed WHERE removed.id > low AND removed.id <= high)"
-    newest = "SELECT id FROM chunks WHERE id > ? ORDER BY id LIMIT ?"
-    with database.reading() as connection:
-        saved = connection.execute(f"SELECT name, low, high, rows - {dead} FROM segments ORDER BY low").fetchall()
-        low = saved[-1][2] if saved else 0
-        new = ids_of(connection.execute(newest, (low, SEGMENT_CHUNKS)))
-    for unused in {path.name for path in database.folder.glob("segment-[0-9]*")} - {name for name, *_ in saved}:
-        shutil.rmtree(database.folder / unused, ignore_errors=True)
-    for name, start, end, _ in saved:
-        if not (database.folder / name).is_dir():
-            return start, end
-    count = len(new)
-    for _, start, _, rows in reversed(saved):
-        if rows > 2 * count or count + rows > SEGMENT_CHUNKS:
-            break
-        low, count = start, count + rows
-    return (low, int(new[-1])) if len(new) >= least else None
