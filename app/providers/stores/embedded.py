@@ -69,10 +69,10 @@ class EmbeddedStore(ChunkStore):
             await self._run(self._writer, partial(self._upsert, points[at : at + BATCH]))
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
-        return await self._run(self._writer, partial(self._delete, {"document_id": document_ids}))
+        return await self._run(self._writer, partial(self._delete, {"document_id": list(document_ids)}))
 
     async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        return await self._run(self._writer, partial(self._delete, {"chunk_id": chunk_ids}))
+        return await self._run(self._writer, partial(self._delete, {"chunk_id": list(chunk_ids)}))
 
     async def asummaries(self) -> dict[str, DocumentSummary]:
         # beside min(), SQLite takes the other columns from the row of the minimum
@@ -80,7 +80,7 @@ class EmbeddedStore(ChunkStore):
         return {one: summary(one, count, orjson.loads(metadata)) for one, count, metadata, _ in firsts}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
-        return dict(await self._select("chunk_id, content_hash", {"document_id": document_ids}))
+        return dict(await self._select("chunk_id, content_hash", {"document_id": list(document_ids)}))
 
     async def acount(self) -> int:
         return sum(count for (count,) in await self._select("count(*)"))
@@ -118,7 +118,7 @@ class EmbeddedStore(ChunkStore):
         self.database.close()
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        found = await self._select("chunk_id, text, metadata", {"chunk_id": chunk_ids})
+        found = await self._select("chunk_id, text, metadata", {"chunk_id": list(chunk_ids)})
         return {own: {CONTENT: text, METADATA: orjson.loads(metadata)} for own, text, metadata in found}
 
     async def _size(self) -> int | None:
