@@ -85,7 +85,8 @@ class Segment(NamedTuple):
         for name, array in zip(self._fields[:-1], self, strict=False):
             np.save(folder / f"{name}.npy", array)
         index = Index(ndim=self.dense.shape[1], dtype="i8", connectivity=LINKS, expansion_add=BUILD_EF)
-        index.add(np.arange(len(self.ids), dtype=np.uint64), self.dense)
+        keys = np.arange(len(self.ids), dtype=np.uint64)
+        index.add(keys, self.dense, threads=1)  # added by several at once, some chunks are never found
         index.save(folder / INDEX_FILE)
         return _checksum(folder)
 
