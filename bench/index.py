@@ -23,8 +23,7 @@ class Indexes:
         self._folder = cache.absolute() / corpus.digest()
         self._folder.mkdir(parents=True, exist_ok=True)
         self._corpus, self._vectors = self._folder / "corpus.jsonl", self._folder / "vectors.npy"
-        self._envs = envs
-        self._rows = corpus.rows
+        self._envs, self._rows = envs, corpus.rows
         corpus.write(self._corpus)
 
     def copy(self, service: Service, into: Path) -> Path:

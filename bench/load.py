@@ -17,7 +17,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 class Round:
     """One round: where to, what to ask, how many at once, for how long.
 
-    ``requests`` is the most to make, 0: no limit. ``first`` is in the bytes of the first token; ``answered`` is in a
+    ``requests`` is the most to make. ``first`` is in the bytes of the first token; ``answered`` is in a
     body with an answer.
     """
 
@@ -27,7 +27,7 @@ class Round:
     concurrency: int
     seconds: float
     offset: int = 0
-    requests: int = 0
+    requests: int = sys.maxsize
     first: str = ""
     answered: str = ""
 
@@ -55,8 +55,7 @@ async def run_round(wanted: Round) -> Outcome:
     head = f"POST {wanted.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "
     requests = [f"{head}{len(body.encode())}\r\n\r\n{body}".encode() for body in wanted.bodies]
     begun = time.perf_counter()
-    last = wanted.offset + wanted.requests if wanted.requests else sys.maxsize
-    numbers = iter(range(wanted.offset, last))
+    numbers = iter(range(wanted.offset, wanted.offset + wanted.requests))
     opened: list[asyncio.StreamWriter] = []
 
     async def client() -> None:

@@ -18,7 +18,6 @@ import uvloop
 MARKS = ("<chunk>", "Context information is below.", "Context:", "context:")
 """Beginnings of the passages in a prompt, most telling first."""
 SENTENCE = re.compile(r"[A-Z][^\n.!?]{20,}[.!?](?=\s|$)")
-OTHERWISE = "The documents say so."
 COUNTS = ("total_duration", "load_duration", "prompt_eval_count", "eval_count", "eval_duration")
 LAST = {"done_reason": "stop", **dict.fromkeys(COUNTS, 1)}
 
@@ -27,16 +26,15 @@ def answer_from(prompt: str) -> str:
     """Cite the first whole sentence of the first passage of *prompt*."""
     start = next((prompt.index(mark) + len(mark) for mark in MARKS if mark in prompt), 0)
     found = SENTENCE.search(prompt, start)
-    sentence = found[0] if found else OTHERWISE
+    sentence = found[0] if found else "The documents say so."
     return f"{sentence[:-1]} [1]{sentence[-1]}"
 
 
 class Model:
     """The latency in seconds, the calls so far, and the handler of a connection."""
 
-    def __init__(self) -> None:
-        self.latency = 0.0
-        self.calls = 0
+    latency = 0.0
+    calls = 0
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request after another."""

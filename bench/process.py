@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import signal
@@ -67,8 +66,7 @@ class Measured:
             try:
                 self._process.wait(10)
             except psutil.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait(10)
 
     def _tree(self) -> list[psutil.Process]:

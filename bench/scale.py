@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import gc
+import asyncio
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import psutil
 
-from app.bootstrap.compose import AppContainer, build_container
+from app.bootstrap.compose import build_container
 from app.ingest.pipeline import ingest_into
 from app.pipeline.retriever import POOL
+from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.layout import Point
-from app.settings import load_settings
+from app.settings import Settings, load_settings
 from bench.corpus import make_corpus
 from bench.load import percentile
 from bench.process import size_mb
@@ -28,7 +31,6 @@ BASE = 500  # real chunks
 WARM_UP, QUESTIONS = 10, 100
 NEAR, FAR = 0.4, 0.9
 """Cosines of a grown chunk's vector with the real one's."""
-Vectors = NDArray[np.float32]
 
 
 async def measure_scale(sizes: Sequence[int]) -> list[dict[str, float]]:
@@ -46,9 +48,8 @@ async def measure_scale(sizes: Sequence[int]) -> list[dict[str, float]]:
             row = {"chunks": size, **await grow(container.store, points, size)}
             await container.aclose()
             row["disk, MB"] = size_mb(settings.data_dir)
-            container = build_container(settings)
-            rows.append(row | await measure_questions(container, corpus.questions))
-            await container.aclose()
+            with ProcessPoolExecutor(1, get_context("spawn")) as fresh:  # whose memory the growing left nothing in
+                rows.append(row | fresh.submit(measure_questions, settings, corpus.questions).result())
             print(f"{size:,} chunks measured", flush=True)
     return rows
 
@@ -71,31 +72,32 @@ async def grow(store: Any, points: Sequence[Point], size: int) -> dict[str, floa
 def grown(real: Point, at: int, chance: np.random.Generator) -> Point:
     """Make a chunk with *real*'s words, vectors near its own, and ids of its own, eight chunks a document."""
     document = f"grown-{at // 8}.md"
-    own = {"chunk_id": f"grown-{at}", "document_id": document, "source": document}
     vectors = noisy(np.vstack([real.dense[None], real.sentences]), chance.uniform(NEAR, FAR), chance)
-    metadata = {**real.metadata, **own}
+    metadata = real.metadata | {"chunk_id": f"grown-{at}", "document_id": document, "source": document}
     return replace(real, chunk_id=f"grown-{at}", metadata=metadata, dense=vectors[0], sentences=vectors[1:])
 
 
 def noisy(rows: Vectors, cosine: float, chance: np.random.Generator) -> Vectors:
     """Make unit rows at about *cosine* from the given ones."""
-    noise = chance.standard_normal(rows.shape, dtype=np.float32)
-    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
-    mixed = cosine * rows + np.sqrt(1 - cosine**2) * noise
-    return np.asarray(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), dtype=np.float32)
+    noise = unit(chance.standard_normal(rows.shape, dtype=np.float32))
+    return unit(cosine * rows + np.sqrt(1 - cosine**2) * noise)
 
 
-async def measure_questions(container: AppContainer, questions: Sequence[str]) -> dict[str, float]:
+def measure_questions(settings: Settings, questions: Sequence[str]) -> dict[str, float]:
+    """Open the collection and measure it."""
+    return asyncio.run(_measure_questions(settings, questions))
+
+
+async def _measure_questions(settings: Settings, questions: Sequence[str]) -> dict[str, float]:
     """Ask new questions; then compute what a search by vector alone finds."""
-    gc.collect()
-    gc.freeze()  # as `garden serve` does: what the growing left behind is not gone through again
-    times, cpu = [], 0.0
+    container, times, cpu = build_container(settings), [], 0.0
     for asked, question in enumerate(questions):
         begun, before = time.perf_counter(), time.process_time()
         await container.service.ask({"query": question})
         if asked >= WARM_UP:
             times.append((time.perf_counter() - begun) * 1000)
             cpu += (time.process_time() - before) * 1000
+    memory = psutil.Process().memory_info()
     stored = [(point.chunk_id, point.dense) async for page in container.store.apoints() for point in page]
     names, dense = [name for name, _ in stored], np.stack([vector for _, vector in stored])
     shares = []
@@ -103,11 +105,14 @@ async def measure_questions(container: AppContainer, questions: Sequence[str]) -
         nearest = {names[at] for at in np.argsort(-(dense @ vector))[:POOL]}
         hits = await container.store.ahybrid([HybridQuery(vector, ())], POOL)
         shares.append(len(nearest & {one.chunk.chunk_id for one in hits.candidates[0]}) / len(nearest))
+    await container.aclose()
     return {
         "question, p50 ms": percentile(times, 50),
         "question, p95 ms": percentile(times, 95),
         "question, CPU ms": cpu / len(times),
         f"of the {POOL} nearest, found": float(np.mean(shares)),
+        "memory, private, MB": (memory.rss - memory.shared) / 2**20,  # RssAnon of /proc/PID/status
+        "memory, mapped, MB": memory.shared / 2**20,  # RssFile + RssShmem
     }
 
 

@@ -86,8 +86,6 @@ def _inspect(database: Database, report: CheckReport) -> None:
     """Check SQLite's structures, the checksum of every chunk, and every index segment against its rows."""
     try:
         with database.reading() as connection:
-            if connection is None:
-                return
             (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             if found != "ok":
                 report.database = found

@@ -72,7 +72,7 @@ async def served() -> AsyncIterator[tuple[Server, int]]:
         yield server, listening.sockets[0].getsockname()[1]
 
 
-def load(port: int, asked: list[str], concurrency: int = 4, requests: int = 0, **more: str) -> Round:
+def load(port: int, asked: list[str], concurrency: int = 4, *, requests: int, **more: str) -> Round:
     return Round(port, "/", [json.dumps(one) for one in asked], concurrency, 30.0, requests=requests, **more)
 
 

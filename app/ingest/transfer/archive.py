@@ -23,7 +23,7 @@ import orjson
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
 
 from app.providers.stores.layout import Point
-from app.providers.stores.payloads import document_hashes
+from app.providers.stores.payloads import summaries
 from graph.errors import InvalidInput
 
 VERSION = 2
@@ -101,7 +101,8 @@ class Archive:
     def __init__(self, path: Path) -> None:
         """Read *path* through. Raises ``InvalidInput`` that says what is wrong with it."""
         self.path = path
-        self.documents = document_hashes(point.metadata for points in self._read() for point in points)
+        found = summaries(point.metadata for points in self._read() for point in points)
+        self.documents = {document: its.content_hash for document, its in found.items()}
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         """Yield every point of the file, group by group; it is checked again on the way."""

@@ -70,11 +70,8 @@ class AnyVectorStore(ChunkStore):
         yield await self._refuse()
 
     _refused: Any = _refuse
-    aupsert = adelete_chunks = adelete_documents = adocuments = asummaries = achunk_hashes = _refused
+    aupsert = adelete_chunks = adelete_documents = asummaries = achunk_hashes = _refused
     _fetch = _refused
-
-    async def aclose(self) -> None:
-        """No-op: who made the store closes it."""
 
     async def _near(self, query: HybridQuery, k: int) -> list[Document]:
         try:

@@ -128,13 +128,10 @@ class ChromaStore(RemoteStore):
         self._known = None
         return (await self._collection()).size
 
-    async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[str, dict[str, Any]]]:
+    async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
         pages = self._pages(PAGE, ["metadatas"], where)
-        return [
-            (own, dict(row or {}))
-            async for found in pages
-            for own, row in zip(found["ids"], found["metadatas"], strict=True)
-        ]
+        rows = [row async for found in pages for row in zip(found["ids"], found["metadatas"], strict=True)]
+        return {own: dict(metadata or {}) for own, metadata in rows}
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not chunk_ids:

@@ -62,10 +62,6 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         """Delete these chunks; return how many there were."""
 
     @abstractmethod
-    async def adocuments(self) -> dict[str, str]:
-        """Return document id -> ``content_hash`` of its first chunk ("" where it has none), for all that is stored."""
-
-    @abstractmethod
     async def asummaries(self) -> dict[str, DocumentSummary]:
         """Return document id -> its summary, for all that is stored; chunks without a document are under ""."""
 
@@ -82,16 +78,16 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         """Yield every stored chunk with its vectors, page by page, each once; in no defined order."""
 
     @abstractmethod
-    async def aclose(self) -> None:
-        """Close the collection; a second call does nothing."""
-
-    @abstractmethod
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Chunk id -> payload of those that are stored."""
 
     @abstractmethod
     async def _size(self) -> int | None:
         """The size of the stored vectors; None while there are none."""
+
+    async def adocuments(self) -> dict[str, str]:
+        """Return document id -> ``content_hash`` of its first chunk ("" where it has none), for all that is stored."""
+        return {document: its.content_hash for document, its in (await self.asummaries()).items()}
 
     async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
         """Return chunk id -> document id ("" where it has none) for those of these chunks that are stored."""
@@ -110,6 +106,10 @@ class ChunkStore(VectorStore, HybridStore, ABC):
 
     async def aoptimize(self) -> None:
         """Return when the indexes are built, which a server does itself; searches before are exact, only slower."""
+
+    async def aclose(self) -> None:
+        """Close the collection; a second call does nothing."""
+        await asyncio.to_thread(self.close)
 
     def close(self) -> None:  # not abstract: a remote store's connections belong to a loop
         """``aclose`` for callers without an event loop."""

@@ -27,12 +27,11 @@ from urllib.parse import quote
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
 FILE, VERSION = "garden.sqlite3", 3
-_CREATING = Lock()
-"""For the threads of this process, which share its lock on a file."""
+_CREATING = Lock()  # for the threads of this process, which share its lock on a file
 SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE version (id INTEGER PRIMARY KEY, writes INTEGER);
-INSERT INTO version VALUES (0, 0);
+INSERT INTO version VALUES (0, random() / 2);  -- not that of a collection which this one replaces
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT UNIQUE NOT NULL, document_id TEXT NOT NULL,
     position INTEGER NOT NULL, content_hash TEXT NOT NULL, source TEXT, checksum INTEGER NOT NULL,
@@ -49,7 +48,6 @@ COMMIT;
 _NO_LOCKS = "its file system lacks the locks that SQLite needs"
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _NOT_WRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
-_LOCKING = ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_SHM")
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE")
 
 
@@ -64,7 +62,7 @@ class Database:
             raise ConfigurationError(f"The collection {collection!r} is not allowed: letters, digits, '_', '-', '.'")
         self.collection, self.folder, self.path = collection, data_dir / collection, data_dir / collection / FILE
         self._wait = wait
-        self._idle: dict[tuple[int, int], list[sqlite3.Connection]] = {}
+        self._idle: dict[tuple[int, int] | None, list[sqlite3.Connection]] = {}
 
     def create(self) -> None:
         """Create folder and database unless they exist. Raises ``ConfigurationError`` where that is impossible."""
@@ -92,18 +90,18 @@ class Database:
         draft.rename(self.path)
 
     @contextmanager
-    def reading(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection | None]:
-        """One snapshot of the collection; None where nothing was ever stored."""
+    def reading(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
+        """One snapshot of the collection; an empty one where nothing was ever stored."""
         with self._mapped_errors():
-            if (inode := self._inode()) is None:
-                yield None
-                return
-            idle = self._idle.setdefault(inode, [])
+            idle = self._idle.setdefault(inode := self._inode(), [])
             try:
                 connection = idle.pop()
             except IndexError:
                 writable = os.access(self.folder, os.W_OK) or self.path.with_name(f"{FILE}-wal").exists()
-                connection = self._open(self.path, "rw" if writable else "ro&immutable=1")  # a read-only medium
+                mode = "rw" if writable else "ro&immutable=1"  # a read-only medium
+                connection = self._open(self.path, mode if inode else "memory")
+                if not inode:
+                    connection.executescript(SCHEMA)
             try:
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute(begin)
@@ -120,7 +118,7 @@ class Database:
         self.create()
         inode = self._inode()
         with self.reading("BEGIN IMMEDIATE") as connection:
-            if connection is None or inode != self._inode():  # a repair moved the file away meanwhile
+            if not inode or inode != self._inode():  # a repair moved the file away meanwhile
                 raise StoreUnavailable(f'The collection "{self.collection}" was replaced during the write: try again.')
             yield connection
             connection.execute("UPDATE version SET writes = writes + 1")
@@ -165,8 +163,8 @@ class Database:
             code, reason = getattr(error, "sqlite_errorname", ""), f"answered with an error: {error}."
             if code.startswith(_DAMAGED):
                 raise self.damaged(f"{FILE}: {error}") from error
-            if code.startswith((*_NOT_WRITABLE, *_LOCKING)):
-                raise self._unusable(_NO_LOCKS if code.startswith(_LOCKING) else str(error)) from error
+            if code.startswith(_NOT_WRITABLE):
+                raise self._unusable(str(error)) from error
             if code.startswith("SQLITE_BUSY"):
                 reason = f"is being written by another process and was not free within {self._wait:g} s: try again."
             if code.startswith(_FULL):

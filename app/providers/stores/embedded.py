@@ -6,30 +6,32 @@ Scores are cosines as measured, in [-1, 1]. What one process writes, every other
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
+import shutil
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Any, TypeVar
 
 import orjson
 from langchain_core.embeddings import Embeddings
 
 from app.providers.stores import rows
-from app.providers.stores.building import build
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import Database
-from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, conditions, summary
+from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, summary
 from app.providers.stores.layout import CONTENT, METADATA, Point
-from app.providers.stores.segments import View, current
+from app.providers.stores.segments import Segment, View
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
-WAIT_SECONDS = 30.0  # how long a writer waits for another one; each write takes milliseconds
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS = 4
-BUILD_FROM = 2_048  # new chunks that are worth a saved segment; fewer are held in memory by each process
+SEGMENT_CHUNKS = 65_536  # most of one segment, which bounds the memory and the time that saving one takes
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
@@ -41,21 +43,15 @@ class EmbeddedStore(ChunkStore):
     files. Vectors of another size raise ``ConfigurationError`` on opening and writing, ``StoreUnavailable`` on search.
     """
 
+    build_from = 2_048  # new chunks that are worth a saved segment; fewer are held in memory by each process
+
     def __init__(
-        self,
-        embedding: Embeddings,
-        data_dir: Path,
-        collection: str,
-        size: int | None = None,
-        *,
-        wait: float = WAIT_SECONDS,
-        build_from: int = BUILD_FROM,
+        self, embedding: Embeddings, data_dir: Path, collection: str, size: int | None = None, *, wait: float = 30.0
     ) -> None:
+        """*wait*: seconds that a write waits for another process's, which takes milliseconds."""
         super().__init__(embedding, collection, size)
         self.database = Database(data_dir, collection, wait)
-        self._build_from = build_from
-        self._view: View | None = None
-        self._view_lock = Lock()
+        self._view = View()
         self._closed = False
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
@@ -65,66 +61,55 @@ class EmbeddedStore(ChunkStore):
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
         with self.database.reading() as connection:
-            self._fits(rows.stored_size(connection) if connection else None, self._known_size(), ConfigurationError)
+            self._fits(rows.stored_size(connection), self._known_size(), ConfigurationError)
         super().open()
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         for at in range(0, len(points), BATCH):
-            await self._run(self._writer, lambda at=at: self._upsert(points[at : at + BATCH]))  # type: ignore[misc]
+            await self._run(self._writer, partial(self._upsert, points[at : at + BATCH]))
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
-        return await self._run(self._writer, lambda: self._delete("document_id", document_ids))
+        return await self._run(self._writer, partial(self._delete, {"document_id": list(document_ids)}))
 
     async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        return await self._run(self._writer, lambda: self._delete("chunk_id", chunk_ids))
-
-    async def adocuments(self) -> dict[str, str]:
-        firsts = await self._select("document_id, content_hash, min(position)", "GROUP BY document_id")
-        return {document: content_hash for document, content_hash, _ in firsts}
+        return await self._run(self._writer, partial(self._delete, {"chunk_id": list(chunk_ids)}))
 
     async def asummaries(self) -> dict[str, DocumentSummary]:
-        firsts = await self._select(
-            "document_id, count(*), (SELECT first.metadata FROM chunks AS first"
-            " WHERE first.document_id = chunks.document_id ORDER BY first.position LIMIT 1)",
-            "GROUP BY document_id",
-        )
-        return {one: summary(one, count, orjson.loads(metadata)) for one, count, metadata in firsts}
+        # beside min(), SQLite takes the other columns from the row of the minimum
+        firsts = await self._select("document_id, count(*), metadata, min(position)", rest="GROUP BY document_id")
+        return {one: summary(one, count, orjson.loads(metadata)) for one, count, metadata, _ in firsts}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
-        return dict(await self._select("chunk_id, content_hash", f"WHERE {rows.among('document_id')}", document_ids))
+        return dict(await self._select("chunk_id, content_hash", {"document_id": list(document_ids)}))
 
     async def acount(self) -> int:
         return sum(count for (count,) in await self._select("count(*)"))
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
-        wanted, nothing = conditions(where), HybridHits([[] for _ in queries])
-
         def job(connection: sqlite3.Connection) -> HybridHits:
             self._fits(rows.stored_size(connection), len(queries[0].dense), StoreUnavailable)
-            with self._view_lock:
-                self._view = view = current(connection, self.database.folder, self._view)
-            found, idf = view.hybrid(queries, limit, rows.allowed(connection, wanted))
-            ids = rows.as_json({own for row in found for own in row})
-            stored = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks WHERE {rows.among('id')}", (ids,))
-            known = {row[0]: rows.candidate_of(row) for row in self._checked(stored)}
+            self._view = view = self._view.updated(connection, self.database.folder)
+            allowed = rows.ids_of(rows.select(connection, "id", where)) if where else None
+            found, idf = view.hybrid(queries, limit, allowed)
+            chosen = f"SELECT {rows.COLUMNS} FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+            stored = connection.execute(chosen, (rows.as_json({own for row in found for own in row}),))
+            known = {row[0]: rows.candidate_of(row[0], rows.point_of(row, self.database.damaged)) for row in stored}
             return HybridHits([[known[own] for own in row] for row in found], idf)
 
-        return await self._read(job, nothing)
+        return await self._read(job)
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
+        def page() -> list[Point]:
+            return [rows.point_of(row, self.database.damaged) for row in cursor.fetchmany(BATCH)]
+
         with self.database.reading() as connection:
-            if connection is None:
-                return
-            cursor = connection.execute(f"SELECT {rows.COLUMNS} FROM chunks ORDER BY chunk_id")
-            while page := await self._run(self._readers, lambda: [*self._checked(cursor.fetchmany(BATCH))]):
-                yield [rows.point_of(row) for row in page]
+            cursor = rows.select(connection, rows.COLUMNS, rest="ORDER BY chunk_id")
+            while points := await self._run(self._readers, page):
+                yield points
 
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
-        await self._run(self._builder, self._build)  # after one that is running
-
-    async def aclose(self) -> None:
-        await asyncio.to_thread(self.close)
+        await self._run(self._builder, partial(_build, self.database, self.build_from))  # after one that is running
 
     def close(self) -> None:
         self._closed = True
@@ -133,36 +118,28 @@ class EmbeddedStore(ChunkStore):
         self.database.close()
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        found = await self._select("chunk_id, text, metadata", f"WHERE {rows.among('chunk_id')}", chunk_ids)
+        found = await self._select("chunk_id, text, metadata", {"chunk_id": list(chunk_ids)})
         return {own: {CONTENT: text, METADATA: orjson.loads(metadata)} for own, text, metadata in found}
 
     async def _size(self) -> int | None:
-        return await self._read(rows.stored_size, None)
+        return await self._read(rows.stored_size)
 
     async def _run(self, threads: ThreadPoolExecutor, job: Callable[[], T]) -> T:
         if self._closed:
             raise StoreUnavailable(f'The collection "{self.collection}" is closed.')
         return await asyncio.wrap_future(threads.submit(job))
 
-    async def _read(self, job: Callable[[sqlite3.Connection], T], nothing: T) -> T:
-        """Run *job* on one snapshot of the collection; *nothing* where nothing was ever stored."""
+    async def _read(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """Run *job* on one snapshot of the collection."""
 
         def reading() -> T:
             with self.database.reading() as connection:
-                return nothing if connection is None else job(connection)
+                return job(connection)
 
         return await self._run(self._readers, reading)
 
-    async def _select(self, columns: str, rest: str = "", values: Sequence[str] | None = None) -> list[Any]:
-        query, parameters = f"SELECT {columns} FROM chunks {rest}", () if values is None else (rows.as_json(values),)
-        return await self._read(lambda connection: connection.execute(query, parameters).fetchall(), [])
-
-    def _checked(self, found: Iterable[Any]) -> Iterable[Any]:
-        """Pass on rows of ``COLUMNS``. Raises ``StoreDamaged`` when a checksum is wrong."""
-        for row in found:
-            if rows.checksum(row[3:]) != row[2]:
-                raise self.database.damaged(f"the checksum of chunk {row[1]!r} is wrong")
-            yield row
+    async def _select(self, columns: str, where: Where = None, rest: str = "") -> list[Any]:
+        return await self._read(lambda connection: rows.select(connection, columns, where, rest).fetchall())
 
     def _upsert(self, points: Sequence[Point]) -> None:
         new = [rows.row_of(point) for point in points]
@@ -170,21 +147,62 @@ class EmbeddedStore(ChunkStore):
             size = rows.stored_size(connection) or self._known_size() or len(points[0].dense)
             for point in points:
                 self._fits(size, len(point.dense), ConfigurationError)
-            rows.remove(connection, "chunk_id", [point.chunk_id for point in points])
+            rows.remove(connection, {"chunk_id": [point.chunk_id for point in points]})
             connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
-        self._builder.submit(self._build)
+        self._builder.submit(_build, self.database, self.build_from)
 
-    def _delete(self, column: str, values: Sequence[str]) -> int:
-        if not self.database.path.exists():
-            return 0
+    def _delete(self, where: Where) -> int:
         with self.database.writing() as connection:
-            deleted = rows.remove(connection, column, values)
-        self._builder.submit(self._build)
-        return deleted
+            return rows.remove(connection, where)
 
-    def _build(self) -> None:
-        """Save segments where enough is new for one."""
-        try:
-            build(self.database, self._build_from)
-        except (OSError, RuntimeError, sqlite3.Error, RAGError) as error:
-            log.warning("segments_not_built", extra={"collection": self.collection, "reason": str(error)})
+
+def _build(database: Database, least: int) -> None:
+    """Save segments until fewer than *least* chunks are in none; a no-op where another process does so.
+
+    A failure, as when the disk is full, is logged; existing segments then stay.
+    """
+    try:
+        with suppress(BlockingIOError, FileNotFoundError), (database.folder / "building.lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
+            while planned := _plan(database, least):
+                _save(database, *planned)
+    except (OSError, RuntimeError, RAGError) as error:
+        log.warning("segments_not_built", extra={"collection": database.collection, "reason": str(error)})
+
+
+def _save(database: Database, low: int, high: int) -> None:
+    """Save the chunks with ids in (*low*, *high*] as a segment, in place of those in that range."""
+    with database.reading() as connection:
+        made = Segment.read(connection, low, high)
+    name = f"segment-{time.time_ns()}"
+    row = (name, low, high, len(made.ids), made.save(database.folder / name))
+    with database.writing() as connection:
+        gone = "id > ? AND id <= ? AND id NOT IN (SELECT value FROM json_each(?))"
+        connection.execute(f"DELETE FROM removed WHERE {gone}", (low, high, rows.as_json(made.ids.tolist())))
+        connection.execute("DELETE FROM segments WHERE low >= ? AND high <= ?", (low, high))
+        if len(made.ids):
+            connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
+
+
+def _plan(database: Database, least: int) -> tuple[int, int] | None:
+    """Delete unused folders; return the ids (low, high] of the next segment: a lost one's, or the new chunks'.
+
+    With new chunks it takes over the preceding segments that are at most twice as large, those deleted not counted.
+    """
+    dead = "(SELECT count(*) FROM removed WHERE removed.id > low AND removed.id <= high)"
+    newest = "SELECT id FROM chunks WHERE id > ? ORDER BY id LIMIT ?"
+    with database.reading() as connection:
+        saved = connection.execute(f"SELECT name, low, high, rows - {dead} FROM segments ORDER BY low").fetchall()
+        low = saved[-1][2] if saved else 0
+        new = rows.ids_of(connection.execute(newest, (low, SEGMENT_CHUNKS)))
+    for unused in {path.name for path in database.folder.glob("segment-[0-9]*")} - {name for name, *_ in saved}:
+        shutil.rmtree(database.folder / unused, ignore_errors=True)
+    for name, start, end, _ in saved:
+        if not (database.folder / name).is_dir():
+            return start, end
+    count = len(new)
+    for _, start, _, size in reversed(saved):
+        if size > 2 * count or count + size > SEGMENT_CHUNKS:
+            break
+        low, count = start, count + size
+    return (low, int(new[-1])) if len(new) >= least else None

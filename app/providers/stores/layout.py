@@ -13,6 +13,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from app.providers.embeddings.vectors import agrouped_vectors
+from app.providers.stores.hybrid import document_weights
 from graph.sentences import Span, sentence_spans
 
 CONTENT, METADATA = "page_content", "metadata"
@@ -27,7 +28,7 @@ class Point:
     ``metadata`` holds chunk_id, document_id, title, url, chapter, section, page, chunk_index, source, content_hash and
     ``spans``, the sentences of ``text`` as [start, end] in Unicode code points; any other JSON value is allowed.
     ``dense`` is float32 [d], the vector of ``indexed_text``; ``sentences`` is float32 [n_spans, d], or
-    [0, d] where a store keeps none. ``sparse`` holds the BM25 weights by dimension; None: the store computes them.
+    [0, d] where a store keeps none. ``sparse`` holds the BM25 weights by dimension; None: those of ``indexed_text``.
     """
 
     chunk_id: str
@@ -36,6 +37,10 @@ class Point:
     dense: NDArray[np.float32]
     sentences: NDArray[np.float32]
     sparse: Mapping[int, float] | None = None
+
+    def weights(self) -> Mapping[int, float]:
+        """Return ``sparse``, or compute it."""
+        return document_weights(indexed_text_of(self.metadata, self.text)) if self.sparse is None else self.sparse
 
 
 def point_id(chunk_id: str) -> str:

@@ -6,6 +6,7 @@ fields beside it, and Chroma's ``document`` with flat metadata. Nothing here wri
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from typing import Annotated, Any
 from langchain_core.documents import Document
 from pydantic import Field, TypeAdapter, ValidationError
 
+from app.providers.stores.hybrid import DocumentSummary, summary
 from graph.state import Chunk
 
 _INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
@@ -64,14 +66,16 @@ def chunk_index_of(metadata: Mapping[str, Any]) -> int:
     return _integer(metadata, ("chunk_index",)) or 0
 
 
-def document_hashes(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Map document id to ``content_hash`` of its first chunk ("" where it has none), given the chunks' metadata."""
-    first: dict[str, tuple[int, str]] = {}
+def summaries(stored: Iterable[Mapping[str, Any]]) -> dict[str, DocumentSummary]:
+    """Summarize the documents of chunks with this metadata, by document id; "" is that of chunks without one."""
+    firsts: dict[str, tuple[int, DocumentSummary]] = {}
+    chunks: Counter[str] = Counter()
     for metadata in stored:
-        document, position = str(metadata.get("document_id", "")), chunk_index_of(metadata)
-        if document not in first or position < first[document][0]:
-            first[document] = position, str(metadata.get("content_hash") or "")
-    return {document: content_hash for document, (_, content_hash) in first.items()}
+        document, position = str(metadata.get("document_id") or ""), chunk_index_of(metadata)
+        chunks[document] += 1
+        if document not in firsts or position < firsts[document][0]:
+            firsts[document] = position, summary(document, 0, metadata)
+    return {document: first._replace(chunks=chunks[document]) for document, (_, first) in firsts.items()}
 
 
 def text_of(payload: Mapping[str, Any] | None) -> str:

@@ -162,12 +162,12 @@ class QdrantStore(RemoteStore):
             if offset is None:
                 return
 
-    async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[Any, dict[str, Any]]]:
+    async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
         known = await self._known()
         chosen = qdrant_filter(conditions(where), nested=known.ours)
         payload = ([f"{METADATA}.{name}" for name in fields] if known.ours else True) if fields else False
         pages = self._pages(scroll_filter=chosen, limit=PAGE, with_payload=payload)
-        return [(one.id, metadata_of(one.payload)) async for page in pages for one in page]
+        return {one.id: metadata_of(one.payload) async for page in pages for one in page}
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         # A point of another pipeline may have no chunk id but its own.

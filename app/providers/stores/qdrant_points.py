@@ -19,8 +19,8 @@ from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseVector
 from qdrant_client import QdrantClient, models
 
 from app.providers.embeddings.vectors import Vectors, unit
-from app.providers.stores.hybrid import Candidate, Condition, HybridQuery, document_weights
-from app.providers.stores.layout import CONTENT, METADATA, Point, indexed_text_of, point_id
+from app.providers.stores.hybrid import Candidate, Condition, HybridQuery
+from app.providers.stores.layout import CONTENT, METADATA, Point, point_id
 from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
@@ -85,9 +85,7 @@ def point_struct(point: Point, layout: Layout) -> models.PointStruct:
     dense, sparse, sentences = layout.dense, layout.sparse, layout.sentences
     vector: dict[str, Any] = {dense: point.dense.tolist()}
     if sparse:
-        weights = point.sparse
-        if weights is None:
-            weights = document_weights(indexed_text_of(point.metadata, point.text))
+        weights = point.weights()
         vector[sparse] = models.SparseVector(indices=list(weights), values=list(weights.values()))
     if sentences and len(point.sentences):
         vector[sentences] = point.sentences.astype(np.float64).round(5).tolist()  # the server keeps float16

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -17,8 +17,8 @@ from langchain_core.embeddings import Embeddings
 from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import GuardedCalls, Retry
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.hybrid import DocumentSummary, Where, summary
-from app.providers.stores.payloads import chunk_index_of, document_hashes
+from app.providers.stores.hybrid import DocumentSummary, Where
+from app.providers.stores.payloads import summaries
 from graph.errors import CollectionMissing
 
 TRIES = 3
@@ -38,8 +38,8 @@ class RemoteStore(ChunkStore):
         self._calls = GuardedCalls(store_error, seconds, total, retry or Retry(attempts=TRIES))
 
     @abstractmethod
-    async def _metadata(self, fields: Sequence[str], where: Where = None) -> list[tuple[str, dict[str, Any]]]:
-        """Every matching chunk's own id and at least these metadata fields."""
+    async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
+        """Every matching chunk's own id -> at least these metadata fields."""
 
     @abstractmethod
     async def _remove(self, ids: Sequence[str]) -> None:
@@ -50,10 +50,7 @@ class RemoteStore(ChunkStore):
         """The store's id of one of our chunks."""
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
-        try:
-            ids = [own for own, _ in await self._metadata([], {"document_id": list(document_ids)})]
-        except CollectionMissing:
-            return 0
+        ids = list(await self._list([], {"document_id": list(document_ids)}))
         await self._remove(ids)
         return len(ids)
 
@@ -62,22 +59,13 @@ class RemoteStore(ChunkStore):
         await self._remove([self._own_id(chunk_id) for chunk_id in stored])
         return len(stored)
 
-    async def adocuments(self) -> dict[str, str]:
-        return document_hashes(await self._list(("document_id", "content_hash", "chunk_index")))
-
     async def asummaries(self) -> dict[str, DocumentSummary]:
-        firsts: dict[str, dict[str, Any]] = {}
-        chunks: Counter[str] = Counter()
         fields = ("document_id", "title", "chunk_index", "content_hash", "ingested_at")
-        for metadata in sorted(await self._list(fields), key=chunk_index_of):
-            document = str(metadata.get("document_id") or "")
-            firsts.setdefault(document, metadata)
-            chunks[document] += 1
-        return {document: summary(document, chunks[document], first) for document, first in firsts.items()}
+        return summaries((await self._list(fields)).values())
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         found = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
-        return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found}
+        return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found.values()}
 
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks, and keep it in ``notes``."""
@@ -85,8 +73,7 @@ class RemoteStore(ChunkStore):
             self.notes = tuple(sorted((*self.notes, event)))
             log.warning(event, extra={"collection": self.collection, **facts})
 
-    async def _list(self, fields: Sequence[str], where: Where = None) -> list[dict[str, Any]]:
-        try:
-            return [metadata for _, metadata in await self._metadata(fields, where)]
-        except CollectionMissing:
-            return []
+    async def _list(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
+        with suppress(CollectionMissing):
+            return await self._metadata(fields, where)
+        return {}

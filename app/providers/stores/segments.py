@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from app.providers.embeddings.vectors import Vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery, highest
-from app.providers.stores.rows import WORD, stored_size
+from app.providers.stores.rows import WORD, ids_of, stored_size
 
 log = logging.getLogger("garden.store")
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Vectors = NDArray[np.float32]
 LINKS, BUILD_EF, SEARCH_EF = 16, 128, 128
 """HNSW's m, ef_construction and ef."""
 OVERSAMPLING = 2
@@ -54,18 +54,17 @@ class Segment(NamedTuple):
     @classmethod
     def read(cls, connection: sqlite3.Connection, low: int, high: int = 1 << 62) -> Segment:
         """Make one in memory of the chunks with ids in (*low*, *high*]."""
-        between = "FROM chunks WHERE id > ? AND id <= ?"
-        (count,) = connection.execute(f"SELECT count(*) {between}", (low, high)).fetchone()
-        ids, dense = np.empty(count, np.int64), np.empty((count, stored_size(connection) or 0), np.float32)
-        words = [np.zeros(0, WORD)]
-        found = connection.execute(f"SELECT id, dense, words {between} ORDER BY id", (low, high))
-        for row, (own, vector, weights) in enumerate(found):
-            ids[row], dense[row] = own, np.frombuffer(vector, "<f4")
-            words.append(np.frombuffer(weights, WORD))
-        entries = np.concatenate(words)
-        rows = np.repeat(np.arange(count, dtype=np.uint32), [len(one) for one in words[1:]])
+        ids, dense, words = list[int](), bytearray(), list[bytes]()
+        chunks = "SELECT id, dense, words FROM chunks WHERE id > ? AND id <= ? ORDER BY id"
+        for own, vector, weights in connection.execute(chunks, (low, high)):
+            ids.append(own)
+            dense += vector
+            words.append(weights)
+        vectors = np.frombuffer(dense, "<f4").reshape(len(ids), stored_size(connection) or 0)
+        entries = np.frombuffer(b"".join(words), WORD)
+        rows = np.repeat(np.arange(len(ids), dtype=np.uint32), [len(one) // WORD.itemsize for one in words])
         order = np.argsort(entries["term"], kind="stable")
-        return cls(ids, dense, entries["term"][order], rows[order], entries["weight"][order])
+        return cls(np.array(ids, np.int64), vectors, entries["term"][order], rows[order], entries["weight"][order])
 
     @classmethod
     def open(cls, folder: Path, checksum: int) -> Segment:
@@ -74,9 +73,8 @@ class Segment(NamedTuple):
 
         if _checksum(folder) != checksum:
             raise ValueError("its checksum is wrong")
-        index = Index.restore(folder / INDEX_FILE, view=True, expansion_search=SEARCH_EF)
         arrays = (np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in cls._fields[:-1])
-        return cls._make([*arrays, index])
+        return cls._make([*arrays, Index.restore(folder / INDEX_FILE, view=True, expansion_search=SEARCH_EF)])
 
     def save(self, folder: Path) -> int:
         """Write the arrays and an index; return a checksum. Raises ``OSError`` or ``RuntimeError``."""
@@ -86,7 +84,8 @@ class Segment(NamedTuple):
         for name, array in zip(self._fields[:-1], self, strict=False):
             np.save(folder / f"{name}.npy", array)
         index = Index(ndim=self.dense.shape[1], dtype="i8", connectivity=LINKS, expansion_add=BUILD_EF)
-        index.add(np.arange(len(self.ids), dtype=np.uint64), self.dense)
+        keys = np.arange(len(self.ids), dtype=np.uint64)
+        index.add(keys, self.dense, threads=1)  # added by several at once, some chunks are never found
         index.save(folder / INDEX_FILE)
         return _checksum(folder)
 
@@ -127,8 +126,28 @@ class View(NamedTuple):
     and holds the newest chunks.
     """
 
-    writes: int
-    parts: dict[str, tuple[Segment, Mask]]
+    writes: int | None = None
+    parts: Mapping[str, tuple[Segment, Mask]] = {}
+
+    def updated(self, connection: sqlite3.Connection, folder: Path) -> View:
+        """Return the view of what the connection sees, with the segments of this one where they are still in use.
+
+        A saved segment that cannot be opened is read from the database; the next build saves it again.
+        """
+        (writes,) = connection.execute("SELECT writes FROM version").fetchone()
+        if writes == self.writes:
+            return self
+        parts, last, removed = {}, 0, ids_of(connection.execute("SELECT id FROM removed"))
+        for name, low, last, _, checksum in connection.execute("SELECT * FROM segments ORDER BY low"):
+            try:
+                segment = self.parts[name][0] if name in self.parts else Segment.open(folder / name, checksum)
+            except (OSError, ValueError) as error:
+                log.warning("segment_lost", extra={"segment": name, "reason": str(error)})
+                shutil.rmtree(folder / name, ignore_errors=True)
+                segment = Segment.read(connection, low, last)
+            parts[name] = segment, ~np.isin(segment.ids, removed)
+        tail = Segment.read(connection, last)
+        return View(writes, {**parts, "": (tail, np.ones(len(tail.ids), bool))})
 
     def hybrid(
         self, queries: Sequence[HybridQuery], limit: int, allowed: Ids | None
@@ -160,29 +179,3 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
         scores = SIMILARITY_SHARE * cosines + (1 - SIMILARITY_SHARE) / most * words[rows]
         found += zip((-scores).tolist(), segment.ids[rows].tolist(), strict=True)
     return [own for _, own in sorted(found)]
-
-
-def current(connection: sqlite3.Connection, folder: Path, known: View | None) -> View:
-    """Return the view of what the connection sees, reusing the *known* one.
-
-    A saved segment that cannot be opened is read from the database; the next build saves it again.
-    """
-    (writes,) = connection.execute("SELECT writes FROM version").fetchone()
-    if known is not None and known.writes == writes:
-        return known
-    parts, last = {}, 0
-    for name, low, last, checksum in connection.execute("SELECT name, low, high, checksum FROM segments ORDER BY low"):
-        if known is not None and name in known.parts:
-            segment = known.parts[name][0]
-        else:
-            try:
-                segment = Segment.open(folder / name, checksum)
-            except (OSError, ValueError) as error:
-                log.warning("segment_lost", extra={"segment": name, "reason": str(error)})
-                shutil.rmtree(folder / name, ignore_errors=True)
-                segment = Segment.read(connection, low, last)
-        gone = connection.execute("SELECT id FROM removed WHERE id > ? AND id <= ?", (low, last))
-        parts[name] = segment, ~np.isin(segment.ids, np.fromiter((own for (own,) in gone), np.int64))
-    tail = Segment.read(connection, last)
-    parts[""] = tail, np.ones(len(tail.ids), bool)
-    return View(writes, parts)

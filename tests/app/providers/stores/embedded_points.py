@@ -32,9 +32,13 @@ def point(number: int, size: int = SIZE, text: str | None = None) -> Point:
     return Point(f"c{number}", text, metadata, rows[0], rows[1:])
 
 
-def store_in(folder: Path, size: int | None = SIZE, **options: Any) -> EmbeddedStore:
+def store_in(
+    folder: Path, size: int | None = SIZE, build_from: int = EmbeddedStore.build_from, **options: Any
+) -> EmbeddedStore:
     """The collection of the tests."""
-    return EmbeddedStore(DeterministicFakeEmbedding(size=SIZE), folder, "garden", size, **options)
+    store = EmbeddedStore(DeterministicFakeEmbedding(size=SIZE), folder, "garden", size, **options)
+    store.build_from = build_from
+    return store
 
 
 async def found(store: EmbeddedStore, *numbers: int, limit: int = 5) -> list[set[str]]:

@@ -230,6 +230,14 @@ async def test_saving_segments_goes_on_beside_searches_and_writes(
     assert (await store.aget_by_ids(["c1"]))[0].page_content == "Said anew. Twice."
 
 
+async def test_every_chunk_of_a_saved_segment_is_found(opened: Callable[..., EmbeddedStore]) -> None:
+    """By its own vector, whatever the index approximates."""
+    store = opened(build_from=100)
+    await store.aupsert([point(number) for number in range(2_000)])
+    await store.aoptimize()
+    assert await found(store, *range(2_000), limit=1) == [{f"c{number}"} for number in range(2_000)]
+
+
 async def test_segments_that_are_lost_or_broken_cost_no_answer(
     tmp_path: Path, opened: Callable[..., EmbeddedStore], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -256,6 +264,7 @@ async def test_a_folder_that_was_removed_is_an_empty_collection(
     """An open store finds that the files are gone, and begins anew with the next write."""
     store = opened()
     await store.aupsert([point(1)])
+    assert await found(store, 1) == [{"c1"}]
     for file in (tmp_path / "garden").iterdir():
         file.unlink()
     assert await store.acount() == 0
