@@ -101,11 +101,11 @@ def parse(text: str, chunks: Sequence[Chunk]) -> list[str | Marker]:
 
 def without_markers(text: str) -> str:
     """Remove what looks like a numbered marker from a document's *text*, for an answer or a prompt."""
-    if not may_mark(text):
-        return text.strip()
-    marked = MarkedText(text, ())
-    marked.drop_holders()
-    return "".join(piece for piece in _without_leftovers(marked.pieces()) if isinstance(piece, str)).strip()
+    if may_mark(text):
+        marked = MarkedText(text, ())
+        marked.drop_holders()
+        text = "".join(piece for piece in _without_leftovers(marked.pieces()) if isinstance(piece, str))
+    return text.strip()
 
 
 def without_dangling(text: str) -> str:
@@ -175,13 +175,11 @@ def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
 def _without_phrases(marked: MarkedText, chunks: Sequence[Chunk]) -> str:
     """Return the text of *marked* with every marker that is a word of its sentence taken out of its phrase."""
 
-    def of_document(phrase: str) -> bool:
-        return any(found[0].casefold() == phrase for chunk in chunks for found in _NUMBERED.finditer(chunk.text))
-
     def numbered(found: re.Match[str]) -> str:
         phrase = found[0].casefold()
+        of_documents = (its[0].casefold() for chunk in chunks for its in _NUMBERED.finditer(chunk.text))
         marker = read_numbers(re.sub(r"\b(?:the|provided|passages?|excerpts?)\b", "", phrase), len(chunks))
-        meant = marker is not None and (marker.groups or "chunk" in phrase) and not of_document(phrase)
+        meant = marker is not None and (marker.groups or "chunk" in phrase) and phrase not in of_documents
         return _NOUN + marked.sign(marker) if marker and meant else found[0]
 
     text = _NUMBERED.sub(numbered, marked.text)

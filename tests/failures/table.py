@@ -18,8 +18,8 @@ Every provider fails some day. This table says what each interface answers then.
 - **exit** is the exit status of `garden ask`.
 
 No message repeats a vendor's text, header or key. Connection errors, 429 and 5xx are tried again, with growing random
-waits and never past the deadline; nothing else is. After ten failures in a row a provider is left alone for a second,
-then probed by one call. Recovery needs no restart.
+waits and never past the deadline; nothing else is, and no answer of which something was shown. Recovery needs no
+restart.
 
 A collection whose vectors have another size than the embedding model's stops the start of `garden serve` and of
 `RAGService()`: exit status 2, and one line with both sizes. Where the store comes up only later, readiness and every
