@@ -29,7 +29,7 @@ from app.providers.stores.rows import WORD, ids_of, stored_size
 log = logging.getLogger("garden.store")
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-LINKS, BUILD_EF, SEARCH_EF = 16, 128, 128
+LINKS, BUILD_EF, SEARCH_EF = 16, 128, 256
 """HNSW's m, ef_construction and ef."""
 OVERSAMPLING = 2
 """The int8 index returns this many times more candidates, which are then measured by their float32 vectors."""
