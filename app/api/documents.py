@@ -20,8 +20,8 @@ from app.api.middleware import require_writer
 from app.api.schemas import DeletedDocument, DocumentList, DocumentText, StoredChunk, StoredDocument
 from app.ingest.documents import MAX_ID_CHARS, IngestReport
 from app.ingest.find import FoundFile
-from app.ingest.loaders.table import LOADERS
-from app.ingest.manifest import IngestManifest, find_originals
+from app.ingest.loaders.table import FORMATS, LOADERS
+from app.ingest.manifest import IngestManifest, find_originals, forget_upload, keep_upload, uploads_of
 from app.ingest.pipeline import OnProgress, Progress, ingest_found
 from app.ingest.sink import Sink
 from app.providers.stores.chunk_store import ChunkStore
@@ -91,9 +91,14 @@ def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) 
         async def work(on_progress: OnProgress | None) -> IngestReport:
             folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="garden-upload-")
             try:
-                path = Path(folder.name, name)
+                path, uploads = Path(folder.name, name), uploads_of(collection)
                 await asyncio.to_thread(path.write_bytes, content)
-                return await ingest(path, FoundFile(path, name), on_progress)
+                if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
+                    return await ingest(path, FoundFile(path, name), on_progress)
+                manifest = IngestManifest(collection, [uploads])
+                report = await ingest(uploads, FoundFile(path, name), on_progress, manifest)
+                await asyncio.to_thread(keep_upload, collection, name, content)
+                return report
             finally:
                 await asyncio.to_thread(folder.cleanup)
 
@@ -156,11 +161,12 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
 
     @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)
     async def delete(request: Request, document_id: DocumentId) -> DeletedDocument | Response:
-        """Delete one document from the collection. Who may upload may delete; the original file stays."""
+        """Delete one document, and the file if it was uploaded; others stay. Who may upload may delete."""
         require_writer(request, keys)
         deleted = await store.adelete_documents([document_id])
         if not deleted:
             return error_response(404, "No document has this id.")
+        await asyncio.to_thread(forget_upload, collection, document_id)
         return DeletedDocument(id=document_id, chunks=deleted)
 
     @router.get("/api/v1/chunks/{chunkId:path}", response_model=StoredChunk, tags=["chunks"])

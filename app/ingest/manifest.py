@@ -2,8 +2,8 @@
 
 ``garden ingest --prune`` removes only what a path brought, and ``garden check --repair`` reads the paths again. A
 document belongs to the path that brought it last. One that came since under the same id from elsewhere has another
-hash, and is not pruned. What was uploaded or came from Python has no path and is not listed; web pages are listed below
-the address they came from.
+hash, and is not pruned. Uploaded files are kept in the folder ``uploads`` beside it, but for JSON Lines. What came from
+Python has no path and is not listed; web pages are listed below the address they came from.
 """
 
 from __future__ import annotations
@@ -78,6 +78,30 @@ def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> d
         for document_id, root, hash_ in _rows(collection, "SELECT document_id, path, content_hash FROM documents")
         if hash_ in stored.get(document_id, ()) and (file := find_file(Path(root), document_id))
     }
+
+
+def uploads_of(collection: Path) -> Path:
+    """Return the folder in which a collection's uploaded files are kept, absolute."""
+    return collection.absolute() / "uploads"
+
+
+def keep_upload(collection: Path, name: str, content: bytes) -> None:
+    """Keep an uploaded file, to be shown, ingested again and repaired from; a full disk is logged."""
+    path = uploads_of(collection) / name
+    part = path.with_name(f".{name}")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as error:
+        log.warning("upload_not_kept", extra={"reason": error.strerror})
+
+
+def forget_upload(collection: Path, document_id: str) -> None:
+    """Delete the uploaded file of a document, if there is one; no other file, whatever the id is."""
+    path = uploads_of(collection) / document_id
+    if path.parent == uploads_of(collection) and os.path.isfile(path):  # noqa: PTH113 - no errors
+        path.unlink(missing_ok=True)
 
 
 def _rows(collection: Path, select: str) -> list[Any]:

@@ -59,7 +59,7 @@ async def test_documents_are_listed_page_by_page(client: httpx.AsyncClient) -> N
     for one, expected in ((notes, ("notes.md", "Notes", 1)), (odd, ("sub/\xe4 #?.md", "Odd", 7))):
         assert (one["id"], one["title"], one["chunks"]) == expected
         assert set(one) == {"id", "title", "chunks", "ingestedAt", "hasFile"}
-        assert not one["hasFile"]  # what is uploaded is not kept
+        assert one["hasFile"] is (one is notes)  # uploads are kept, rows of JSON Lines are not
         assert abs(datetime.now(UTC) - datetime.fromisoformat(one["ingestedAt"])) < timedelta(hours=1)
     assert listed["total"] == 2
     second = await client.get("/api/v1/documents", params={"offset": 1, "limit": 1})

@@ -98,14 +98,29 @@ async def test_a_changed_file_replaces_its_document(client: httpx.AsyncClient, f
     assert "white" in (await client.get("/api/v1/documents/notes.md")).text
 
 
-async def test_what_came_by_upload_is_not_read_from_a_file(client: httpx.AsyncClient, folder: Path) -> None:
-    """An upload is not kept; one that replaced a document of a file is no longer that file's."""
-    await upload(client, "pier.md")
-    assert await with_file(client) == {"notes.md", "sub/manual.pdf"}
-    assert (await again(client, "pier.md")).json()["error"] == "NOT_FOUND"
-    await upload(client, "notes.md", b"# Notes\n\nThe lighthouse is green.\n")
-    assert await with_file(client) == {"sub/manual.pdf"}
-    assert (await again(client, "notes.md")).status_code == 404
+async def test_an_uploaded_file_is_kept_until_its_document_is_deleted(
+    client: httpx.AsyncClient, folder: Path, tmp_path: Path
+) -> None:
+    """An uploaded PDF is shown, and ingested again; one that cannot be read replaces nothing, one that replaced a
+    document of a file is no longer that file's, and rows are not kept. Deleting its document deletes the file, and
+    no other, whatever the id."""
+    pdf = (KNOWLEDGE / "hr_policy.pdf").read_bytes()
+    await upload(client, "pier.pdf", pdf)
+    assert (await upload(client, "pier.pdf", b"%PDF-1.4 nothing")).status_code == 400
+    assert (await client.get("/api/v1/files/pier.pdf")).content == pdf
+    assert (await again(client, "pier.pdf")).json()["unchanged"] == 1
+    green = b"# Notes\n\nThe lighthouse is green.\n"
+    await upload(client, "notes.md", green)
+    (folder / "notes.md").write_bytes(b"# Notes\n\nThe lighthouse is blue.\n")
+    assert (await again(client, "notes.md")).json()["unchanged"] == 1
+    await upload(client, "log.jsonl", LOG.encode())
+    (uploads,) = (tmp_path / "data").glob("*/uploads")
+    assert sorted(file.name for file in uploads.iterdir()) == ["notes.md", "pier.pdf"]
+    for document_id in ("pier.pdf", *hostile(tmp_path)):
+        await client.delete(f"/api/v1/documents/{quote(document_id, safe='')}")
+    assert [file.name for file in uploads.iterdir()] == ["notes.md"]
+    assert (tmp_path / "secret.pdf").exists()
+    assert (folder / "rows.jsonl").exists()
 
 
 async def test_the_pdf_of_a_document_is_shown_and_can_do_nothing(client: httpx.AsyncClient, folder: Path) -> None:
