@@ -18,8 +18,7 @@ from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, r
 from app.ingest.manifest import read_sources
 from app.ingest.pipeline import ingest_found, ingest_into
 from app.ingest.tasks import read_tasks, task_document
-from app.providers.stores.database import FILE, Database
-from app.providers.stores.rows import COLUMNS, checksum
+from app.providers.stores.database import COLUMNS, FILE, Database, checksum
 from app.providers.stores.segments import Segment
 from app.settings import load_settings
 from graph.errors import ConfigurationError, StoreDamaged

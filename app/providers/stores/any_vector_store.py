@@ -18,7 +18,7 @@ from app.providers.http.error_mapping import store_error
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import Candidate, Condition, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import CONTENT, METADATA, Point, point_id
-from app.providers.stores.payloads import chunk_from_payload
+from app.providers.stores.payloads import as_candidate
 from graph.errors import ConfigurationError, StoreUnavailable
 
 WIDER = 20
@@ -88,6 +88,5 @@ def _matches(document: Document, condition: Condition) -> bool:
 
 
 def _candidate(document: Document, vector: Vectors) -> Candidate:
-    payload = {CONTENT: document.page_content, METADATA: document.metadata}
-    chunk = chunk_from_payload(document.id or point_id(document.page_content), payload)
-    return Candidate(chunk.chunk_id, chunk, vector, payload=payload)
+    own = document.id or point_id(document.page_content)
+    return as_candidate(own, own, {CONTENT: document.page_content, METADATA: document.metadata}, vector)

@@ -24,9 +24,9 @@ from app.providers.embeddings.vectors import unit
 from app.providers.http.retry import Retry
 from app.providers.http.transport import AiohttpTransport
 from app.providers.stores.chroma_rows import chroma_where, flat, payload
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
+from app.providers.stores.hybrid import HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import Point
-from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
+from app.providers.stores.payloads import as_candidate, metadata_of, text_of
 from app.providers.stores.remote import RemoteStore
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
@@ -75,7 +75,7 @@ class ChromaStore(RemoteStore):
         return HybridHits(
             [
                 [
-                    Candidate(own, chunk_from_payload(own, read), unit(vector), payload=read)
+                    as_candidate(own, own, read, unit(vector))
                     for own, read, vector in zip(ids, map(payload, documents, rows), vectors, strict=True)
                 ]
                 for ids, documents, rows, vectors in zip(found["ids"], *(found[name] for name in ALL), strict=True)

@@ -6,7 +6,6 @@
     <DATA_DIR>/<collection>/segment-*         the search index, derived from it (``app.providers.stores.segments``)
 
 A reader sees one snapshot of the collection and never waits for a writer. Writers take turns.
-
 Each write of a chunk gives it a new, higher id, so an id names one version of a chunk. ``segments`` lists the saved
 index files: the chunks with ids in (low, high]. ``removed`` lists the ids deleted since their segment was saved.
 """
@@ -18,15 +17,28 @@ import fcntl
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
+from typing import Any, TypeVar
 from urllib.parse import quote
 
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from app.providers.stores.hybrid import SOURCES, Where, conditions
+from app.providers.stores.layout import Point
+from app.providers.stores.payloads import chunk_index_of
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
 FILE, VERSION = "garden.sqlite3", 3
+COLUMNS = "id, chunk_id, checksum, metadata, words, dense, text, sentences"  # the checksum covers all that follow it
+TEXT_COLUMNS = ("chunk_id", "document_id", "source")  # the columns of metadata that filters find as text
+WORD = np.dtype([("term", "<u4"), ("weight", "<f4")])  # a BM25 dimension of a chunk and its weight there
+T = TypeVar("T")
 _CREATING = Lock()  # for the threads of this process, which share its lock on a file
 SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -38,17 +50,12 @@ CREATE TABLE chunks (
     metadata TEXT NOT NULL, words BLOB NOT NULL, dense BLOB NOT NULL, text TEXT NOT NULL, sentences BLOB NOT NULL);
 CREATE INDEX by_document ON chunks (document_id, position, content_hash, chunk_id);
 CREATE INDEX by_source ON chunks (source);
-CREATE INDEX by_status ON chunks (json_extract(metadata, '$."status"'));
-CREATE INDEX by_priority ON chunks (json_extract(metadata, '$."priority"'));
 CREATE TABLE removed (id INTEGER PRIMARY KEY);
 CREATE TABLE segments (name TEXT PRIMARY KEY, low INTEGER, high INTEGER, rows INTEGER, checksum INTEGER);
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
 _NO_LOCKS = "its file system lacks the locks that SQLite needs"
-_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
-_NOT_WRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
-_FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE")
 
 
 class Database:
@@ -68,61 +75,57 @@ class Database:
         """Create folder and database unless they exist. Raises ``ConfigurationError`` where that is impossible."""
         if self.path.exists() and not os.access(self.folder, os.W_OK):
             return  # it can be read
+        draft = self.path.with_suffix(".new")  # as SQLite's switch to WAL fails beside another connection
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with _CREATING, (self.folder / "creating.lock").open("wb") as file:
+            with _CREATING, (self.folder / "creating.lock").open("wb") as file, self._mapped_errors():
                 fcntl.lockf(file, fcntl.LOCK_EX)  # SQLite takes a file system without locks for a busy writer
-                if not self.path.exists():
-                    self._create_file()
+                if self.path.exists():
+                    return
+                draft.unlink(missing_ok=True)
+                with closing(self._open(draft, "rwc")) as connection:
+                    connection.execute("PRAGMA page_size = 8192")
+                    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+                        raise self._unusable(_NO_LOCKS)
+                    connection.executescript(SCHEMA)
+                draft.rename(self.path)
         except OSError as error:
             no_locks = error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
             raise self._unusable(_NO_LOCKS if no_locks else error.strerror or "it cannot be used") from error
-
-    def _create_file(self) -> None:
-        """Make a draft and rename it when complete: SQLite's switch to WAL fails beside another connection."""
-        draft = self.path.with_suffix(".new")
-        draft.unlink(missing_ok=True)
-        with self._mapped_errors(), closing(self._open(draft, "rwc")) as connection:
-            connection.execute("PRAGMA page_size = 8192")
-            if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-                raise self._unusable(_NO_LOCKS)
-            connection.executescript(SCHEMA)
-        draft.rename(self.path)
 
     @contextmanager
     def reading(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
         """One snapshot of the collection; an empty one where nothing was ever stored."""
         with self._mapped_errors():
             idle = self._idle.setdefault(inode := self._inode(), [])
-            try:
+            connection = None
+            with suppress(IndexError):
                 connection = idle.pop()
-            except IndexError:
-                writable = os.access(self.folder, os.W_OK) or self.path.with_name(f"{FILE}-wal").exists()
-                mode = "rw" if writable else "ro&immutable=1"  # a read-only medium
-                connection = self._open(self.path, mode if inode else "memory")
-                if not inode:
-                    connection.executescript(SCHEMA)
+            connection = connection or self._open(self.path, "rw" if inode else "memory")
             try:
-                connection.execute("PRAGMA synchronous = FULL")
                 connection.execute(begin)
                 if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
                     raise self._unusable("another version of Knowledge Garden made it; remove it and ingest again")
+                if inode != self._inode():  # a repair moved the file away meanwhile
+                    raise StoreUnavailable(f'The collection "{self.collection}" was replaced just now: try again.')
                 yield connection
             finally:
                 connection.rollback()
                 idle.append(connection)
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """One atomic write; on disk when the block is left."""
+    def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """Run *job* on one snapshot of the collection."""
+        with self.reading() as connection:
+            return job(connection)
+
+    def write(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """Run *job* as one atomic write; it is on disk when this returns."""
         self.create()
-        inode = self._inode()
         with self.reading("BEGIN IMMEDIATE") as connection:
-            if not inode or inode != self._inode():  # a repair moved the file away meanwhile
-                raise StoreUnavailable(f'The collection "{self.collection}" was replaced during the write: try again.')
-            yield connection
+            done = job(connection)
             connection.execute("UPDATE version SET writes = writes + 1")
             connection.execute("COMMIT")
+            return done
 
     def close(self) -> None:
         """Close every connection."""
@@ -130,29 +133,38 @@ class Database:
             while idle:
                 idle.pop().close()
 
+    def point(self, row: Sequence[Any]) -> Point:
+        """The chunk of a row of ``COLUMNS``, as it was stored. Raises ``StoreDamaged`` when its checksum is wrong."""
+        if checksum(row[3:]) != row[2]:
+            raise self.damaged(f"the checksum of chunk {row[1]!r} is wrong")
+        words, dense = np.frombuffer(row[4], WORD), np.frombuffer(row[5], "<f4")
+        sentences = np.frombuffer(row[7], "<f2").astype(np.float32).reshape(-1, len(dense))
+        return Point(row[1], row[6], orjson.loads(row[3]), dense, sentences, dict(words.tolist()))
+
     def damaged(self, what: str) -> StoreDamaged:
         """The error for a collection that differs from what was written."""
+        repair = f"Repair it with: garden check --repair --collection {self.collection}"
         return StoreDamaged(
-            f'The collection "{self.collection}" is damaged: {what}. '
-            f"Repair it with: garden check --repair --collection {self.collection}",
-            collection=self.collection,
+            f'The collection "{self.collection}" is damaged: {what}. {repair}', collection=self.collection
         )
 
     def _inode(self) -> tuple[int, int] | None:
         """Device and inode of the file; they change when the collection is removed or replaced."""
         with suppress(FileNotFoundError, NotADirectoryError):
-            status = self.path.stat()
-            return status.st_dev, status.st_ino
+            return (status := self.path.stat()).st_dev, status.st_ino
         return None
 
     def _open(self, path: Path, mode: str) -> sqlite3.Connection:
+        if mode == "rw" and not (os.access(self.folder, os.W_OK) or path.with_name(f"{FILE}-wal").exists()):
+            mode = "ro&immutable=1"  # a read-only medium
         uri = f"file:{quote(str(path))}?mode={mode}"
-        return sqlite3.connect(uri, self._wait, isolation_level=None, check_same_thread=False, uri=True)
+        connection = sqlite3.connect(uri, self._wait, isolation_level=None, check_same_thread=False, uri=True)
+        connection.executescript(SCHEMA if mode == "memory" else "PRAGMA synchronous = FULL")
+        return connection
 
     def _unusable(self, reason: str) -> ConfigurationError:
-        return ConfigurationError(
-            f'The collection "{self.collection}" cannot be kept in DATA_DIR={str(self.folder.parent)!r}: {reason}'
-        )
+        place = f"DATA_DIR={str(self.folder.parent)!r}"
+        return ConfigurationError(f'The collection "{self.collection}" cannot be kept in {place}: {reason}')
 
     @contextmanager
     def _mapped_errors(self) -> Iterator[None]:
@@ -161,12 +173,64 @@ class Database:
             yield
         except sqlite3.Error as error:
             code, reason = getattr(error, "sqlite_errorname", ""), f"answered with an error: {error}."
-            if code.startswith(_DAMAGED):
+            if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
                 raise self.damaged(f"{FILE}: {error}") from error
-            if code.startswith(_NOT_WRITABLE):
+            if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
                 raise self._unusable(str(error)) from error
             if code.startswith("SQLITE_BUSY"):
                 reason = f"is being written by another process and was not free within {self._wait:g} s: try again."
-            if code.startswith(_FULL):
+            if code.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE")):
                 reason = "cannot grow: no space left on its disk. What is stored is safe."
             raise StoreUnavailable(f'The collection "{self.collection}" {reason}') from error
+
+
+def row_of(point: Point) -> tuple[Any, ...]:
+    """The columns of a chunk except its id."""
+    metadata = orjson.dumps(point.metadata).decode()
+    words = np.array(list(point.weights().items()), WORD).tobytes()
+    dense, sentences = point.dense.astype("<f4").tobytes(), point.sentences.astype("<f2").tobytes()
+    stored = metadata, words, dense, point.text, sentences
+    document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
+    source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
+    return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
+
+
+def checksum(values: Sequence[str | bytes]) -> int:
+    """CRC-32 of the stored columns of a chunk."""
+    return zlib.crc32(b"".join(value.encode() if isinstance(value, str) else value for value in values))
+
+
+def stored_size(connection: sqlite3.Connection) -> int | None:
+    """The dimension of the stored vectors; None where there are none."""
+    size: int | None = connection.execute("SELECT (SELECT length(dense) / 4 FROM chunks LIMIT 1)").fetchone()[0]
+    return size
+
+
+def select(connection: sqlite3.Connection, columns: str, where: Where = None, rest: str = "") -> sqlite3.Cursor:
+    """Select columns of the chunks that pass a filter."""
+    condition, values = _condition(where)
+    return connection.execute(f"SELECT {columns} FROM chunks WHERE {condition} {rest}", values)
+
+
+def remove(where: Where, connection: sqlite3.Connection) -> int:
+    """Delete the chunks that pass a filter; return how many."""
+    condition, values = _condition(where)
+    connection.execute(f"INSERT INTO removed SELECT id FROM chunks WHERE {condition}", values)
+    return connection.execute(f"DELETE FROM chunks WHERE {condition}", values).rowcount
+
+
+def ids_of(found: Iterable[tuple[int]]) -> NDArray[np.int64]:
+    """The only column of what was selected."""
+    return np.fromiter((own for (own,) in found), np.int64)
+
+
+def _condition(where: Where) -> tuple[str, list[str]]:
+    """A filter as an SQL condition and its parameters."""
+    clauses, parameters = ["TRUE"], []
+    for wanted in conditions(where):
+        name = wanted.fields[0]
+        path = ".".join(f'"{part}"' for part in name.replace("'", "''").split("."))
+        column, kind = (name, str) if name in TEXT_COLUMNS else (f"json_extract(metadata, '$.{path}')", None)
+        clauses.append(f"{column} IN (SELECT value FROM json_each(?))")
+        parameters.append(orjson.dumps([kind(value) if kind else value for value in wanted.values]).decode())
+    return " AND ".join(clauses), parameters

@@ -16,23 +16,22 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 from langchain_core.embeddings import Embeddings
 
-from app.providers.stores import rows
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.database import Database
+from app.providers.stores.database import COLUMNS, Database, T, ids_of, remove, row_of, select, stored_size
 from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, summary
 from app.providers.stores.layout import CONTENT, METADATA, Point
+from app.providers.stores.payloads import as_candidate
 from app.providers.stores.segments import Segment, View
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS = 4
 SEGMENT_CHUNKS = 65_536  # most of one segment, which bounds the memory and the time that saving one takes
-T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
 
@@ -60,19 +59,19 @@ class EmbeddedStore(ChunkStore):
     def open(self) -> None:
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
-        with self.database.reading() as connection:
-            self._fits(rows.stored_size(connection), self._known_size(), ConfigurationError)
+        self._fits(self.database.read(stored_size), self._known_size(), ConfigurationError)
         super().open()
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         for at in range(0, len(points), BATCH):
-            await self._run(self._writer, partial(self._upsert, points[at : at + BATCH]))
+            await self._write(partial(self._upsert, points[at : at + BATCH]))
+            self._builder.submit(_build, self.database, self.build_from)
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
-        return await self._run(self._writer, partial(self._delete, {"document_id": list(document_ids)}))
+        return await self._write(partial(remove, {"document_id": list(document_ids)}))
 
     async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        return await self._run(self._writer, partial(self._delete, {"chunk_id": list(chunk_ids)}))
+        return await self._write(partial(remove, {"chunk_id": list(chunk_ids)}))
 
     async def asummaries(self) -> dict[str, DocumentSummary]:
         # beside min(), SQLite takes the other columns from the row of the minimum
@@ -87,25 +86,25 @@ class EmbeddedStore(ChunkStore):
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         def job(connection: sqlite3.Connection) -> HybridHits:
-            self._fits(rows.stored_size(connection), len(queries[0].dense), StoreUnavailable)
+            self._fits(stored_size(connection), len(queries[0].dense), StoreUnavailable)
             self._view = view = self._view.updated(connection, self.database.folder)
-            allowed = rows.ids_of(rows.select(connection, "id", where)) if where else None
+            allowed = ids_of(select(connection, "id", where)) if where else None
             found, idf = view.hybrid(queries, limit, allowed)
-            chosen = f"SELECT {rows.COLUMNS} FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
-            stored = connection.execute(chosen, (rows.as_json({own for row in found for own in row}),))
-            known = {row[0]: rows.candidate_of(row[0], rows.point_of(row, self.database.damaged)) for row in stored}
+            chosen = ", ".join({str(own) for row in found for own in row})
+            stored = select(connection, COLUMNS, rest=f"AND id IN ({chosen})")
+            known = {}
+            for row in stored:
+                one = self.database.point(row)
+                known[row[0]] = as_candidate(row[0], one.chunk_id, one.payload, one.dense, one.sparse, one.sentences)
             return HybridHits([[known[own] for own in row] for row in found], idf)
 
         return await self._read(job)
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
-        def page() -> list[Point]:
-            return [rows.point_of(row, self.database.damaged) for row in cursor.fetchmany(BATCH)]
-
         with self.database.reading() as connection:
-            cursor = rows.select(connection, rows.COLUMNS, rest="ORDER BY chunk_id")
-            while points := await self._run(self._readers, page):
-                yield points
+            cursor = select(connection, COLUMNS, rest="ORDER BY chunk_id")
+            while found := await self._run(self._readers, partial(cursor.fetchmany, BATCH)):
+                yield [self.database.point(row) for row in found]
 
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
@@ -122,7 +121,7 @@ class EmbeddedStore(ChunkStore):
         return {own: {CONTENT: text, METADATA: orjson.loads(metadata)} for own, text, metadata in found}
 
     async def _size(self) -> int | None:
-        return await self._read(rows.stored_size)
+        return await self._read(stored_size)
 
     async def _run(self, threads: ThreadPoolExecutor, job: Callable[[], T]) -> T:
         if self._closed:
@@ -130,37 +129,25 @@ class EmbeddedStore(ChunkStore):
         return await asyncio.wrap_future(threads.submit(job))
 
     async def _read(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        """Run *job* on one snapshot of the collection."""
+        return await self._run(self._readers, partial(self.database.read, job))
 
-        def reading() -> T:
-            with self.database.reading() as connection:
-                return job(connection)
-
-        return await self._run(self._readers, reading)
+    async def _write(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._run(self._writer, partial(self.database.write, job))
 
     async def _select(self, columns: str, where: Where = None, rest: str = "") -> list[Any]:
-        return await self._read(lambda connection: rows.select(connection, columns, where, rest).fetchall())
+        return await self._read(lambda connection: select(connection, columns, where, rest).fetchall())
 
-    def _upsert(self, points: Sequence[Point]) -> None:
-        new = [rows.row_of(point) for point in points]
-        with self.database.writing() as connection:
-            size = rows.stored_size(connection) or self._known_size() or len(points[0].dense)
-            for point in points:
-                self._fits(size, len(point.dense), ConfigurationError)
-            rows.remove(connection, {"chunk_id": [point.chunk_id for point in points]})
-            connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
-        self._builder.submit(_build, self.database, self.build_from)
-
-    def _delete(self, where: Where) -> int:
-        with self.database.writing() as connection:
-            return rows.remove(connection, where)
+    def _upsert(self, points: Sequence[Point], connection: sqlite3.Connection) -> None:
+        size = stored_size(connection) or self._known_size() or len(points[0].dense)
+        for point in points:
+            self._fits(size, len(point.dense), ConfigurationError)
+        remove({"chunk_id": [point.chunk_id for point in points]}, connection)
+        new = [row_of(point) for point in points]
+        connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
 
 
 def _build(database: Database, least: int) -> None:
-    """Save segments until fewer than *least* chunks are in none; a no-op where another process does so.
-
-    A failure, as when the disk is full, is logged; existing segments then stay.
-    """
+    """Save segments until fewer than *least* chunks are in none, unless another process does; failures are logged."""
     try:
         with suppress(BlockingIOError, FileNotFoundError), (database.folder / "building.lock").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
@@ -174,14 +161,16 @@ def _save(database: Database, low: int, high: int) -> None:
     """Save the chunks with ids in (*low*, *high*] as a segment, in place of those in that range."""
     with database.reading() as connection:
         made = Segment.read(connection, low, high)
+        gone = connection.execute("SELECT id FROM removed WHERE id > ? AND id <= ?", (low, high)).fetchall()
     name = f"segment-{time.time_ns()}"
     row = (name, low, high, len(made.ids), made.save(database.folder / name))
-    with database.writing() as connection:
-        gone = "id > ? AND id <= ? AND id NOT IN (SELECT value FROM json_each(?))"
-        connection.execute(f"DELETE FROM removed WHERE {gone}", (low, high, rows.as_json(made.ids.tolist())))
+
+    def job(connection: sqlite3.Connection) -> None:
+        connection.executemany("DELETE FROM removed WHERE id = ?", gone)
         connection.execute("DELETE FROM segments WHERE low >= ? AND high <= ?", (low, high))
-        if len(made.ids):
-            connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
+        connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", [row] if len(made.ids) else [])
+
+    database.write(job)
 
 
 def _plan(database: Database, least: int) -> tuple[int, int] | None:
@@ -194,7 +183,7 @@ def _plan(database: Database, least: int) -> tuple[int, int] | None:
     with database.reading() as connection:
         saved = connection.execute(f"SELECT name, low, high, rows - {dead} FROM segments ORDER BY low").fetchall()
         low = saved[-1][2] if saved else 0
-        new = rows.ids_of(connection.execute(newest, (low, SEGMENT_CHUNKS)))
+        new = ids_of(connection.execute(newest, (low, SEGMENT_CHUNKS)))
     for unused in {path.name for path in database.folder.glob("segment-[0-9]*")} - {name for name, *_ in saved}:
         shutil.rmtree(database.folder / unused, ignore_errors=True)
     for name, start, end, _ in saved:

@@ -38,6 +38,11 @@ class Point:
     sentences: NDArray[np.float32]
     sparse: Mapping[int, float] | None = None
 
+    @property
+    def payload(self) -> dict[str, Any]:
+        """What is stored beside the vectors, as langchain-qdrant stores it."""
+        return {CONTENT: self.text, METADATA: self.metadata}
+
     def weights(self) -> Mapping[int, float]:
         """Return ``sparse``, or compute it."""
         return document_weights(indexed_text_of(self.metadata, self.text)) if self.sparse is None else self.sparse

@@ -7,14 +7,14 @@ fields beside it, and Chroma's ``document`` with flat metadata. Nothing here wri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
 from typing import Annotated, Any
 
 from langchain_core.documents import Document
 from pydantic import Field, TypeAdapter, ValidationError
 
-from app.providers.stores.hybrid import DocumentSummary, summary
+from app.providers.stores.hybrid import Candidate, DocumentSummary, summary
 from graph.state import Chunk
 
 _INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
@@ -50,6 +50,11 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
         source=_string(metadata, _SOURCE),
         spans=spans_of(metadata.get("spans"), len(text)),
     )
+
+
+def as_candidate(key: Hashable, own_id: str, payload: Mapping[str, Any] | None, *vectors: Any) -> Candidate:
+    """A stored chunk as a candidate; *vectors* are its ``dense``, ``sparse`` and ``sentences``."""
+    return Candidate(key, chunk_from_payload(own_id, payload), *vectors)._replace(payload=payload)
 
 
 def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from qdrant_client import QdrantClient, models
 
 from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.hybrid import Candidate, Condition, HybridQuery
-from app.providers.stores.layout import CONTENT, METADATA, Point, point_id
-from app.providers.stores.payloads import chunk_from_payload, metadata_of, text_of
+from app.providers.stores.layout import METADATA, Point, point_id
+from app.providers.stores.payloads import as_candidate, metadata_of, text_of
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
@@ -89,9 +89,9 @@ def point_struct(point: Point, layout: Layout) -> models.PointStruct:
         vector[sparse] = models.SparseVector(indices=list(weights), values=list(weights.values()))
     if sentences and len(point.sentences):
         vector[sentences] = point.sentences.astype(np.float64).round(5).tolist()  # the server keeps float16
-    payload = {CONTENT: point.text, METADATA: point.metadata}
+    unnamed = not dense and len(vector) == 1
     return models.PointStruct(
-        id=point_id(point.chunk_id), vector=vector if dense or len(vector) > 1 else vector[""], payload=payload
+        id=point_id(point.chunk_id), vector=vector[""] if unnamed else vector, payload=point.payload
     )
 
 
@@ -115,9 +115,8 @@ def sentences_of(record: Any, layout: Layout) -> Vectors:
 
 def candidate_of(record: Any, layout: Layout) -> Candidate:
     """A stored point as a candidate."""
-    chunk = chunk_from_payload(str(record.id), record.payload)
     dense = unit(vectors_of(record)[layout.dense])
-    return Candidate(record.id, chunk, dense, sparse_of(record, layout), payload=record.payload)
+    return as_candidate(record.id, str(record.id), record.payload, dense, sparse_of(record, layout))
 
 
 def point_of(record: Any, layout: Layout) -> Point:

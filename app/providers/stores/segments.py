@@ -23,19 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.providers.embeddings.vectors import Vectors
+from app.providers.stores.database import WORD, ids_of, stored_size
 from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery, highest
-from app.providers.stores.rows import WORD, ids_of, stored_size
 
 log = logging.getLogger("garden.store")
-Ids = NDArray[np.int64]
+Found = tuple[list[list[int]], dict[int, float]]
 Mask = NDArray[np.bool_]
-LINKS, BUILD_EF, SEARCH_EF = 16, 128, 256
-"""HNSW's m, ef_construction and ef."""
-OVERSAMPLING = 2
-"""The int8 index returns this many times more candidates, which are then measured by their float32 vectors."""
-SPARSE_SHARE = 0.1
-"""Share of chunks passing a filter below which those are measured one by one."""
-INDEX_FILE = "index.usearch"
+LINKS, BUILD_EF, SEARCH_EF = 16, 128, 256  # HNSW's m, ef_construction and ef
+OVERSAMPLING = 2  # the int8 index returns so many times more candidates, which are measured by their float32 vectors
+SPARSE_SHARE = 0.1  # below this share of chunks that pass a filter, those are measured one by one
 
 
 class Segment(NamedTuple):
@@ -44,7 +40,7 @@ class Segment(NamedTuple):
     ``ids`` are int64 [n], ascending; ``dense`` float32 [n, d]; postings are sorted by term and row.
     """
 
-    ids: Ids
+    ids: NDArray[np.int64]
     dense: Vectors
     terms: NDArray[np.uint32]
     rows: NDArray[np.uint32]
@@ -54,13 +50,9 @@ class Segment(NamedTuple):
     @classmethod
     def read(cls, connection: sqlite3.Connection, low: int, high: int = 1 << 62) -> Segment:
         """Make one in memory of the chunks with ids in (*low*, *high*]."""
-        ids, dense, words = list[int](), bytearray(), list[bytes]()
         chunks = "SELECT id, dense, words FROM chunks WHERE id > ? AND id <= ? ORDER BY id"
-        for own, vector, weights in connection.execute(chunks, (low, high)):
-            ids.append(own)
-            dense += vector
-            words.append(weights)
-        vectors = np.frombuffer(dense, "<f4").reshape(len(ids), stored_size(connection) or 0)
+        ids, dense, words = tuple(zip(*connection.execute(chunks, (low, high)), strict=True)) or ((), (), ())
+        vectors = np.frombuffer(b"".join(dense), "<f4").reshape(len(ids), stored_size(connection) or 0)
         entries = np.frombuffer(b"".join(words), WORD)
         rows = np.repeat(np.arange(len(ids), dtype=np.uint32), [len(one) // WORD.itemsize for one in words])
         order = np.argsort(entries["term"], kind="stable")
@@ -69,24 +61,19 @@ class Segment(NamedTuple):
     @classmethod
     def open(cls, folder: Path, checksum: int) -> Segment:
         """Map a saved segment. Raises ``OSError`` or ``ValueError`` when a file is missing or damaged."""
-        from usearch.index import Index
-
         if _checksum(folder) != checksum:
             raise ValueError("its checksum is wrong")
         arrays = (np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in cls._fields[:-1])
-        return cls._make([*arrays, Index.restore(folder / INDEX_FILE, view=True, expansion_search=SEARCH_EF)])
+        return cls._make([*arrays, _usearch().restore(folder / "index.usearch", view=True, expansion_search=SEARCH_EF)])
 
     def save(self, folder: Path) -> int:
         """Write the arrays and an index; return a checksum. Raises ``OSError`` or ``RuntimeError``."""
-        from usearch.index import Index
-
         folder.mkdir()
         for name, array in zip(self._fields[:-1], self, strict=False):
             np.save(folder / f"{name}.npy", array)
-        index = Index(ndim=self.dense.shape[1], dtype="i8", connectivity=LINKS, expansion_add=BUILD_EF)
-        keys = np.arange(len(self.ids), dtype=np.uint64)
-        index.add(keys, self.dense, threads=1)  # added by several at once, some chunks are never found
-        index.save(folder / INDEX_FILE)
+        index = _usearch()(ndim=self.dense.shape[1], dtype="i8", connectivity=LINKS, expansion_add=BUILD_EF)
+        index.add(np.arange(len(self.ids), dtype=np.uint64), self.dense, threads=1)  # several lose chunks
+        index.save(folder / "index.usearch")
         return _checksum(folder)
 
     def postings(self, term: int) -> tuple[NDArray[np.uint32], Vectors]:
@@ -105,12 +92,19 @@ class Segment(NamedTuple):
         return rows[_top(np.vecdot(self.dense[rows], query), limit)]
 
 
+def _usearch() -> Any:
+    """The class of its index. ONNX Runtime is loaded before it: after it, that crashes the process."""
+    import onnxruntime  # noqa: F401
+    from usearch.index import Index
+
+    return Index
+
+
 def _checksum(folder: Path) -> int:
     """CRC-32 of a segment's files, without the vectors: those of what is found are read from the database."""
     total = 0
-    for file in sorted(folder.iterdir()):
-        if file.stem != "dense":
-            total = zlib.crc32(np.memmap(file, mode="r").data, total)
+    for file in sorted({*folder.iterdir()} - {folder / "dense.npy"}):
+        total = zlib.crc32(np.memmap(file, mode="r").data, total)
     return total
 
 
@@ -120,20 +114,16 @@ def _top(scores: Vectors, limit: int) -> NDArray[np.intp]:
 
 
 class View(NamedTuple):
-    """One version of a collection, after so many ``writes``.
+    """One version of a collection, after so many ``writes``: its segments, each with the mask of what still exists.
 
-    ``parts`` are its segments by name, each with the mask of the chunks that still exist; the one named "" is in memory
-    and holds the newest chunks.
+    ``parts`` has them by name; the one named "" is in memory and holds the newest chunks.
     """
 
     writes: int | None = None
     parts: Mapping[str, tuple[Segment, Mask]] = {}
 
     def updated(self, connection: sqlite3.Connection, folder: Path) -> View:
-        """Return the view of what the connection sees, with the segments of this one where they are still in use.
-
-        A saved segment that cannot be opened is read from the database; the next build saves it again.
-        """
+        """Return the view of what the connection sees, with the segments of this one where they are still in use."""
         (writes,) = connection.execute("SELECT writes FROM version").fetchone()
         if writes == self.writes:
             return self
@@ -143,17 +133,15 @@ class View(NamedTuple):
                 segment = self.parts[name][0] if name in self.parts else Segment.open(folder / name, checksum)
             except (OSError, ValueError) as error:
                 log.warning("segment_lost", extra={"segment": name, "reason": str(error)})
-                shutil.rmtree(folder / name, ignore_errors=True)
+                shutil.rmtree(folder / name, ignore_errors=True)  # the next build saves it again
                 segment = Segment.read(connection, low, last)
             parts[name] = segment, ~np.isin(segment.ids, removed)
         tail = Segment.read(connection, last)
         return View(writes, {**parts, "": (tail, np.ones(len(tail.ids), bool))})
 
-    def hybrid(
-        self, queries: Sequence[HybridQuery], limit: int, allowed: Ids | None
-    ) -> tuple[list[list[int]], dict[int, float]]:
+    def hybrid(self, queries: Sequence[HybridQuery], limit: int, allowed: NDArray[np.int64] | None) -> Found:
         """Per query the ids of the best of both channels, *limit* of each, best first; and the idf of every term."""
-        parts = self.parts.values()
+        parts = [part for part in self.parts.values() if len(part[0].ids)]
         count, idf = sum(np.count_nonzero(mask) for _, mask in parts), {}
         for term in {term for query in queries for term in query.terms}:
             own = sum(np.count_nonzero(mask[one.postings(term)[0]]) for one, mask in parts)
@@ -166,15 +154,12 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
     found: list[tuple[float, int]] = []
     most = highest(query.terms, idf) or 1.0
     for segment, mask in parts:
-        if not mask.any():
-            continue
         words = np.zeros(len(segment.ids), np.float32)
         for term in query.terms:
             rows, weights = segment.postings(term)
             words[rows] += weights * np.float32(idf[term])
         matching = np.flatnonzero(words * mask)
-        matching = matching[_top(words[matching], limit)]
-        rows = np.union1d(matching, segment.nearest(query.dense, limit, mask))
+        rows = np.union1d(matching[_top(words[matching], limit)], segment.nearest(query.dense, limit, mask))
         cosines = np.minimum(np.vecdot(segment.dense[rows], query.dense), 1.0)
         scores = SIMILARITY_SHARE * cosines + (1 - SIMILARITY_SHARE) / most * words[rows]
         found += zip((-scores).tolist(), segment.ids[rows].tolist(), strict=True)

@@ -258,6 +258,28 @@ async def test_segments_that_are_lost_or_broken_cost_no_answer(
     assert await found(opened(), 3, 70) == before
 
 
+async def test_a_model_can_be_loaded_after_a_segment_was_opened(
+    tmp_path: Path, opened: Callable[..., EmbeddedStore]
+) -> None:
+    """ONNX Runtime crashes a process that loaded usearch first; ``garden check --repair`` needs them in that order."""
+    store = opened(build_from=100)
+    await store.aupsert([point(number) for number in range(200)])
+    await store.aoptimize()
+    code = """
+        import sys
+        from pathlib import Path
+        from app.providers.stores.database import Database
+        from app.providers.stores.segments import View
+
+        database = Database(Path(sys.argv[1]), "garden", 1.0)
+        print(len(database.read(lambda connection: View().updated(connection, database.folder)).parts))
+        import onnxruntime
+    """
+    other = started(code, tmp_path)
+    printed, _ = other.communicate()
+    assert (other.returncode, printed) == (0, "2\n")
+
+
 async def test_a_folder_that_was_removed_is_an_empty_collection(
     tmp_path: Path, opened: Callable[..., EmbeddedStore]
 ) -> None:
