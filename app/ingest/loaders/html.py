@@ -109,6 +109,8 @@ class HtmlBlocks:
     marker: str = ""
     term: str = ""  # of a definition list: it opens the definition's first paragraph
     in_term: bool = False
+    in_link: bool = False  # in a link to a place of the same page
+    says: bool = False  # the open list has more than such links
 
     def add(self, root: Tag) -> None:
         """Add everything below ``root``."""
@@ -122,7 +124,8 @@ class HtmlBlocks:
         while stack:
             node, leaving = stack.pop()
             if not isinstance(node, Tag):
-                self.words.append(_text(node))
+                self.words.append(text := _text(node))
+                self.says |= not (self.in_link or text.isspace() or not text)
             elif leaving:
                 self._leave(node.name)
             elif node.name in HEADINGS and not self.counters:
@@ -140,11 +143,13 @@ class HtmlBlocks:
 
     def _enter(self, tag: Tag) -> None:
         name = tag.name
+        self.in_link |= name == "a" and str(tag.get("href", "")).startswith("#")
         if name == "br":
             self.words.append(_BREAK)
         elif name not in INLINE:
             self._flush()
         if name in ("ul", "ol"):
+            self.says &= bool(self.counters)
             start = str(tag.get("start", ""))
             first = int(start) if start.isdecimal() and len(start) < 10 else 1
             self.counters.append(first if name == "ol" else None)
@@ -158,6 +163,8 @@ class HtmlBlocks:
             self.in_term = name == "dt"
 
     def _leave(self, name: str) -> None:
+        """End an element; a list of nothing but links into its own page, a table of contents, is left out."""
+        self.in_link &= name != "a"
         if name in INLINE or name == "br":
             return
         self._flush()
@@ -168,7 +175,7 @@ class HtmlBlocks:
         if name in ("ul", "ol"):
             self.counters.pop()
             if not self.counters:
-                self.outline.add("\n".join(self.items), "list")
+                self.outline.add("\n".join(self.items) if self.says else "", "list")
                 self.items.clear()
 
     def _add_whole(self, tag: Tag) -> None:
@@ -182,6 +189,7 @@ class HtmlBlocks:
         cells = ([inline_text(cell) for cell in row.find_all(("th", "td"))] for row in tag.find_all("tr"))
         text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(cells)
         if self.counters:
+            self.says = True
             self.items.extend(text.split("\n"))
         else:
             self.outline.add(text, "code" if is_code else "table")
