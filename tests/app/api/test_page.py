@@ -413,6 +413,7 @@ def test_light_dark_phone_and_zoom(visitor: Visitor, address: str) -> None:
     for width in (360, 640):  # 640 CSS pixels are a window of 1280 at 200 %
         page.set_viewport_size({"width": width, "height": 740})
         assert overflow(page) <= 0
+    page.get_by_role("button", name="New conversation").click()
     page.reload()
     expect(page.get_by_role("button", name="Light colours")).to_be_visible()
     expect(page.locator(".example").first).to_be_visible()
