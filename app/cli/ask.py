@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -28,14 +29,15 @@ from app.ops.advice import ADVICE
 from app.query_service.chunk_search import SearchResults, clamped, search
 from app.query_service.service import QueryService
 from graph.errors import CollectionMissing
-from graph.outputs import Result
+from graph.outputs import Result, snippet
+from graph.sentences import sentence_spans
+from graph.state import Chunk, Citation
+from graph.terms import question_stems, stems
 
 CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
 EMPTY = "The collection is empty. Ingest documents first: garden ingest PATH…"
 WHOLE_LINES = 1_000_000
 """Width of what is no terminal: a pipe gets whole lines."""
-CLOSEST_CHARS = 300
-"""Longest text shown of a passage that comes close to an answer."""
 
 
 def run_ask(
@@ -60,7 +62,7 @@ def run_ask(
                 container.closing.push_async_callback(service.conversations.forget, conversation)
             for asked in chain([question] if question is not None else (), _lines() if chat else ()):
                 asking = _ask(out, service, {"query": asked, "source": source}, conversation)
-                status = _show(out, runner.run(asking), source, as_json=as_json)
+                status = _show(out, runner.run(asking), asked, source, as_json=as_json)
         finally:
             runner.run(container.aclose())
     return status
@@ -86,7 +88,7 @@ async def _ask(out: Console, service: QueryService, fields: dict[str, Any], conv
     return result
 
 
-def _show(out: Console, result: Result, source: str | None, *, as_json: bool) -> int:
+def _show(out: Console, result: Result, asked: str, source: str | None, *, as_json: bool) -> int:
     """Print the end of a question. Returns the exit status."""
     if as_json:
         body = failure_body(result.failure) if result.failure else answer_body(result, evidence=True)
@@ -97,12 +99,12 @@ def _show(out: Console, result: Result, source: str | None, *, as_json: bool) ->
         print_error(result.failure.message, result.failure.error_type)
         return USAGE if result.outcome == "invalid_input" else FAILED
     if not as_json:
-        _print_answer(out, result, source)
+        _print_answer(out, result, result.rewritten or asked, source)
     return OK
 
 
-def _print_answer(out: Console, result: Result, source: str | None) -> None:
-    """Print the answer, then each source once with the sentences quoted from it."""
+def _print_answer(out: Console, result: Result, question: str, source: str | None) -> None:
+    """Print the answer, then each source once with the sentences quoted from it; of a decline, what is close."""
     body = answer_body(result, evidence=True)
     cited, closest = body["citedDocuments"], body.get("closest", ())
     out.print(Text(body["answer"]))
@@ -116,14 +118,29 @@ def _print_answer(out: Console, result: Result, source: str | None) -> None:
     chunks = {chunk.chunk_id: chunk for chunk in result.chunks}
     for passage in closest:
         chunk = chunks[passage["chunkId"]]
-        page, relevance = f"page {chunk.page}" if chunk.page else None, f"relevance {chunk.relevance or 0.0:.2f}"
-        where = (chunk.document_id, chunk.section, page, relevance)
-        _print_source(out, "", passage["title"], " · ".join(filter(None, where)))
-        _print_indented(out, passage["text"][:CLOSEST_CHARS], "dim")
+        where = _joined(chunk.document_id, *_position(chunk), f"relevance {chunk.relevance or 0.0:.2f}")
+        _print_source(out, "", passage["title"], where)
+        _print_indented(out, best_part(chunk.text, question), "dim")
     for marker, document in enumerate(cited, 1):
         _print_source(out, f"[{marker}] ", document["title"], document["url"] or document["id"])
-        for quote in dict.fromkeys(row["quote"] for row in body["evidence"] if row["marker"] == marker):
-            _print_indented(out, f"“{quote}”", "italic")
+        quoted = [one for one in result.citations if one.marker == marker]
+        for quote, where in dict.fromkeys((one.quote, _joined(*_position(one))) for one in quoted):
+            _print_indented(out, f"“{quote}”{f' ({where})' if where else ''}", "italic")
+
+
+def _position(of: Chunk | Citation) -> tuple[str | None, str | None]:
+    return of.section, f"page {of.page}" if of.page else None
+
+
+def _joined(*words: str | None) -> str:
+    return " · ".join(filter(None, words))
+
+
+def best_part(text: str, question: str) -> str:
+    """Cut *text* around the sentence that shares most words with *question*."""
+    asked = set(question_stems(question))
+    shared = [(len(asked.intersection(stems(text[start:end]))), start, end) for start, end in sentence_spans(text)]
+    return snippet(text, *max(shared, key=itemgetter(0), default=(0, 0, 0))[1:])
 
 
 def _print_source(out: Console, marker: str, title: str, address: str) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 from app.bootstrap.compose import AppContainer
 from app.cli.ingest import file_progress
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, run_in_container
-from app.ingest.manifest import read_sources
+from app.ingest.manifest import read_sources, recorded_documents
 from app.ingest.pipeline import ingest_found, ingest_into
 from app.ingest.tasks import read_tasks, task_document
 from app.providers.stores.database import COLUMNS, FILE, Database, checksum
@@ -130,7 +130,8 @@ async def _repair(database: Database, report: CheckReport, container: AppContain
                 done = await ingest_into(sink, paths, on_progress=on_progress)
         report.skipped = [f"{one.path}: {one.reason}" for one in done.skipped]
     known = await store.adocuments()
-    report.not_recovered = [document for document in report.damaged_documents if document not in known]
+    lost = recorded_documents(database.folder) if report.set_aside else report.damaged_documents
+    report.not_recovered = [document for document in lost if document not in known]
     await store.aoptimize()
     report.documents, report.chunks = len(await store.adocuments()), await store.acount()
 

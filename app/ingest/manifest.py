@@ -68,6 +68,11 @@ def read_sources(collection: Path) -> list[Path]:
     return [Path(path) for (path,) in _rows(collection, "SELECT path FROM paths ORDER BY rowid")]
 
 
+def recorded_documents(collection: Path) -> list[str]:
+    """Return the ids of the documents that ingests of paths and web addresses brought."""
+    return [one for (one,) in _rows(collection, "SELECT document_id FROM documents ORDER BY document_id")]
+
+
 def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> dict[str, tuple[Path, FoundFile]]:
     """Return document id → ingested path and file, for those whose file can be read again.
 

@@ -4,10 +4,10 @@ import { json } from "./service.js";
 
 const THUMB = "M7 11v10H3V11Zm0 0 4-8c1.700 0 2.800 1.200 2.500 2.800L13 9h6a2 2 0 0 1 2 2.300l-1.200 7.700A2.400 2.400 0 0 1 17.400 21H7";
 
-/** Show the buttons below the answer to `query`. */
+/** Show the buttons below the answer to `query`, or below the decline: that can be rated too. */
 export function offerActions(query, body) {
   byId("actions").replaceChildren(
-    button("Copy answer", () => markdown(body), "Answer copied with its citations"),
+    body.metadata.answerSynthesized ? button("Copy answer", () => markdown(body), "Answer copied with its citations") : "",
     button("Copy link", () => link(query), "Link copied"),
     thumb("up", "Helpful", query, body),
     thumb("down", "Not helpful", query, body),
@@ -15,8 +15,15 @@ export function offerActions(query, body) {
   show(byId("actions"));
 }
 
-/** The question that the address names, "" for none. */
-export const linkedQuestion = () => new URLSearchParams(location.search).get("q") ?? "";
+const linked = () => new URLSearchParams(location.search).get("q") ?? "";
+
+/** Let a reload, or a way back to this page, ask `query` again, "" none; the server's log does not see it. */
+export function keepQuestion(query) {
+  history.replaceState({ asked: query }, "", query === linked() ? location.href : location.pathname);
+}
+
+/** The question that was asked here last, or that the address names; "" for none. */
+export const keptQuestion = () => history.state?.asked ?? linked();
 
 /** The answer as Markdown: its text, then one line for each quote. */
 export function markdown(body) {

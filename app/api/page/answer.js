@@ -1,5 +1,6 @@
 // The answer with its markers. Each [k] becomes a button that lights its quote; the words it stands for light with it.
 import { el } from "./dom.js";
+import { cells } from "./passage.js";
 
 const UNVERIFIED = -1; // the row of a claim that lost its citation
 const BRACKETED = /\[(\d+)\]/g;
@@ -82,7 +83,7 @@ function textWithClaims(text, start, end, claims) {
   const places = [...cuts].sort((a, b) => a - b);
   const made = [];
   for (let i = 0; i + 1 < places.length; i += 1) {
-    const words = text.slice(places[i], places[i + 1]);
+    const words = cells(text.slice(places[i], places[i + 1]));
     const rows = claims.filter((claim) => claim.start <= places[i] && places[i + 1] <= claim.end).map((claim) => claim.row);
     if (!rows.length) made.push(words);
     else if (rows.every((row) => row === UNVERIFIED)) {

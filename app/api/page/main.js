@@ -1,5 +1,5 @@
 // The page put together: a question goes out, what comes back is shown as it comes.
-import { linkedQuestion, offerActions } from "./actions.js";
+import { keepQuestion, keptQuestion, offerActions } from "./actions.js";
 import { lightClaims, writeAnswer } from "./answer.js";
 import { startColours } from "./colours.js";
 import { conversationId, renew } from "./conversation.js";
@@ -30,6 +30,7 @@ async function start(text) {
   const mine = new AbortController();
   running = mine;
   question.value = query;
+  keepQuestion(query);
   begin(query);
   try {
     await follow(query, mine.signal);
@@ -51,6 +52,7 @@ async function follow(query, signal) {
   for await (const { name, data } of ask(query, conversationId, signal)) {
     if (name === "rewritten") {
       understood = data.query;
+      keepQuestion(understood);
       byId("asked-as").textContent = `Asked as: ${understood}`;
       show(byId("asked-as"));
     } else if (name === "retrieval") {
@@ -95,15 +97,15 @@ function finish(query, body, relevance) {
     };
     writeAnswer(byId("answer"), body, pick);
     writeSources(body, relevance);
-    offerActions(query, body);
     bringIntoView(byId("answer")); // on a phone the sources lie over the lower part of the window
     const count = body.citedDocuments.length;
     say(`Answer: ${body.answer} ${count} ${count === 1 ? "source" : "sources"}.`);
   } else {
     show(byId("answer-title"), false);
     byId("answer").replaceChildren();
-    declined(body.answer, body.closest ?? [], query, offer.mayUpload);
+    declined(body, query, offer.mayUpload);
   }
+  offerActions(query, body);
   remember(query, outcome);
   drawHistory(start);
 }
@@ -147,6 +149,7 @@ function busy(yes) {
 function leave() {
   if (!byId("anew").hidden) renew();
   show(byId("anew"), false);
+  keepQuestion("");
 }
 
 /** Begin a new conversation, on an empty page. */
@@ -219,5 +222,5 @@ startDocument();
 startDocuments(refresh, wantKey);
 watch(refresh);
 refresh();
-if (linkedQuestion()) start(linkedQuestion());
+if (keptQuestion()) start(keptQuestion());
 if (hovers) question.focus({ preventScroll: true }); // on a phone it would open the keyboard

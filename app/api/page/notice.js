@@ -1,8 +1,10 @@
 // What is said when there is no answer. A decline is the documents' silence; a failure is a part that broke.
 import { showDocument } from "./document.js";
 import { byId, drawing, el } from "./dom.js";
-import { measure, position } from "./passage.js";
+import { measure, passage, position } from "./passage.js";
 import { json } from "./service.js";
+
+const CLOSE = 0.5; // relevance from which the service itself calls a passage close
 
 const FAILED = {
   VALIDATION_ERROR: ["The question was not accepted", "Change it and ask again."],
@@ -11,7 +13,7 @@ const FAILED = {
   OVERLOADED: ["The service is busy", "Every slot is taken just now. Wait a moment and ask again."],
   PAYLOAD_TOO_LARGE: ["The question is too long", "Shorten it and ask again."],
   INTERNAL_ERROR: ["Something went wrong inside the service", "This is a defect of ours. The request id names it in the log."],
-  UNREACHABLE: ["The server cannot be reached", "Check that garden serve is running and that this device is online. The page tries again by itself."],
+  UNREACHABLE: ["The question was not sent", "Ask again once the server is back."],
   BROKEN_OFF: ["The connection broke off", "What had come of the answer was not verified, so it is not shown. Ask again."],
 };
 
@@ -21,18 +23,19 @@ export function clearNotice() {
 }
 
 /** The documents do not answer. */
-export function declined(answer, closest, question, mayUpload) {
-  const tips = ["Use the words the documents would use.", "Ask one thing at a time."];
+export function declined({ answer, closest = [], metadata }, question, mayUpload) {
+  const tips = metadata.chunksRetrieved ? ["Use the words the documents would use.", "Ask one thing at a time."] : ["No document is stored yet."];
   tips.push(mayUpload ? "Add the documents that hold the answer." : "Add the documents that hold the answer: garden ingest.");
   put("declined", "status", sprout(), answer, [
+    ...(closest.length ? [el("p", { class: "try" }, "The closest passages:"),
+      el("ul", { class: "closest" }, ...closest.map((one, i) => close(one, question, i === 0 && one.relevance >= CLOSE)))] : []),
     el("p", { class: "try" }, "What may help:"),
     el("ul", {}, ...tips.map((tip) => el("li", {}, tip))),
-    ...(closest.length ? [el("p", { class: "try" }, "The closest passages:"), el("ul", { class: "closest" }, ...closest.map((one) => passage(one, question)))] : []),
   ]);
 }
 
 /** A passage that is close, and no answer: where it stands and, once it is opened, its best sentence lit and how close it is. */
-function passage(one, question) {
+function close(one, question, open) {
   const where = el("span", { class: "place" });
   const name = one.title || one.documentId;
   const whole = el("button", {
@@ -43,20 +46,23 @@ function passage(one, question) {
     (chunk) => where.append(position(chunk)?.textContent ?? ""),
     () => {}, // the chunk is gone since: its text stands there
   );
-  return el("li", {}, el("details", {},
+  const best = bestSentence(one.text, question);
+  return el("li", {}, el("details", { open },
     el("summary", {}, name, " ", where),
-    el("blockquote", { class: "quote" }, ...bestLit(one.text, question)),
+    passage(one.text, best, !best.length),
     el("dl", { class: "measures" }, measure("Relevance", one.relevance, "the passage is about the question")), whole));
 }
 
-/** The text with the sentence marked that shares most words with the question, if one shares any. */
-function bestLit(text, question) {
+/** The sentence that shares most words with the question, as a row to be lit; none where none shares any. */
+function bestSentence(text, question) {
   const words = (of) => new Set(of.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu));
   const asked = words(question);
   const sentences = [...new Intl.Segmenter("en", { granularity: "sentence" }).segment(text)].map((one) => one.segment);
   const shared = sentences.map((one) => [...words(one)].filter((word) => asked.has(word)).length);
-  const best = Math.max(...shared) > 0 ? shared.indexOf(Math.max(...shared)) : -1;
-  return sentences.map((one, at) => at === best ? el("mark", { class: "lit" }, one) : one);
+  if (!(Math.max(...shared) > 0)) return [];
+  const best = shared.indexOf(Math.max(...shared));
+  const start = Array.from(sentences.slice(0, best).join("")).length;
+  return [{ row: 0, start, end: start + Array.from(sentences[best].trimEnd()).length }];
 }
 
 /** A part broke. `again` asks once more. */

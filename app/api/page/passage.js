@@ -7,7 +7,8 @@ const LEVELS = [[0.95, "very high"], [0.8, "high"], [0.5, "medium"], [0, "low"]]
 
 /** Chapter, section and page of a chunk as a line; null where none is known. */
 export function position(chunk) {
-  const where = [chunk.chapter, chunk.section, chunk.page ? `page ${chunk.page}` : null].filter(Boolean).join(" · ");
+  const steps = new Set([chunk.chapter, chunk.section, chunk.page ? `page ${chunk.page}` : null]);
+  const where = [...steps].filter(Boolean).join(" · ");
   return where ? el("p", { class: "place" }, where) : null;
 }
 
@@ -28,10 +29,15 @@ export function passage(text, rows, whole) {
   for (let i = 0; i + 1 < places.length; i += 1) {
     const words = points.slice(places[i], places[i + 1]).join("");
     const mine = rows.filter((one) => one.start <= places[i] && places[i + 1] <= one.end).map((one) => one.row);
-    made.push(mine.length ? el("mark", { "data-rows": mine.join(" ") }, words) : words);
+    made.push(mine.length ? el("mark", { "data-rows": mine.join(" ") }, cells(words)) : cells(words));
   }
   made.push(to < points.length ? " …" : "");
   return el("blockquote", { class: "quote" }, ...made);
+}
+
+/** The text with the cells of table rows set apart by dots, not by bars. */
+export function cells(text) {
+  return text.replace(/^\|.*|.*\|$/gm, (row) => row.replace(/^\|\s*|\s*\|$/g, "").replace(/\s*\|\s*/g, " · "));
 }
 
 /** From where to where the passage is shown, in code points, cut at spaces. */

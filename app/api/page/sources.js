@@ -1,7 +1,7 @@
 // The sources, once each: where it is from, how well it fits, and the quotes inside the passage they stand in.
 import { showDocument } from "./document.js";
 import { bringIntoView, byId, el, safeUrl, scrollWithin, show } from "./dom.js";
-import { holds, measure, passage, position, shown } from "./passage.js";
+import { cells, holds, measure, passage, position, shown } from "./passage.js";
 import { json } from "./service.js";
 
 /** Write the list; the passages come as they arrive. `relevance`: chunk id to relevance, from the retrieval event. */
@@ -98,6 +98,6 @@ function keepingLit(box, draw) {
 
 function quotes(rows) {
   return el("blockquote", { class: "quote" }, ...rows.flatMap((one, i) => [
-    i ? " … " : "", el("mark", { "data-rows": one.row }, one.quote),
+    i ? " … " : "", el("mark", { "data-rows": one.row }, cells(one.quote)),
   ]));
 }

@@ -143,6 +143,31 @@ def test_an_answer_is_copied_with_its_citations_and_a_link_asks_it_again(visitor
     expect(page.locator(".measures").first).to_contain_text("very high")
 
 
+def test_a_reload_asks_the_last_question_again(visitor: Visitor, address: str) -> None:
+    """Not that of the link the page was opened by; the address does not hold it, and "Forget all" forgets it."""
+    page = visitor.open(f"{address}/?q=Which+composer+wrote+Tosca%3F&from=")
+    expect(page.locator("#history .tag")).to_have_text("no answer", timeout=SLOW)
+    ask(page, CHEMICALS)
+    page.reload()
+    answered(page)
+    expect(page.get_by_role("heading", name=CHEMICALS)).to_be_visible()
+    assert page.url == f"{address}/"
+    page.get_by_role("button", name="Forget all").click()
+    page.reload()
+    expect(page.locator(".example").first).to_be_visible()
+
+
+def test_table_rows_are_shown_without_bars(visitor: Visitor, address: str) -> None:
+    """Dots set their cells apart, in the answer and in its source."""
+    page = visitor.open(address)
+    ask(page, "What is the first reply time of priority P2?")
+    answered(page)
+    row = "P2 · One zone is impaired · 4 hours · 1 working day"
+    expect(page.locator("#answer")).to_contain_text(row)
+    expect(page.locator("#sources mark").get_by_text(row)).to_be_visible()
+    assert "|" not in page.locator("#result").inner_text()
+
+
 def test_a_chunk_that_was_replaced_since_is_not_shown(visitor: Visitor, address: str) -> None:
     """Where the stored chunk no longer holds the quote at its place, the verified quote stands alone."""
     page = visitor.open(address)
@@ -317,6 +342,14 @@ def test_not_ready_is_shown_and_passes(visitor: Visitor, own: Place) -> None:
     expect(page.locator("#health")).to_be_hidden(timeout=SLOW)
 
 
+def test_an_empty_collection_is_named_by_a_decline(visitor: Visitor, own: Place) -> None:
+    """Other words would not help where no document is stored, so that is said instead."""
+    page = visitor.open(own.address)
+    ask(page, CHEMICALS)
+    expect(page.locator(".declined")).to_contain_text("No document is stored yet.", timeout=SLOW)
+    expect(page.locator(".declined")).not_to_contain_text("Use the words")
+
+
 def test_uploaded_documents_are_answered_from_at_once(visitor: Visitor, own: Place, tmp_path: Path) -> None:
     """A document brought through the page is ingested and answers; what it holds is shown as text and does nothing."""
     visitor.failures_expected = True
@@ -380,6 +413,7 @@ def test_light_dark_phone_and_zoom(visitor: Visitor, address: str) -> None:
     for width in (360, 640):  # 640 CSS pixels are a window of 1280 at 200 %
         page.set_viewport_size({"width": width, "height": 740})
         assert overflow(page) <= 0
+    page.get_by_role("button", name="New conversation").click()
     page.reload()
     expect(page.get_by_role("button", name="Light colours")).to_be_visible()
     expect(page.locator(".example").first).to_be_visible()

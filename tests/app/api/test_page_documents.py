@@ -346,18 +346,21 @@ def test_an_answer_is_in_view_when_it_comes_on_a_phone(visitor: Visitor, address
 
 
 def test_a_close_passage_of_a_declined_question_opens(visitor: Visitor, address: str) -> None:
-    """Where it stands is named beside its title; opened, its best sentence is lit and its relevance is a word; its
-    whole document opens at it."""
+    """Where each stands is named beside its title; the first is open where it is close, its best sentence lit and its
+    relevance a word; its whole document opens at it, and the decline can be rated."""
     page = visitor.open(address)
     ask(page, "How many vacation days does the Hamburg office carry over for night watchmen?")
     passages = page.locator(".closest details")
     expect(passages).to_have_count(3, timeout=SLOW)
     expect(passages.first.locator("summary")).to_contain_text("page")
-    expect(passages.first.locator("mark")).to_be_hidden()
-    passages.first.locator("summary").focus()
-    page.keyboard.press("Enter")
     expect(passages.first.locator(".measures")).to_contain_text("Relevance")
     expect(passages.first.locator("mark")).to_contain_text("vacation")
+    expect(passages.nth(1).locator("blockquote")).to_be_hidden()
+    passages.nth(1).locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(passages.nth(1).locator("blockquote")).to_be_visible()
+    expect(page.get_by_role("button", name="Not helpful")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy answer")).to_have_count(0)
     assert violations(page) == []
     passages.first.get_by_role("button", name="Whole document").press("Enter")
     expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("The passage is on page")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.ask import best_part
 from app.ingest.manifest import read_sources
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
 
@@ -34,11 +35,11 @@ def data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_ask_prints_answer_and_sources(data: Path) -> None:
-    """``garden ask`` prints the cited answer, then each source with its quote; ``--json`` the wire object."""
+    """``garden ask`` prints the cited answer, then its quotes with section and page; ``--json`` the wire object."""
     done = garden("ask", CHEMICALS, data=data)
     assert done.returncode == 0, done.stderr
     assert "goggles" in done.stdout
-    assert "[1] Safety Manual" in done.stdout
+    assert re.search(r"^\[1\] Safety Manual.*\n    “.+” \(4 Chemical handling · page 3\)$", done.stdout, re.MULTILINE)
     body = json.loads(garden("ask", CHEMICALS, "--json", data=data).stdout)
     assert body["evidence"][0]["documentId"] == "safety_manual.pdf"
 
@@ -56,6 +57,19 @@ def on_a_terminal(*arguments: str, data: Path) -> tuple[int, str]:
                 written += piece
     os.close(here)
     return process.returncode, written.decode()
+
+
+def test_a_close_passage_is_cut_around_its_best_sentence() -> None:
+    """Of a passage too long to be shown, the part with the words of the question is, wherever it stands."""
+    text = (
+        "Solvents are stored in a cabinet. " * 20
+        + "The canteen is free in the first week. "
+        + "The sink is rinsed. " * 20
+    )
+    shown = best_part(text, "Is the canteen free?")
+    assert "The canteen is free in the first week." in shown
+    assert shown[0] == shown[-1] == "…"
+    assert best_part("Nothing of it.", "?") == "Nothing of it."
 
 
 def test_ask_on_a_terminal_streams_and_then_shows_the_answer_once(data: Path) -> None:

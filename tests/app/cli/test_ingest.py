@@ -48,6 +48,18 @@ def test_the_summary_counts_documents_and_chunks(docs: Path) -> None:
     assert summary(ingest(docs, "--prune")) == "0 added, 0 changed, 1 unchanged, 1 removed; 0 chunks written"
 
 
+def test_a_repair_names_the_pages_that_are_lost(docs: Path, tmp_path: Path) -> None:
+    """Files are read again in the place of a database that SQLite cannot read; a page is left to be ingested again."""
+    with WebPeer() as site:
+        site.page("/weir", "<h1>Weir</h1><p>The weir of Larkfield was built of oak.</p>")
+        page = f"{site.url}/weir"
+        assert ingest(docs).exit_code == ingest(page, "--allow-private").exit_code == 0
+    (tmp_path / "data" / "corporate_documents" / "garden.sqlite3").write_bytes(b"no database" * 1000)
+    done = CliRunner().invoke(command, ["check", "--repair", "--json"])
+    report = json.loads(done.stdout)
+    assert (done.exit_code, report["documents"], report["not_recovered"]) == (1, 2, [page])
+
+
 def test_a_broken_file_is_named(docs: Path) -> None:
     """It costs a line, and where nothing could be ingested at all the status says so."""
     broken = docs / "truncated.pdf"
