@@ -60,7 +60,7 @@ def _evidence(question: str, one: Assessment) -> list[dict[str, Any]]:
     pieces = []
     for sentence in answering_sentences(one, question):
         index = chunk.spans.index((sentence.start, sentence.end))
-        piece: dict[str, Any] = {"chunk_id": chunk.chunk_id, "quote": sentence.text, "sentence_index": index}
+        piece: dict[str, Any] = {"chunk_id": chunk.chunk_id, "quote": texts[index], "sentence_index": index}
         if index > 0:
             piece["context_before"] = texts[index - 1]
         if index + 1 < len(texts):

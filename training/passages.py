@@ -68,9 +68,18 @@ def fingerprint(sentence: str) -> str:
 
 
 def read(clone: Path, commit: str, path: str) -> Iterator[Texts]:
-    """The passages of one file, as the project's own loaders and splitter make them."""
+    """The passages of one file of a clone."""
+    yield from passages_of(committed(clone, commit, path), path)
+
+
+def committed(clone: Path, commit: str, path: str) -> bytes:
+    """The content of one file. Raises ``CalledProcessError`` when it is not there."""
     git = clone / "repo" if (clone / "repo").is_dir() else clone
-    data = subprocess.run(["git", "-C", git, "show", f"{commit}:{path}"], capture_output=True, check=True).stdout  # noqa: S607 - paths of the project's own list
+    return subprocess.run(["git", "-C", git, "show", f"{commit}:{path}"], capture_output=True, check=True).stdout  # noqa: S607 - paths of the project's own list
+
+
+def passages_of(data: bytes, path: str) -> Iterator[Texts]:
+    """The passages of one file, as the project's own loaders and splitter make them."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / Path(path).name
         file.write_bytes(data)

@@ -34,7 +34,7 @@ _EXPLETIVE = re.compile(
     re.IGNORECASE,
 )
 """An "it" or "that" which stands for nothing ("is it possible to …")."""
-_SPEAKERS = frozenset("i we you to who".split())
+_SPEAKERS = frozenset("i we you to who been".split())
 ARTICLES = frozenset("the a an my our your".split())
 PREPOSITIONS = "in on at for to of by from with during after before under since".split()
 _DOES = (
@@ -46,7 +46,7 @@ _STATE = re.compile(r"open|free|due|valid|available|\w{2,}[^e]ed")
 """What follows a subject after "is" ("when is the sauna open")."""
 _TOKEN = re.compile(r"[^\W_][\w'’-]*")
 _COUNTED = re.compile(
-    rf"{_PREPOSITION}(?:how (?:many|much)|which|what) ((?:[\w'’-]+ ){{1,3}}?){_AUXILIARY}", re.IGNORECASE
+    rf"{_PREPOSITION}(?:how (?:many|much)|which|what) (?:[\w'’-]+ of )?((?:[\w'’-]+ ){{1,3}}?){_AUXILIARY}", re.IGNORECASE
 )
 _LONGEST_SUBJECT = 4
 _OPENING = 4
@@ -152,7 +152,7 @@ def _is_article(pronoun: str, after: list[str]) -> bool:
 
 
 def _names_something(text: str) -> bool:
-    """Whether *text* has a noun, as far as its neighbours tell: after "I", "to" or "who" a content word is a verb."""
+    """Whether *text* has a noun, as far as its neighbours tell: after "I", "to" or "been" a content word is a verb."""
     return any(is_content(word) and before not in _SPEAKERS for before, word in pairwise(["", *words(text)]))
 
 

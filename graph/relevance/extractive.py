@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,20 +15,25 @@ from graph.sentences import Span, code_spans, sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import asks_whether, stems
 
-UNANSWERED = "The documents do not answer: {}"
+UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
 
 MOST_SENTENCES = 3
 """Most sentences of an answer."""
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
+MOST_ITEMS = 4
+"""Most items of a list that follow its lead-in ("To stop the service:")."""
+_ITEM = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\Z")
+_FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
+"""What stands before an item of a list, and before the code of a fenced block."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 """Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of an answer: exactly ``chunk.text[start:end]``.
+    """One sentence of an answer: exactly ``chunk.text[start:end]``; code is between backticks.
 
     ``score`` is how well it answers the question, ``plain`` how near it is to it without the reader.
     """
@@ -124,14 +130,32 @@ def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator
 
 
 def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:
-    """Choose the sentences of one chunk that answer best, in reading order, a table row with its header."""
+    """Choose the sentences of one chunk that answer best, in reading order.
+
+    A table row comes with its header, and a lead-in that ends with a colon with what it leads in.
+    """
     best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
     top = max([best.plain, *(other.plain for other in others)])
     near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
     kept = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
     headers = [header for sentence in kept if (header := _table_header(assessed, sentence))]
-    found = {sentence.start: sentence for sentence in (*headers, *kept)}
+    found = {sentence.start: sentence for sentence in (*headers, *_led_in(assessed, best), *kept)}
     return tuple(found[start] for start in sorted(found))
+
+
+def _led_in(assessed: Assessment, lead: Sentence) -> list[Sentence]:
+    """List what *lead* leads in: the items of a list, or one line of code; nothing where it does not end with ":"."""
+    chunk, end, found = assessed.chunk, lead.end, list[Sentence]()
+    if not lead.text.endswith(":"):
+        return found
+    for start, stop in chunk.spans[chunk.spans.index((lead.start, lead.end)) + 1 :][:MOST_ITEMS]:
+        gap, text = chunk.text[end:start], chunk.text[start:stop]
+        if not (_ITEM.search(gap) or (_FENCED.search(gap) and "\n" not in text)):
+            break
+        shown = text if _ITEM.search(gap) else f"`{text}`"
+        found.append(Sentence(chunk.chunk_id, start, stop, shown, 0.0, 0.0))
+        end = stop
+    return found
 
 
 def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:
@@ -161,20 +185,20 @@ def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
         for n, s in enumerate(found)
         if s.text not in headings
         and n not in headers
-        and _can_answer(s, asked, whether, code)
+        and _can_answer(s, asked, whether or bool(_led_in(assessed, s)), code)
         and not names_another(question, s.text)
     ] or found
 
 
-def _can_answer(sentence: Sentence, asked: frozenset[str], whether: bool, code: Sequence[Span]) -> bool:
-    """Whether *sentence* is no heading, question or code, and says more than the stems *asked* do.
+def _can_answer(sentence: Sentence, asked: frozenset[str], may_repeat: bool, code: Sequence[Span]) -> bool:
+    """Whether *sentence* is no heading, question or code, and says more than the stems *asked*.
 
-    To a question *whether* something is so, a sentence in the question's own words is an answer.
+    With *may_repeat* it need not say more: a sentence in the question's own words answers whether something is so, and leads in a list that answers.
     """
     own = stems(sentence.text)
     return not (
         sentence.text.startswith("#")
         or sentence.text.endswith("?")
-        or (asked.issuperset(own) and not (whether and len(own) > 1))
+        or (asked.issuperset(own) and not (may_repeat and len(own) > 1))
         or any(start <= sentence.start and sentence.end <= end for start, end in code)
     )

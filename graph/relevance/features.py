@@ -16,7 +16,7 @@ HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
 LARGEST_LOGIT = 12.0
 """Limit of the reader's logits: beyond it a probability does not change."""
-MOST_PASSAGES = 4
+MOST_PASSAGES = 3
 """Passages read for each sub-question, the most promising first, until one answers (``docs/relevance.md``)."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 """Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading.
@@ -63,6 +63,7 @@ class Features(NamedTuple):
     coverage: float  # share of the question's idf in title and text, and by half in headings
     margin: float  # the reader's best sentence over "none of them", logits; lowest where it was not read
     answerable: float  # the reader's logit that the passage answers; lowest where it was not read
+    headed: float  # 1 for a chunk below a heading, 0 for one that its title alone names
 
 
 FEATURE_NAMES = Features._fields
@@ -95,6 +96,7 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
             coverage=covered,
             margin=margin,
             answerable=answerable,
+            headed=float(bool(headings)),
         )
         measured.append((chunk, tuple(matches), features))
     return tuple(measured)

@@ -81,9 +81,19 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
         whole = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
         best = max(zip(matches, chunk.sentences, strict=True), key=lambda one: one[0].score)[1] if matches else ""
         kept = OF_ANOTHER if any(names_another(results.question, text) for text in (whole, best)) else 1.0
-        probability = answers.probability(named) * kept
-        assessed.append(Assessment(chunk, matches, relevance.probability(named), probability))
+        found, about = answers.probability(named), relevance.probability(named)
+        if chunk.read:
+            about = either(about, found)
+        assessed.append(Assessment(chunk, matches, about, found * kept))
     return tuple(assessed)
+
+
+def either(relevance: float, answers: float) -> float:
+    """Return the probability in [0, 1] that a chunk is about the question: by its own features, or since it answers.
+
+    A passage in other words than the question is far from it by every cosine; only the reader sees that it answers.
+    """
+    return 1.0 - (1.0 - relevance) * (1.0 - answers)
 
 
 def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration) -> tuple[Chunk, ...]:

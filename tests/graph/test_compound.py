@@ -29,6 +29,10 @@ from graph.relevance.compound import MOST_PARTS, question_parts
         ),
         ("what is humus and how is it made", ("what is humus", "how is humus made")),
         (
+            "How many weeks of sick leave are there, and how long must I have been employed to use it?",
+            ("How many weeks of sick leave are there", "how long must I have been employed to use sick leave?"),
+        ),
+        (
             "How long is the warranty? And what are its limits?",
             ("How long is the warranty?", "what are the warranty's limits?"),
         ),

@@ -120,7 +120,7 @@ async def test_half_an_answer_is_given(calibration: Calibration) -> None:
     )
     assert "1889" in draft.text
     assert "museum" not in draft.text
-    assert draft.text.endswith(f"The documents do not answer: {parts[1]}")
+    assert draft.text.endswith(f"The passages found do not answer: {parts[1]}")
 
 
 @pytest.mark.parametrize("noise", ["[3]", "[1, 2]", "【7】", "[^2]"])

@@ -14,11 +14,11 @@ from app.cli.evaluation.measures import calibration_error
 from app.cli.evaluation.samples import FOLDS, Flags, Floats, Samples
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
-RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage")
-ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage")
+RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage", "headed")
+ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage", "headed")
 READ = ("margin", "answerable")
 """Features of the reader, for chunks that were read."""
-RELEVANT_WEIGHT, ANSWER_WEIGHT = 6.0, 4.0
+RELEVANT_WEIGHT, ANSWER_WEIGHT = 5.0, 4.0
 """Weight of a right pair against a wrong one. A lost right chunk is worse than a wrong one that passes: whether it
 answers is decided later."""
 RIDGE = 1.0
@@ -129,7 +129,8 @@ def probabilities(samples: Samples, entry: Mapping[str, Any]) -> tuple[Floats, F
     relevance, relevance_read, answers = (
         1.0 / (1.0 + np.exp(-samples.logits(entry[name]))) for name in ("relevance", "relevance_read", "answers_read")
     )
-    return np.where(samples.read, relevance_read, relevance), np.where(samples.read, answers, 0.0)
+    either = 1.0 - (1.0 - relevance_read) * (1.0 - answers)  # as graph.relevance.graders.either
+    return np.where(samples.read, either, relevance), np.where(samples.read, answers, 0.0)
 
 
 def rates(samples: Samples, relevance: Floats, answers: Floats) -> dict[str, float | None]:

@@ -1,0 +1,54 @@
+"""Lay out the documents that relevance is fitted on: ``python -m training.corpora --repositories DIR --out DIR``.
+
+``training/relevance_questions.jsonl`` holds questions written for this project over public documents: of each corpus a
+row with its files (repository, commit, path), then its questions. ``gold`` names the sentences that answer by file and
+fingerprint; no text of the documents is kept here. Each corpus becomes ``OUT/NAME/docs`` and
+``OUT/NAME/questions.jsonl``, the two arguments of ``--set`` of ``training.fit_relevance``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from training.fit_relevance import read_rows
+from training.passages import committed, fingerprint, passages_of
+
+QUESTIONS = Path(__file__).with_name("relevance_questions.jsonl")
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repositories", type=Path, required=True, help="a clone of each repository, owner+name")
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    rows = read_rows(QUESTIONS)
+    for corpus in (row for row in rows if "files" in row):
+        folder = given.out / corpus["corpus"]
+        sentences = {name: lay_out(given.repositories, folder, name, *source) for name, source in corpus["files"].items()}
+        asked = [resolved(row, sentences) for row in rows if row["corpus"] == corpus["corpus"] and "question" in row]
+        lines = [json.dumps(row, ensure_ascii=False) for row in asked if row["gold"] or not row["answerable"]]
+        (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(f"{corpus['corpus']}: {len(sentences)} files, {len(lines)} questions")
+
+
+def lay_out(repositories: Path, folder: Path, name: str, repository: str, commit: str, path: str) -> dict[str, str]:
+    """Write one file to ``docs/NAME`` below *folder*; return its sentences by fingerprint."""
+    data = committed(repositories / repository.replace("/", "+"), commit, path)
+    file = folder / "docs" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+    return {fingerprint(sentence): sentence for _, texts in passages_of(data, path) for sentence in texts}
+
+
+def resolved(row: dict[str, Any], sentences: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Return *row* with the sentences that its ``gold`` names; those that are not found are left out."""
+    gold = [{"file": file, "sentence": sentences[file][one]} for file, one in row["gold"] if one in sentences[file]]
+    return row | {"gold": gold, "answerable": bool(row["gold"])}
+
+
+if __name__ == "__main__":
+    main()
