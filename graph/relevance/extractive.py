@@ -193,7 +193,8 @@ def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
 def _can_answer(sentence: Sentence, asked: frozenset[str], may_repeat: bool, code: Sequence[Span]) -> bool:
     """Whether *sentence* is no heading, question or code, and says more than the stems *asked*.
 
-    With *may_repeat* it need not say more: a sentence in the question's own words answers whether something is so, and leads in a list that answers.
+    With *may_repeat* it need not say more: a sentence in the question's own words answers whether something is so, and
+    leads in a list that answers.
     """
     own = stems(sentence.text)
     return not (
