@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from app.ingest.sink import part_hash
 from app.ingest.transfer.archive import Archive
+from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import adocument_vectors, agrouped_vectors
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, sentence_texts
 from app.providers.stores.payloads import spans_of
 from graph.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from app.providers.embeddings.models import EmbeddingModel
 
 PART = part_hash("")
 
