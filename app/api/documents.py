@@ -1,7 +1,5 @@
 """Add, list, show, ingest again and delete the stored documents, and show one chunk of them."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sized

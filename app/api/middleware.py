@@ -3,8 +3,6 @@
 In this order: request id and traffic (``app.ops.traffic``), spans, CORS, refusals, defects, body limit.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence, Sized
 from hmac import compare_digest

@@ -1,7 +1,5 @@
 """Put the HTTP service together: routes, error handlers, middleware, lifespan; and configure uvicorn for it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """``garden ingest``: store documents, with a progress bar and a summary."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Embed chunks and write them into a collection, so that a kill at any moment does no harm."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Without a chat model the reply lists the tasks that fit.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Sequence

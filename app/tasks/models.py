@@ -1,7 +1,5 @@
 """Requests and results of the Tasks API, and checks of arguments that raise ``InvalidInput``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """``TaskService``: index and search tasks, build a context from them, and chat about them."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Open the ZIP archives of Office and EPUB files within a size limit."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

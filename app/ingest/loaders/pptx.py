@@ -1,7 +1,5 @@
 """Load PowerPoint presentations with python-pptx: a slide is a section and a page."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator
 

@@ -5,8 +5,6 @@ written first, that one marked as a part; then older versions of the documents a
 written again, with their hashes. Documents that the target holds complete and with the same hash are left alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

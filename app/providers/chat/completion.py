@@ -1,7 +1,5 @@
 """One completion of a chat model: streamed, within its time, retried until its first piece, and never endless."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

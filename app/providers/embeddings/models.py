@@ -3,8 +3,6 @@
 Vendor packages are imported only when chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

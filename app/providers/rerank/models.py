@@ -3,8 +3,6 @@
 ``local`` and ``none`` need none: see ``graph/relevance/graders.py``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -10,8 +10,6 @@ Each write of a chunk gives it a new, higher id, so an id names one version of a
 index files: the chunks with ids in (low, high]. ``removed`` lists the ids deleted since their segment was saved.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -3,8 +3,6 @@
 Scores are cosines as measured, in [-1, 1]. What one process writes, every other one finds with its next call.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import logging

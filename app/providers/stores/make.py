@@ -1,7 +1,5 @@
 """Vector stores by name: one function and one table line each. Vendor packages are imported only when chosen."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Known shapes: ours and langchain-qdrant's (``page_content``, nested ``metadata``
 fields beside it, and Chroma's ``document`` with flat metadata. Nothing here writes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
