@@ -4,8 +4,6 @@ Frozen; secrets are ``SecretStr`` and never show in ``repr``. A wrong value is a
 names the setting, the value and what is allowed (contract, Settings).
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -3,8 +3,6 @@
 START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_answer`` and ``fail`` as drawn ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -18,8 +18,6 @@ Messages are safe to show: a vendor's text, headers and keys stay in ``__cause__
 outside this tree is a defect of this code and is raised.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 Outcome = Literal[

@@ -1,7 +1,5 @@
 """Write the public end of a run: ``answer``, ``citedDocuments`` and ``metadata`` as in ``POST /query``."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

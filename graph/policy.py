@@ -5,8 +5,6 @@ who calls the graph itself can pass a context (Studio, the LangGraph SDK). The s
 its interfaces can lower a threshold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real

@@ -4,8 +4,6 @@ As in the graph, a chunk's relevance is compared with the threshold, then the pr
 vocabulary (relevant, answer present, Good, Partial, Poor) is the document's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

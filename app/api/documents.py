@@ -1,7 +1,5 @@
 """Add, list, show, ingest again and delete the stored documents, and show one chunk of them."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sized
@@ -150,13 +148,8 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
         if position is not None:
             offset = max(0, min(position - limit // 2, len(chunks) - limit))
         shown = [StoredChunk.model_validate(chunk) for chunk in chunks[offset : offset + limit]]
-        known: dict[str, Any] = {
-            "id": document_id,
-            "title": chunks[0].title or document_id,
-            "total": len(chunks),
-            "offset": offset,
-        }
-        has_file = await find_original(store, collection, document_id) is not None
+        title, has_file = chunks[0].title or document_id, bool(await find_original(store, collection, document_id))
+        known: dict[str, Any] = {"id": document_id, "title": title, "total": len(chunks), "offset": offset}
         return DocumentText(**known, has_file=has_file, chunks=shown)
 
     @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)

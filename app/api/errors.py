@@ -1,7 +1,5 @@
 """Map every error to its HTTP status and to the one body ``{"error", "message", "details"}`` (contract, Query API)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any

@@ -1,7 +1,5 @@
 """Keep what readers say of answers in ``DATA_DIR/feedback.jsonl``, a question file of ``garden eval``."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -4,8 +4,6 @@ What is served is a Runnable over the service: its input and output are the publ
 nodes do not leak. ``stream`` is ours, since LangServe reports every failure of a stream as "Internal Server Error".
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator

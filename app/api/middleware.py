@@ -3,8 +3,6 @@
 In this order: request id and traffic (``app.ops.traffic``), spans, CORS, refusals, defects, body limit.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence, Sized
 from hmac import compare_digest
@@ -31,32 +29,25 @@ DRAIN_RETRY_SECONDS = 5
 log = logging.getLogger("garden.http")
 
 
-class ApiKeys:
-    """Holds the accepted keys."""
-
-    def __init__(self, keys: Sequence[str] = ()) -> None:
-        self.keys = tuple(keys)
-
-    def __len__(self) -> int:
-        return len(self.keys)
+class ApiKeys(list[str]):
+    """The accepted keys."""
 
     def accepts(self, key: str) -> bool:
         """Tell whether *key* is one of the keys. Every one is compared, each in constant time."""
-        matches = [
-            compare_digest(key.encode("utf-8", "replace"), known.encode("utf-8", "replace")) for known in self.keys
-        ]
+        given, *accepted = (one.encode("utf-8", "replace") for one in (key, *self))
+        matches = [compare_digest(given, one) for one in accepted]
         return any(matches)
 
     def reload(self, read: Callable[[], Sequence[str]]) -> None:
         """Accept the keys that *read* returns, and no other; unreadable or missing keys change nothing."""
         try:
             keys = read()
-            if self.keys and not keys:
+            if self and not keys:
                 raise ConfigurationError("API_KEYS holds no key, and only a restart opens the service")
         except ConfigurationError as error:
             log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
         else:
-            self.keys = tuple(keys)
+            self[:] = keys
             log.info("keys_reloaded", extra={"keys": len(keys)})
 
 

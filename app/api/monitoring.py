@@ -4,8 +4,6 @@ One registry of metrics per service, so that two in one process do not mix. Labe
 words or route templates: never a path, a question or a client's text.
 """
 
-from __future__ import annotations
-
 import asyncio
 import platform
 from typing import Any, Literal

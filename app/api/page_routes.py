@@ -1,7 +1,5 @@
 """Serve the page for people: its files, what it may offer to its reader, and the PDFs that it links to."""
 
-from __future__ import annotations
-
 from collections.abc import Sized
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 ``POST /query`` keeps nothing. A client's disconnect cancels the work.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing

@@ -3,8 +3,6 @@
 A node's entry is a summary in numbers, so that no document text leaks (contract, LangServe).
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Wire objects of the Query API, and the one mapping from results and events to them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, WithJsonSchema

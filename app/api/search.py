@@ -1,7 +1,5 @@
 """Serve the Search API: ``GET /api/v1/search``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Query

@@ -1,13 +1,12 @@
 """Put the HTTP service together: routes, error handlers, middleware, lifespan; and configure uvicorn for it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.exceptions import ExceptionMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -61,7 +60,8 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
             container.health.draining = True
             await container.aclose()
 
-    app = FastAPI(
+    app = FastAPIOffline(
+        redoc_url=None,
         title="Knowledge Garden",
         summary="Answers from your own documents, every citation verified.",
         version=container.version,

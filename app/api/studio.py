@@ -1,7 +1,5 @@
 """Make the graph that LangGraph Studio runs (``langgraph.json``), on the settings of the environment."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import cache
 from typing import Any

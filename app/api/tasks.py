@@ -1,7 +1,5 @@
 """Serve the Tasks API: ``GET /api/v1/search/semantic`` and ``POST /api/v1/chat``."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing

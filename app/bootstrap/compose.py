@@ -21,6 +21,7 @@ from app.pipeline.chat_rewriter import ChatRewriter
 from app.pipeline.fitted import read_fitted
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale
 from app.pipeline.retriever import HybridRetriever
+from app.providers.chat.completion import ChatModel
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.rerank.models import RERANK_SECONDS, make_reranker
 from app.providers.rerank.reader import OnnxReader
@@ -41,7 +42,6 @@ from graph.state import State
 
 if TYPE_CHECKING:
     from app.ops.spans import Spans
-    from app.providers.chat.completion import ChatModel
 
 EXTRACTIVE = "extractive"
 

@@ -1,7 +1,5 @@
 """``garden ask``, ``garden search`` and ``garden health``."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """``garden check``: find damage in an embedded collection; ``--repair`` ingests what is damaged again."""
 
-from __future__ import annotations
-
 import shutil
 from functools import partial
 from pathlib import Path

@@ -1,13 +1,11 @@
 """``garden ingest``: store documents, with a progress bar and a summary."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -52,27 +50,23 @@ def run_ingest(
     work: Callable[[AppContainer], Awaitable[IngestReport]]
     if tasks:
         work = partial(_ingest_tasks, files, prune)
-    elif addresses:
-        work = partial(_ingest_web, addresses, prune, WebLimits(max_pages, max_seconds, allow_private))
     else:
-        work = partial(_ingest_files, files, prune)
+        limits = WebLimits(max_pages, max_seconds, allow_private) if addresses else None
+        work = partial(_ingest_paths, addresses or files, prune, limits=limits)
     name = "tasks_collection" if tasks else "vector_store_collection"
     report = run_in_container(work, **{name: collection})
     (print_json if as_json else _print_summary)(report)
     return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
-async def _ingest_web(
-    addresses: Sequence[str], prune: bool, limits: WebLimits, container: AppContainer
+async def _ingest_paths(
+    paths: Sequence[Any], prune: bool, container: AppContainer, *, limits: WebLimits | None = None
 ) -> IngestReport:
-    manifest = IngestManifest(_folder(container.settings), addresses, prune=prune)
-    with file_progress() as on_progress:
-        return await ingest_web(container.sink, addresses, limits, manifest=manifest, on_progress=on_progress)
-
-
-async def _ingest_files(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:
+    """Ingest files and folders, or with *limits* web addresses."""
     manifest = IngestManifest(_folder(container.settings), paths, prune=prune)
     with file_progress() as on_progress:
+        if limits:
+            return await ingest_web(container.sink, paths, limits, manifest, on_progress)
         return await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
 
 
@@ -92,7 +86,7 @@ async def ingest_samples_if_empty(container: AppContainer, folder: Path | None =
     if not await container.tasks.store.acount():
         await _ingest_tasks([folder / SAMPLE_TASKS], False, container)
     if not await container.store.acount():
-        _print_summary(await _ingest_files(await asyncio.to_thread(sample_paths, folder), False, container))
+        _print_summary(await _ingest_paths(await asyncio.to_thread(sample_paths, folder), False, container))
 
 
 def _folder(settings: Settings, *, tasks: bool = False) -> Path:

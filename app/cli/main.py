@@ -3,8 +3,6 @@
 Exit statuses: 0 done; 1 a part failed or nothing was found; 2 a wrong argument, setting or input.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from typing import Any

@@ -4,8 +4,6 @@ The first SIGTERM or SIGINT starts it, and readiness reports it at once. The pro
 nothing is in flight, or when the time is up: requests that still run are cancelled. A second signal ends it at once.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

@@ -1,7 +1,5 @@
 """``garden export``, ``garden import`` and ``garden push``: move whole collections."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import asdict

@@ -4,8 +4,6 @@ Each worker is a whole service with its own models; the system distributes new c
 one is ready before the others start, so a wrong setting is reported once.
 """
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Break a block that is too long for one chunk into pieces, by an estimate of its tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby

@@ -3,8 +3,6 @@
 A loader reads ``Block`` → ``LoadedDocument``; the splitter makes ``TextChunk`` → ``SplitDocument`` of it.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, PositiveInt

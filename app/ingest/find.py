@@ -1,7 +1,5 @@
 """Find the files to read below paths, each with its name below the root it was found under."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass

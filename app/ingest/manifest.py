@@ -6,8 +6,6 @@ hash, and is not pruned. Uploaded files are kept in the folder ``uploads`` besid
 Python has no path and is not listed; web pages are listed below the address they came from.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sqlite3

@@ -3,8 +3,6 @@
 What is read is compared with what is stored, and the difference is written.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

@@ -5,8 +5,6 @@ server or notebook that reads it goes on with the next file. Requests are lines 
 lines too: ``{"document"}``, ``{"skipped"}``, ``{"failed"}`` (a defect), and ``{"done"}`` after each file.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

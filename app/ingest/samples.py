@@ -1,7 +1,5 @@
 """Find the sample documents, which lie beside ``app`` in a checkout and in an installed wheel."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 SAMPLES = (".md", ".html", ".txt", ".rst", ".pdf")

@@ -1,24 +1,19 @@
 """Embed chunks and write them into a collection, so that a kill at any moment does no harm."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 
 from app.ingest.documents import SplitDocument, TextChunk
+from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, document_points
 from graph.errors import EmbeddingUnavailable, RAGError
-
-if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
-
-    from app.providers.stores.chunk_store import ChunkStore
 
 LAYOUT = "2"
 """Part of every hash: raise it when chunks or points are made differently, and the next ingest stores all again."""

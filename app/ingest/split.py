@@ -5,8 +5,6 @@ A chunk stays within one section and one page. Blocks are packed in their order;
 text but none of its sentences: it names the subject and answers nothing itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise

@@ -1,7 +1,5 @@
 """Read tasks from JSON Lines and make documents of one chunk of them (Tasks API)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal

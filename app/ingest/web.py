@@ -3,8 +3,6 @@
 A request goes to the very address that was checked, so that DNS rebinding leads nowhere; no proxy is used.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import socket

@@ -1,7 +1,5 @@
 """``Answer``, what ``RAGService.query`` returns, and its five error types as exceptions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field

@@ -3,8 +3,6 @@
 What is read and embedded is bounded, whatever the size of the texts, since the caller waits for it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence

@@ -5,8 +5,6 @@ Its names are the documents': ``query`` answers from the documents, ``retrieve``
 (``app.tasks.service``).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any, Self

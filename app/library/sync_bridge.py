@@ -1,7 +1,5 @@
 """Call the async service from any thread, and from inside a running event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine

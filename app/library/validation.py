@@ -19,7 +19,7 @@ from app.library.chunk_list_store import ChunkListStore
 from app.library.sync_bridge import LoopThread
 from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
-from app.providers.embeddings.models import make_embeddings
+from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import Fault, fault_of
 from app.providers.rerank.models import make_reranker
@@ -34,7 +34,6 @@ from graph.retrieval_validation import MOST_CHUNKS, check_arguments, verdict
 from graph.state import Chunk, Question, SubqueryResults
 
 if TYPE_CHECKING:
-    from app.providers.embeddings.models import EmbeddingModel
     from app.providers.rerank.cohere import CohereReranker
 
 LIMIT = 5.0

@@ -1,7 +1,5 @@
 """Probe the parts of a service for health and readiness."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable

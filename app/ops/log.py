@@ -1,7 +1,5 @@
 """Write logs as JSON, one line per event, with the request id; never a question or an answer unless asked for."""
 
-from __future__ import annotations
-
 import logging
 import sys
 

@@ -4,8 +4,6 @@ They carry names, times, outcomes and the request id; never a question, an answe
 imports OpenTelemetry, which is an extra.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Give every request its id, count those in flight, and log and report each finished one."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

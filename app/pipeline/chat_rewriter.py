@@ -1,7 +1,5 @@
 """Rewrite follow-up questions with a chat model: the port ``Rewriter``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from app.pipeline.prompt_budget import TEMPLATE_TOKENS, tokens

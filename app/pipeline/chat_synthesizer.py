@@ -1,7 +1,5 @@
 """The synthesizer over any LangChain chat model: prompt, one completion, and a draft with markers ``[k]``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Read what ``garden calibrate`` has fitted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import BaseModel

@@ -4,8 +4,6 @@ A server that is given too much cuts silently, and cuts the instructions first. 
 last (least relevant) one on, by an estimate that is meant to be too high rather than too low.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

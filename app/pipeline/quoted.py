@@ -4,8 +4,6 @@ A chunk's own ``[3]`` would look like a citation of ours, a copied ``</chunk>`` 
 instructions, and a model's control token would open a new turn. All of these are removed or made plain text.
 """
 
-from __future__ import annotations
-
 import re
 
 from graph.citing.citations import without_markers

@@ -1,7 +1,5 @@
 """Grade chunks by a reranker: any LangChain ``BaseDocumentCompressor`` that scores, calibrated."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The synchronous methods of LangChain's interfaces, over the asynchronous ones."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor

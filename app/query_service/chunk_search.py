@@ -1,7 +1,5 @@
 """Search the chunks nearest to a query and assemble a context from them (contract, Search API)."""
 
-from __future__ import annotations
-
 import time
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """Keep conversations: LangGraph threads in one SQLite file, which any number of processes may have open."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import logging

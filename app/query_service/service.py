@@ -3,8 +3,6 @@
 The one caller of the graph, so that every interface shares the slots, the request id, the log line and the outcome.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -3,8 +3,6 @@
 Without a chat model the reply lists the tasks that fit.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Sequence
@@ -12,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from app.pipeline.prompt_budget import tokens
+from app.pipeline.prompt_budget import TEMPLATE_TOKENS, tokens
 from app.pipeline.quoted import harmless
 from app.providers.chat.completion import ChatModel
 from app.tasks.models import SearchResult
@@ -40,9 +38,6 @@ WITHOUT_TASKS = (
     "Send it with use_rag, or set CHAT_MODEL."
 )
 NOTHING_FITS = "None of your tasks fits this message. Try other words."
-
-TEMPLATE_TOKENS = 32
-"""Tokens that a server's template puts around the messages."""
 
 
 def estimate_tokens(text: str) -> int:

@@ -1,10 +1,9 @@
 """Requests and results of the Tasks API, and checks of arguments that raise ``InvalidInput``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
+from langchain_core.documents import Document
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -18,9 +17,6 @@ from pydantic import (
 
 from app.ingest.tasks import Task
 from graph.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from langchain_core.documents import Document
 
 SNIPPET_CHARS = 100
 

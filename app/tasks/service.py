@@ -1,16 +1,16 @@
 """``TaskService``: index and search tasks, build a context from them, and chat about them."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.ingest.sink import Sink, pending_chunks
 from app.ingest.tasks import Priority, Status, Task, task_document
+from app.providers.chat.completion import ChatModel
+from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.chunk_store import ChunkStore
 from app.tasks.chat import (
     CONTEXT_BUDGET_ALLOCATION,
@@ -23,10 +23,6 @@ from app.tasks.chat import (
 from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of
 from graph.errors import CollectionMissing, StoreUnavailable
 from graph.policy import bounded_int, unit_float
-
-if TYPE_CHECKING:
-    from app.providers.chat.completion import ChatModel
-    from app.providers.embeddings.models import EmbeddingModel
 
 MOST_RESULTS, MOST_TOKENS = 100, 1_000_000
 CONTEXT_RESULTS = 3

@@ -1,7 +1,5 @@
 """Find where the markers of a draft stand, and what each of them claims."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict

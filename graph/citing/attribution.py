@@ -1,7 +1,5 @@
 """Turn a draft's pieces into an answer whose every marker is verified against the chunks it names."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Sequence

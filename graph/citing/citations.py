@@ -6,8 +6,6 @@ Code, array indices and links are content. A marker that names no given chunk is
 markers of a phrase move to the end of its sentence; a phrase that cannot go reads "the document".
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 What is streamed is provisional, since markers are verified when the answer is complete; the final answer replaces it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

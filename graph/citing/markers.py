@@ -1,7 +1,5 @@
 """Read what is inside one pair of brackets: chunk numbers, the name of a document, or ordinary words."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

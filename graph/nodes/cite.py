@@ -1,7 +1,5 @@
 """Check every marker of the draft: it stays only where a sentence of the chunk it names supports it."""
 
-from __future__ import annotations
-
 import time
 
 from graph.citing.attribution import Cited, place_markers

@@ -1,7 +1,5 @@
 """End a question that the documents do not answer, or that could not be processed."""
 
-from __future__ import annotations
-
 from graph.outputs import declined, ended
 from graph.state import State, Update
 

@@ -1,7 +1,5 @@
 """Choose the retrieved chunks that are about what is asked."""
 
-from __future__ import annotations
-
 from langgraph.config import get_stream_writer
 
 from graph.ports import Grader, PassageReader, Retrieved

@@ -1,7 +1,5 @@
 """Retrieve the nearest chunks for each sub-question."""
 
-from __future__ import annotations
-
 from itertools import zip_longest
 
 from graph.ports import Retriever

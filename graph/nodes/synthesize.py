@@ -1,7 +1,5 @@
 """Write the answer from the chunks that passed, and from nothing else."""
 
-from __future__ import annotations
-
 from langgraph.config import get_config, get_stream_writer
 
 from graph.citing.marked_text import MarkerStream

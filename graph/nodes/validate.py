@@ -1,7 +1,5 @@
 """Check the question and its options by the rules of the Query API, whichever interface they came through."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Mapping

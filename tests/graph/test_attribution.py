@@ -142,7 +142,7 @@ async def test_unsupported_claims_are_reported() -> None:
     ],
 )
 async def test_a_torn_sentence_goes(text: str, expected: str) -> None:
-    """Of an answer that was cut off, whole cited sentences stay and the torn one goes."""
+    """Of an answer that was cut off, whole cited sentences stay and the truncated one goes."""
     assert shown(await cite(text, truncated=True)) == expected
 
 

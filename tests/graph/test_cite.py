@@ -96,7 +96,7 @@ async def test_too_little_confidence_is_no_answer() -> None:
 
 
 async def test_an_answer_that_was_cut_off_keeps_its_whole_sentences() -> None:
-    """Of an answer cut by length, cited sentences stay, and neither a torn sentence nor a torn marker does."""
+    """Of an answer cut by length, cited sentences stay, and no truncated sentence or marker does."""
     whole = "The red pump moves 40 litres each minute [1]."
     for rest in (" The blue val", " The blue valve closes within nine seconds [", " ["):
         state = await ask([PUMPS, VALVES], Says(whole + rest, truncated=True))

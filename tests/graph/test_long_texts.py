@@ -89,7 +89,7 @@ def test_a_long_paragraph_keeps_its_quotations_and_its_words() -> None:
 
 @pytest.mark.parametrize("stub", ["1.", "12.", "-", "- ", "##", "```", "~~~ x"])
 async def test_a_draft_cut_off_behind_a_stub_is_cited(stub: str) -> None:
-    """Where the last sentence is torn, the sign of a list before it goes too, and what is left keeps its citation."""
+    """Where the last sentence is truncated, a list sign before it goes too, and what is left keeps its citation."""
     cited = await place_markers(
         parse(f"{PUMP[:-1]} [1].\n{stub}\n\nThe valve is", [chunk(PUMP)]), [chunk(PUMP)], reader=None, truncated=True
     )

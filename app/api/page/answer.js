@@ -9,15 +9,15 @@ const BRACKETED = /\[(\d+)\]/g;
  * Write the answer into `into`. `pick(row numbers, k)` is called when a marker is hovered, focused or pressed.
  */
 export function writeAnswer(into, body, pick) {
-  const places = placesOf(body);
-  const claims = claimsOf(body, places);
-  const spots = places.map((place) => ({ ...place, rows: rowsAt(place, body, claims) }));
+  const anchors = anchorsOf(body);
+  const claims = claimsOf(body, anchors);
+  const cited = anchors.map((anchor) => ({ ...anchor, rows: rowsAt(anchor, body, claims) }));
   let at = 0;
   const made = [];
-  for (const spot of spots) {
-    made.push(...textWithClaims(body.answer, at, spot.start, claims));
-    at = spot.end + /^[.,;:!?]?/.exec(body.answer.slice(spot.end))[0].length; // no line begins with the full stop
-    made.push(el("span", { class: "kept" }, marker(spot, body, pick), ...textWithClaims(body.answer, spot.end, at, claims)));
+  for (const anchor of cited) {
+    made.push(...textWithClaims(body.answer, at, anchor.start, claims));
+    at = anchor.end + /^[.,;:!?]?/.exec(body.answer.slice(anchor.end))[0].length; // no line begins with the full stop
+    made.push(el("span", { class: "kept" }, marker(anchor, body, pick), ...textWithClaims(body.answer, anchor.end, at, claims)));
   }
   made.push(...textWithClaims(body.answer, at, body.answer.length, claims));
   into.replaceChildren(...made);
@@ -31,27 +31,27 @@ export function lightClaims(into, rows) {
 }
 
 /** Where the citations stand: a bracketed number that names a source and follows a space or another marker. */
-function placesOf(body) {
-  const places = [];
+function anchorsOf(body) {
+  const anchors = [];
   for (const found of body.answer.matchAll(BRACKETED)) {
     const k = Number(found[1]);
     const before = body.answer.slice(0, found.index);
     if (k >= 1 && k <= body.citedDocuments.length && /(^|[\s\]])$/.test(before)) {
-      places.push({ k, gap: before.trimEnd().length, start: found.index, end: found.index + found[0].length });
+      anchors.push({ k, gap: before.trimEnd().length, start: found.index, end: found.index + found[0].length });
     }
   }
-  return places;
+  return anchors;
 }
 
 /** Where each cited sentence stands in the answer: found in the answer without its markers, then mapped back. */
-function claimsOf(body, places) {
-  const back = []; // place in the answer without markers -> place in the answer
+function claimsOf(body, anchors) {
+  const back = []; // position in the answer without markers -> position in the answer
   let at = 0;
-  for (const { gap, end } of [...places, { gap: body.answer.length, end: body.answer.length }]) {
+  for (const { gap, end } of [...anchors, { gap: body.answer.length, end: body.answer.length }]) {
     for (; at < gap; at += 1) back.push(at);
     at = end;
   }
-  const plain = back.map((place) => body.answer[place]).join("");
+  const plain = back.map((position) => body.answer[position]).join("");
   const claims = [];
   for (const [row, one] of (body.evidence ?? []).entries()) {
     const from = plain.indexOf(one.sentence);
@@ -68,23 +68,23 @@ function claimsOf(body, places) {
 }
 
 /** The evidence rows a marker stands for: those of its sentence, or all of its source where that cannot be told. */
-function rowsAt(place, body, claims) {
-  const near = claims.filter((one) => one.k === place.k && one.start < place.start && place.end <= one.reach);
+function rowsAt(anchor, body, claims) {
+  const near = claims.filter((one) => one.k === anchor.k && one.start < anchor.start && anchor.end <= one.reach);
   if (near.length) return near.map((one) => one.row);
-  return (body.evidence ?? []).flatMap((one, row) => (one.marker === place.k ? [row] : []));
+  return (body.evidence ?? []).flatMap((one, row) => (one.marker === anchor.k ? [row] : []));
 }
 
-/** The text between two places, cut where a claim begins or ends. */
+/** The text between two positions, cut where a claim begins or ends. */
 function textWithClaims(text, start, end, claims) {
   const cuts = new Set([start, end]);
   for (const claim of claims) {
     for (const cut of [claim.start, claim.end]) if (start < cut && cut < end) cuts.add(cut);
   }
-  const places = [...cuts].sort((a, b) => a - b);
+  const positions = [...cuts].sort((a, b) => a - b);
   const made = [];
-  for (let i = 0; i + 1 < places.length; i += 1) {
-    const words = cells(text.slice(places[i], places[i + 1]));
-    const rows = claims.filter((claim) => claim.start <= places[i] && places[i + 1] <= claim.end).map((claim) => claim.row);
+  for (let i = 0; i + 1 < positions.length; i += 1) {
+    const words = cells(text.slice(positions[i], positions[i + 1]));
+    const rows = claims.filter((claim) => claim.start <= positions[i] && positions[i + 1] <= claim.end).map((claim) => claim.row);
     if (!rows.length) made.push(words);
     else if (rows.every((row) => row === UNVERIFIED)) {
       made.push(el("span", { class: "unverified", title: "No cited source was found to support this." }, words));
@@ -93,22 +93,22 @@ function textWithClaims(text, start, end, claims) {
   return made;
 }
 
-function marker(spot, body, pick) {
-  const title = body.citedDocuments[spot.k - 1].title || body.citedDocuments[spot.k - 1].id;
-  const choose = () => pick(spot.rows, spot.k);
+function marker(anchor, body, pick) {
+  const title = body.citedDocuments[anchor.k - 1].title || body.citedDocuments[anchor.k - 1].id;
+  const choose = () => pick(anchor.rows, anchor.k);
   return el(
     "button",
     {
       type: "button",
       class: "marker",
-      "data-rows": spot.rows.join(" "),
-      "aria-label": `Source ${spot.k}: ${title}`,
+      "data-rows": anchor.rows.join(" "),
+      "aria-label": `Source ${anchor.k}: ${title}`,
       "aria-pressed": "false",
-      "aria-controls": `source-${spot.k}`,
+      "aria-controls": `source-${anchor.k}`,
       onpointerenter: (event) => event.pointerType === "mouse" && choose(),
       onfocus: choose,
-      onclick: () => pick(spot.rows, spot.k, true),
+      onclick: () => pick(anchor.rows, anchor.k, true),
     },
-    String(spot.k),
+    String(anchor.k),
   );
 }

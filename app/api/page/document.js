@@ -27,9 +27,9 @@ export async function showDocument(id, title, rows = [], at = rows[0]?.chunkId) 
     if (mine !== latest) return;
     text.replaceChildren(...found.chunks.map((chunk) => part(chunk, rows)));
     const mark = text.querySelector(`mark[data-rows~="${rows[0]?.row}"]`);
-    const place = found.chunks.findIndex((chunk) => chunk.chunkId === at);
-    (mark ?? text.children[place])?.scrollIntoView({ block: mark ? "center" : "start" });
-    const page = found.chunks[place]?.page;
+    const index = found.chunks.findIndex((chunk) => chunk.chunkId === at);
+    (mark ?? text.children[index])?.scrollIntoView({ block: mark ? "center" : "start" });
+    const page = found.chunks[index]?.page;
     state.textContent = (page ? `The ${mark ? "quoted sentence" : "passage"} is on page ${page}. ` : "") + extent(found) +
       (rows.length && !mark ? " The quoted sentence was replaced since." : "");
     offerPdf(found, page);

@@ -54,10 +54,10 @@ export function bringIntoView(element) {
 /** Scroll a panel to an element inside it, and nothing else: what the pointer rests on must not move away under it. */
 export function scrollWithin(panel, element) {
   const frame = panel.getBoundingClientRect();
-  const place = element.getBoundingClientRect();
+  const box = element.getBoundingClientRect();
   const [top, bottom] = [Math.max(frame.top, 0) + MARGIN, Math.min(frame.bottom, innerHeight) - MARGIN];
-  if (place.top < top) panel.scrollTop += place.top - top;
-  else if (place.bottom > bottom) panel.scrollTop += Math.min(place.bottom - bottom, place.top - top);
+  if (box.top < top) panel.scrollTop += box.top - top;
+  else if (box.bottom > bottom) panel.scrollTop += Math.min(box.bottom - bottom, box.top - top);
 }
 
 /** The address, if it is one a reader may follow: never `javascript:` or `data:`. */

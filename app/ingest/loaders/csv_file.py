@@ -1,7 +1,5 @@
 """Load CSV, and add the rows of any spreadsheet to an outline."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Load Word documents: mammoth makes HTML of them, which the HTML loader reads."""
 
-from __future__ import annotations
-
 import io
 import re
 from html import escape

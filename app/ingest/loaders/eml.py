@@ -1,7 +1,5 @@
 """Load e-mail messages: the text, and HTML only where there is no text; attachments are named."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import MIMEPart

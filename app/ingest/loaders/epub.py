@@ -1,7 +1,5 @@
 """Load EPUB books: the pages of the spine in reading order, each read as HTML."""
 
-from __future__ import annotations
-
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 

@@ -1,7 +1,5 @@
 """Make blocks of HTML with Beautiful Soup, in reading order; nothing a page links to is fetched."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from dataclasses import dataclass, field

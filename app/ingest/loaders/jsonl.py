@@ -1,7 +1,5 @@
 """Load JSON Lines, row by row."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import TypeVar

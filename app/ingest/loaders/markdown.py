@@ -1,7 +1,5 @@
 """Load Markdown: markdown-it-py makes HTML of it (CommonMark, tables, strike-through), which the HTML loader reads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Rewrite Markdown as site generators extend it in CommonMark: admonitions, tabs, containers, definitions, tags."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Make title, chapters and sections of headings, by one rule for all formats, and plain text of code and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

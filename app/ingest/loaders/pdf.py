@@ -1,7 +1,5 @@
 """Load PDF with pypdf: the text layer only, since a scanned page is an image."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Load PowerPoint presentations with python-pptx: a slide is a section and a page."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator
 
@@ -31,7 +29,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     with unpacked(data, "PowerPoint presentation") as archive:
         title = property_title(archive)
         for number, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
-            if slide._element.get("show") == "0":
+            if slide.element.get("show") == "0":
                 continue
             found = list(_blocks(slide.shapes))
             notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None

@@ -3,8 +3,6 @@
 Its tree becomes HTML, which the HTML loader reads.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html import escape

@@ -1,7 +1,5 @@
 """Load a file by its suffix, within the limits that hold for all formats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path

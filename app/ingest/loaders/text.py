@@ -1,7 +1,5 @@
 """Load plain text: paragraphs, lists, aligned lines, clear headings; form feeds are page breaks."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Decode the bytes of a text file."""
 
-from __future__ import annotations
-
 import codecs
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Split plain text into paragraphs, without page headers, page feet and the table of contents."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Load Excel workbooks with openpyxl, row by row: a sheet is a section with one table."""
 
-from __future__ import annotations
-
 import io
 from datetime import datetime, time
 from typing import Any

@@ -8,8 +8,6 @@ The first line is the ``Head``, without its counts. A line for each chunk follow
 computes the BM25 weights. gzip ends with a CRC-32 and the length, so a file that is truncated or changed is recognised.
 """
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from base64 import b64encode

@@ -5,22 +5,17 @@ written first, that one marked as a part; then older versions of the documents a
 written again, with their hashes. Documents that the target holds complete and with the same hash are left alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from app.ingest.sink import part_hash
 from app.ingest.transfer.archive import Archive
+from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import adocument_vectors, agrouped_vectors
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, sentence_texts
 from app.providers.stores.payloads import spans_of
 from graph.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from app.providers.embeddings.models import EmbeddingModel
 
 PART = part_hash("")
 

@@ -5,8 +5,6 @@ langchain-cohere 0.6.0 (github.com/langchain-ai/langchain-cohere, ``ChatCohere._
 ``tests/app/providers/chat/test_cohere.py`` fails as soon as ``ChatCohere`` streams them: then this file can go.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any

@@ -1,15 +1,15 @@
 """One completion of a chat model: streamed, within its time, retried until its first piece, and never endless."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig
 
 from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 from app.providers.http.error_mapping import chat_error
@@ -17,11 +17,6 @@ from app.providers.http.retry import Retry
 from graph.errors import SynthesisFailed, SynthesisTimeout
 from graph.ports import TokenSink, discard
 from prompts import Prompt
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessageChunk
-    from langchain_core.runnables import RunnableConfig
 
 CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
 """A reply is read up to so many characters for each token it was allowed (English has 4 to 5), and at least so many.

@@ -1,7 +1,5 @@
 """Chat models by name: one factory and one table row each. Vendor packages are imported only when chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

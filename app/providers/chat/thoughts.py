@@ -1,7 +1,5 @@
 """Remove what a reasoning model writes between ``<think>`` and ``</think>``, from a stream or from a whole text."""
 
-from __future__ import annotations
-
 import re
 
 _TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)

@@ -3,17 +3,13 @@
 Vendor packages are imported only when chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from langchain_core.embeddings import Embeddings
 
 from app.settings import Settings
 from graph.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
 
 BARE_NAMES = {
     "all-MiniLM-L6-v2": "embedded:all-MiniLM-L6-v2",

@@ -1,7 +1,5 @@
 """Make any remote LangChain ``Embeddings`` safe to use: limits, retries, error mapping."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -3,8 +3,6 @@
 Rows are scaled to length 1, so that a dot product is a cosine whatever the model does.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor

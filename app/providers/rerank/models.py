@@ -3,20 +3,15 @@
 ``local`` and ``none`` need none: see ``graph/relevance/graders.py``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
+from langchain_core.documents import BaseDocumentCompressor
 
 from app.settings import Settings, is_address
 from graph.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from langchain_core.documents import BaseDocumentCompressor
 
 RERANK_SECONDS = 5.0
 """Total time of Cohere's reranking of one question's candidates, retries included."""

@@ -1,7 +1,5 @@
 """Run a cross-encoder in a folder, as Hugging Face exports it to ONNX: one logit for a pair of texts."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ One pass reads a question and a passage together. The weights are ``reader_weigh
 A passage is read alone, so what is found does not depend on what else is read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Rerankers that score every document, and scores as probabilities."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence

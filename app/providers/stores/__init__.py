@@ -1,6 +1,6 @@
 """Vector stores behind one interface (``chunk_store.ChunkStore``): ``make.py`` opens what ``VECTOR_STORE`` names.
 
 chunk_store.py       base of all, a LangChain ``VectorStore``   any_vector_store.py   any other ``VectorStore``
-embedded.py          SQLite (database.py, rows.py), searched as memory-mapped segments (segments.py)
+embedded.py          SQLite (database.py), searched as memory-mapped segments (segments.py)
 remote.py            base of the servers' stores: qdrant.py (langchain-qdrant, qdrant-client) and chroma.py (HTTP)
 """

@@ -3,8 +3,6 @@
 It is filled with its own tools: LangChain's interface cannot list what is stored, which ingest needs.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, NoReturn

@@ -9,8 +9,6 @@ embedded when first needed. Cosines are computed from the returned vectors, so t
 l2, ip) the collection was created with.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote

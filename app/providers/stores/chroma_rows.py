@@ -3,8 +3,6 @@
 Other values are stored as JSON text under their own name (``spans`` is), and ``json_fields`` lists those names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=`` (``ap
 store applies it, so ``k`` results are returned when ``k`` match.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import uuid

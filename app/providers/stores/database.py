@@ -10,15 +10,13 @@ Each write of a chunk gives it a new, higher id, so an id names one version of a
 index files: the chunks with ids in (low, high]. ``removed`` lists the ids deleted since their segment was saved.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os
 import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -27,11 +25,9 @@ from urllib.parse import quote
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
-from app.providers.stores.hybrid import SOURCES, Where, conditions
+from app.providers.stores.hybrid import Where, conditions
 from app.providers.stores.layout import Point
-from app.providers.stores.payloads import chunk_index_of
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
 FILE, VERSION = "garden.sqlite3", 3
@@ -184,17 +180,6 @@ class Database:
             raise StoreUnavailable(f'The collection "{self.collection}" {reason}') from error
 
 
-def row_of(point: Point) -> tuple[Any, ...]:
-    """The columns of a chunk except its id."""
-    metadata = orjson.dumps(point.metadata).decode()
-    words = np.array(list(point.weights().items()), WORD).tobytes()
-    dense, sentences = point.dense.astype("<f4").tobytes(), point.sentences.astype("<f2").tobytes()
-    stored = metadata, words, dense, point.text, sentences
-    document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
-    source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
-    return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
-
-
 def checksum(values: Sequence[str | bytes]) -> int:
     """CRC-32 of the stored columns of a chunk."""
     return zlib.crc32(b"".join(value.encode() if isinstance(value, str) else value for value in values))
@@ -217,11 +202,6 @@ def remove(where: Where, connection: sqlite3.Connection) -> int:
     condition, values = _condition(where)
     connection.execute(f"INSERT INTO removed SELECT id FROM chunks WHERE {condition}", values)
     return connection.execute(f"DELETE FROM chunks WHERE {condition}", values).rowcount
-
-
-def ids_of(found: Iterable[tuple[int]]) -> NDArray[np.int64]:
-    """The only column of what was selected."""
-    return np.fromiter((own for (own,) in found), np.int64)
 
 
 def _condition(where: Where) -> tuple[str, list[str]]:

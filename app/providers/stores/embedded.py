@@ -3,8 +3,6 @@
 Scores are cosines as measured, in [-1, 1]. What one process writes, every other one finds with its next call.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import logging
@@ -18,15 +16,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 from langchain_core.embeddings import Embeddings
 
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.database import COLUMNS, Database, T, ids_of, remove, row_of, select, stored_size
-from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, Where, summary
+from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, remove, select, stored_size
+from app.providers.stores.hybrid import SOURCES, DocumentSummary, HybridHits, HybridQuery, Where, summary
 from app.providers.stores.layout import CONTENT, METADATA, Point
-from app.providers.stores.payloads import as_candidate
-from app.providers.stores.segments import Segment, View
+from app.providers.stores.payloads import as_candidate, chunk_index_of
+from app.providers.stores.segments import Segment, View, ids_of
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
@@ -142,8 +141,19 @@ class EmbeddedStore(ChunkStore):
         for point in points:
             self._fits(size, len(point.dense), ConfigurationError)
         remove({"chunk_id": [point.chunk_id for point in points]}, connection)
-        new = [row_of(point) for point in points]
+        new = [_row_of(point) for point in points]
         connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
+
+
+def _row_of(point: Point) -> tuple[Any, ...]:
+    """The columns of a chunk except its id."""
+    metadata = orjson.dumps(point.metadata).decode()
+    words = np.array(list(point.weights().items()), WORD).tobytes()
+    dense, sentences = point.dense.astype("<f4").tobytes(), point.sentences.astype("<f2").tobytes()
+    stored = metadata, words, dense, point.text, sentences
+    document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
+    source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
+    return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
 
 
 def _build(database: Database, least: int) -> None:

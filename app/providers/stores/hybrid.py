@@ -7,8 +7,6 @@ BM25 (Robertson and Zaragoza, 2009, "The Probabilistic Relevance Framework"); th
 32-bit MurmurHash3 of the stem, so a collection they filled can be searched too.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The parts of a stored chunk, and what is indexed of it."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,19 +1,15 @@
 """Vector stores by name: one function and one table line each. Vendor packages are imported only when chosen."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.vectorstores import VectorStore
 
+from app.providers.embeddings.models import EmbeddingModel
+from app.providers.stores.chunk_store import ChunkStore
 from app.settings import Settings
 from graph.errors import StoreDamaged
-
-if TYPE_CHECKING:
-    from app.providers.embeddings.models import EmbeddingModel
-    from app.providers.stores.chunk_store import ChunkStore
 
 log = logging.getLogger("garden.store")
 
@@ -34,7 +30,6 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel, *
 def as_store(store: ChunkStore | VectorStore, embedding: EmbeddingModel) -> ChunkStore:
     """A LangChain ``VectorStore`` of another package behind our interface; a store of ours as it is."""
     from app.providers.stores.any_vector_store import AnyVectorStore
-    from app.providers.stores.chunk_store import ChunkStore
 
     return store if isinstance(store, ChunkStore) else AnyVectorStore(store, embedding.embeddings)
 

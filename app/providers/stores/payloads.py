@@ -4,8 +4,6 @@ Known shapes: ours and langchain-qdrant's (``page_content``, nested ``metadata``
 fields beside it, and Chroma's ``document`` with flat metadata. Nothing here writes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
@@ -14,14 +12,13 @@ from typing import Annotated, Any
 from langchain_core.documents import Document
 from pydantic import Field, TypeAdapter, ValidationError
 
-from app.providers.stores.hybrid import Candidate, DocumentSummary, summary
+from app.providers.stores.hybrid import SOURCES, Candidate, DocumentSummary, summary
 from graph.state import Chunk
 
 _INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
 _TEXT = ("page_content", "text", "document")
 _DOCUMENT_ID = ("document_id", "doc_id", "source", "source_doc", "source_url", "url", "title")
 _TITLE = ("title", "document_title", "source", "source_doc", "document_id", "source_url")
-_SOURCE = ("source", "source_doc", "source_url")
 _URL = ("url", "source_url")
 _SECTION = ("section", "section_title")
 _PAGE = ("page", "page_number")
@@ -47,7 +44,7 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
         section=_string(metadata, _SECTION),
         page=_integer(metadata, _PAGE),
         chunk_index=_integer(metadata, ("chunk_index",)),
-        source=_string(metadata, _SOURCE),
+        source=_string(metadata, SOURCES),
         spans=spans_of(metadata.get("spans"), len(text)),
     )
 

@@ -5,8 +5,6 @@ returns neither vectors, nor payloads of other pipelines, nor statistics, and it
 fetches those by id. It has no asynchronous client (langchain-ai/langchain#32195), so all calls run in threads.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

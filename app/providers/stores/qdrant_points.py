@@ -5,8 +5,6 @@ A point is one chunk. Our collections have two named vectors to search, ``dense`
 langchain-qdrant, ``{"page_content": str, "metadata": {...}}``. Other pipelines' collections need only a dense vector.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

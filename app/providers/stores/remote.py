@@ -4,8 +4,6 @@ The abstract operations raise ``CollectionMissing`` where there is no collection
 other failure.
 """
 
-from __future__ import annotations
-
 import logging
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ import math
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.providers.embeddings.vectors import Vectors
-from app.providers.stores.database import WORD, ids_of, stored_size
+from app.providers.stores.database import WORD, stored_size
 from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery, highest
 
 log = logging.getLogger("garden.store")
@@ -90,6 +90,11 @@ class Segment(NamedTuple):
             near = near[mask[near]]
             rows = near if len(near) >= min(limit, len(rows)) else rows
         return rows[_top(np.vecdot(self.dense[rows], query), limit)]
+
+
+def ids_of(found: Iterable[tuple[int]]) -> NDArray[np.int64]:
+    """The only column of what was selected."""
+    return np.fromiter((own for (own,) in found), np.int64)
 
 
 def _usearch() -> Any:

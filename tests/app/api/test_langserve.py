@@ -14,7 +14,7 @@ from langserve import RemoteRunnable
 from graph.outputs import NOTHING_FOUND
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
 
-INTERNALS = ("readings", "idf", "graded", "span_similarities", "twins", "page_content")
+INTERNALS = ("idf", "graded", "span_similarities", "near_duplicates", "subquery_results", "page_content")
 
 
 def untimed(body: dict[str, Any]) -> dict[str, Any]:

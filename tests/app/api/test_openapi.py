@@ -44,6 +44,17 @@ def document(served: httpx.Client) -> dict[str, Any]:
     return found
 
 
+def test_docs_ask_no_other_host(served: httpx.Client) -> None:
+    """``/docs`` names no address of another host, and what it loads from this one is there."""
+    page = served.get("/docs").text
+    assert "SwaggerUIBundle" in page
+    assert "://" not in page
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(loaded) == 3
+    assert [served.get(path).status_code for path in [*loaded, "/openapi.json"]] == [200] * 4
+    assert served.get("/redoc").status_code == 404
+
+
 def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     return [
         (method, path, operation)

@@ -182,7 +182,7 @@ def test_a_client_that_leaves_ends_the_search(embedding: EmbeddingModel, http: h
         wait_until(lambda: container.service.in_flight == 0)
 
 
-def test_past_the_places_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:
+def test_past_the_slots_a_request_is_turned_away(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """When every slot is taken, a request is 503 OVERLOADED with Retry-After, soon; a freed slot serves again."""
     patient = Patient()
     with (

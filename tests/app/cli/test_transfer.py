@@ -113,6 +113,24 @@ def test_export_and_import_keep_the_answers(
         run_import(other, collection="other", as_json=True)
 
 
+def test_every_transfer_works_beside_a_running_server(
+    small: Path, embedding: EmbeddingModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Export, delete, import and check while a server has the collection open: it finds what is there each time."""
+    file, path = tmp_path / "two.jsonl.gz", "/api/v1/documents"
+    container = build_container(load_settings(), embedding=embedding)
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as client:
+        before = client.get(path).json()
+        assert run_export(file, collection=None, as_json=True) == 0
+        for document in before["documents"]:
+            assert client.delete(f"{path}/{document['id']}").status_code == 200
+        assert client.get(path).json()["total"] == 0
+        assert run_import(file, collection=None, as_json=True) == 0
+        assert client.get(path).json() == before
+        assert run_check(collection=None, repair=False, as_json=True) == 0
+    assert before["total"] == 4
+
+
 def test_push_copies_everything_and_goes_on_where_it_ended(
     data: Path, embedding: EmbeddingModel, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

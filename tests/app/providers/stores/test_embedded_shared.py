@@ -238,6 +238,31 @@ async def test_every_chunk_of_a_saved_segment_is_found(opened: Callable[..., Emb
     assert await found(store, *range(2_000), limit=1) == [{f"c{number}"} for number in range(2_000)]
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"document_id": ["d7"]},
+        {"chunk_id": [f"c{number}" for number in range(500, 1_500)]},
+        {"source": ["s1"]},
+        {"chunk_id": [f"c{number}" for number in range(1_500, 2_500)], "source": ["s0"]},
+    ],
+    ids=["ten chunks", "a thousand", "half of all", "two conditions"],
+)
+async def test_filters_of_a_saved_segment_are_exact(
+    opened: Callable[..., EmbeddedStore], where: dict[str, list[str]]
+) -> None:
+    """Whatever share of the chunks passes: as many as pass are found, none other, and the nearest of them first."""
+    store, points = opened(build_from=100), [point(number) for number in range(2_000)]
+    await store.aupsert(points)
+    await store.aoptimize()
+    allowed = [one for one in points if all(one.metadata[name] in value for name, value in where.items())]
+    query = HybridQuery(point(5_000).dense, ())
+    nearest = sorted(allowed, key=lambda one: -float(one.dense @ query.dense))
+    for limit in (10, len(allowed)):
+        ((*hits,),) = (await store.ahybrid([query], limit, where)).candidates
+        assert [one.chunk.chunk_id for one in hits] == [one.chunk_id for one in nearest[:limit]]
+
+
 async def test_segments_that_are_lost_or_broken_cost_no_answer(
     tmp_path: Path, opened: Callable[..., EmbeddedStore], caplog: pytest.LogCaptureFixture
 ) -> None:

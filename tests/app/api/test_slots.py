@@ -23,7 +23,7 @@ ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
 ]
 
 
-def test_a_chat_holds_the_only_place(tmp_path: Path, embedding: EmbeddingModel) -> None:
+def test_a_chat_holds_the_only_slot(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """While a chat streams, every other request is 503 OVERLOADED with Retry-After, before a stream; then all serve."""
     with OllamaPeer() as ollama:
         settings = load_settings(
