@@ -7,6 +7,7 @@ The reader (needs the extra ``train``):
   export          weights as 8-bit integers: ``python -m training.export``
 
 What it and the relevance models are judged by (needs what tests need):
+  corpora         the documents that relevance is fitted on, from clones of their repositories
   fit_relevance   coefficients of ``graph/relevance/relevance_model.json``
   support_study   the support score, on sentences that are carried and that are changed (tampering, retellings)
   answers_study   citations of written answers

@@ -28,7 +28,9 @@ def main() -> None:
     rows = read_rows(QUESTIONS)
     for corpus in (row for row in rows if "files" in row):
         folder = given.out / corpus["corpus"]
-        sentences = {name: lay_out(given.repositories, folder, name, *source) for name, source in corpus["files"].items()}
+        sentences = {
+            name: lay_out(given.repositories, folder, name, *source) for name, source in corpus["files"].items()
+        }
         asked = [resolved(row, sentences) for row in rows if row["corpus"] == corpus["corpus"] and "question" in row]
         lines = [json.dumps(row, ensure_ascii=False) for row in asked if row["gold"] or not row["answerable"]]
         (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

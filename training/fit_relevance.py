@@ -1,6 +1,6 @@
 """Fit relevance to corpora and their questions, cross-validate it, and write the coefficients.
 
-    python -m training.fit_relevance --set CORPUS QUESTIONS [--set …] [--write FILE]
+    python -m training.fit_relevance --set CORPUS QUESTIONS [--set …] [--held CORPUS QUESTIONS …] [--write FILE]
 
 CORPUS is a file of chunks (JSON Lines) or a folder of documents, ingested as by `garden ingest`; each corpus counts
 alike. A row of QUESTIONS has ``question, answerable``, one of ``gold_chunk``, ``gold_chunks`` and ``gold`` (a list of
@@ -29,6 +29,7 @@ from app.cli.evaluation.fit import (
     cross_validate,
     fit,
     mean,
+    probabilities,
     rates,
 )
 from app.cli.evaluation.samples import Floats, Labelled, Samples, collect
@@ -45,6 +46,9 @@ WORDS = ("keyword", "coverage")
 """Features of the entry for embedding models that nobody calibrated."""
 OFF_TOPIC = "off_topic"
 """Kind of a question that no document is about; so is an unanswerable one that says no kind and names no document."""
+OTHER_THRESHOLDS = ((0.8, 0.2), (0.8, 0.3), (0.8, 0.7), (0.8, 0.9), (0.5, 0.5), (0.95, 0.5))
+"""Pairs of ``RELEVANCE_THRESHOLD`` and ``MIN_CONFIDENCE_THRESHOLD`` that are shown beside the default."""
+MAIN = ("right chunk passes grade", "chunks that pass, a question", "answered right", "right outcome")
 LEAST_HELD = 0.9
 """A chunk holds a gold sentence when it has so much of its words: white space and markup may differ."""
 
@@ -53,6 +57,7 @@ def main() -> None:
     """Fit, print the rates of each set, and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("CORPUS", "QUESTIONS"), type=Path)
+    parser.add_argument("--held", nargs=2, action="append", default=[], metavar=("CORPUS", "QUESTIONS"), type=Path)
     parser.add_argument("--write", type=Path, help="file of calibrations to put the coefficients into")
     options = parser.parse_args()
     collected = [asyncio.run(gather(corpus, read_rows(path), n)) for n, (corpus, path) in enumerate(options.set)]
@@ -64,17 +69,30 @@ def main() -> None:
     for (_, path), samples, *found in zip(
         options.set, collected, *(np.split(column, ends) for column in columns), strict=True
     ):
-        shown = rates(samples, *found) | more_rates(samples, *found)
-        print(f"{path}: " + ", ".join(f"{name} {v:.3f}" for name, v in shown.items() if v is not None))
+        show(path, samples, *found)
+    entry = fitted(train)
+    for corpus, path in options.held:
+        samples = asyncio.run(gather(corpus, read_rows(path)))
+        show(path, samples, *probabilities(samples, entry))
     if options.write:
         model = make_embeddings(load_settings()).name
-        entries = {model: fitted(train), LEXICAL: fitted(train, relevance=WORDS, answers=WORDS)}
+        entries = {model: entry, LEXICAL: fitted(train, relevance=WORDS, answers=WORDS)}
         write(
             options.write,
             entries,
             [f"{path.parent.name}/{path.name}" for pair in options.set for path in pair],
             len(train.fold),
         )
+
+
+def show(path: Path, samples: Samples, relevance: Floats, answers: Floats) -> None:
+    """Print the rates of one set, and the main ones at other thresholds."""
+    shown = rates(samples, relevance, answers) | more_rates(samples, relevance, answers)
+    print(f"{path}: " + ", ".join(f"{name} {v:.3f}" for name, v in shown.items() if v is not None))
+    for bars in OTHER_THRESHOLDS:
+        found = rates(samples, relevance, answers, *bars)
+        some = {name: found[name] for name in MAIN} | more_rates(samples, relevance, answers, *bars)
+        print(f"  at {bars}: " + ", ".join(f"{name} {v:.3f}" for name, v in some.items() if v is not None), flush=True)
 
 
 def joined(several: Sequence[Samples]) -> Samples:
@@ -138,12 +156,18 @@ def holds(text: str, sentence: str) -> bool:
     return bool(wanted) and (wanted & held).total() >= LEAST_HELD * wanted.total()
 
 
-def more_rates(samples: Samples, relevance: Floats, answers: Floats) -> dict[str, float | None]:
+def more_rates(
+    samples: Samples,
+    relevance: Floats,
+    answers: Floats,
+    least_relevance: float = RELEVANCE_THRESHOLD,
+    least_confidence: float = MIN_CONFIDENCE,
+) -> dict[str, float | None]:
     """Compute how often something passes for questions that are off topic, or have no answer."""
-    passed, questions = relevance >= RELEVANCE_THRESHOLD, np.arange(len(samples.fold))
+    passed, questions = relevance >= least_relevance, np.arange(len(samples.fold))
     answered, known, on_topic, anything = (
         np.isin(questions, samples.question[pairs])
-        for pairs in (passed & (answers >= MIN_CONFIDENCE), samples.known, samples.known & samples.relevant, passed)
+        for pairs in (passed & (answers >= least_confidence), samples.known, samples.known & samples.relevant, passed)
     )
     return {
         "passages read, a question": float(samples.read.sum() / len(samples.fold)),

@@ -18,7 +18,7 @@ RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage", "
 ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage", "headed")
 READ = ("margin", "answerable")
 """Features of the reader, for chunks that were read."""
-RELEVANT_WEIGHT, ANSWER_WEIGHT = 5.0, 4.0
+RELEVANT_WEIGHT, ANSWER_WEIGHT = 4.0, 4.0
 """Weight of a right pair against a wrong one. A lost right chunk is worse than a wrong one that passes: whether it
 answers is decided later."""
 RIDGE = 1.0
@@ -133,15 +133,21 @@ def probabilities(samples: Samples, entry: Mapping[str, Any]) -> tuple[Floats, F
     return np.where(samples.read, either, relevance), np.where(samples.read, answers, 0.0)
 
 
-def rates(samples: Samples, relevance: Floats, answers: Floats) -> dict[str, float | None]:
-    """Compute the rates over the questions at the default thresholds; None where nothing is to be counted."""
-    passed, known = relevance >= RELEVANCE_THRESHOLD, samples.known
+def rates(
+    samples: Samples,
+    relevance: Floats,
+    answers: Floats,
+    least_relevance: float = RELEVANCE_THRESHOLD,
+    least_confidence: float = MIN_CONFIDENCE,
+) -> dict[str, float | None]:
+    """Compute the rates over the questions at two thresholds; None where nothing is to be counted."""
+    passed, known = relevance >= least_relevance, samples.known
     found, rightly, wrongly = (np.zeros_like(samples.answerable) for _ in range(3))
     answered = []
     for number in range(len(samples.fold)):
         own = np.flatnonzero(passed & (samples.question == number))
         found[number] = samples.answers[own].any()
-        if len(own) and answers[own].max() >= MIN_CONFIDENCE:
+        if len(own) and answers[own].max() >= least_confidence:
             answered.append(own[answers[own].argmax()])
             rightly[number] = samples.answers[answered[-1]]
             wrongly[number] = not rightly[number]
