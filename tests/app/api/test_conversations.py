@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,7 +24,7 @@ from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 from tests.app.api.test_query_stream import events
 from tests.peers.ollama_peer import OllamaPeer
 from tests.peers.wire import Fault
-from tests.support.paths import ROOT
+from tests.support.forked import Forked
 from tests.support.samples_service import serve
 
 DAYS = "How many vacation days are there?"
@@ -228,17 +225,27 @@ async def test_a_forgotten_conversation_is_not_stored_by_its_last_run(tmp_path: 
         assert await saver.aget_tuple(thread) is not None
 
 
+KEEPER = """
+    import asyncio, sys
+    from pathlib import Path
+    from app.query_service.conversations import Conversations
+
+    async def main():
+        kept = Conversations(lambda saver: saver, Path(sys.argv[1]))
+        print("ready", flush=True)
+        sys.stdin.readline()
+        assert await kept.graph() is not None
+        await kept.aclose()
+
+    asyncio.run(main())
+"""
+
+
 def test_processes_create_the_file_at_once(tmp_path: Path) -> None:
     """Of three processes that open it in the same moment, each keeps its conversation."""
-    program = (
-        "import asyncio, sys; from pathlib import Path; from app.query_service.conversations import Conversations\n"
-        "async def main():\n    kept = Conversations(lambda saver: saver, Path(sys.argv[1])); sys.stdin.read()\n"
-        "    assert await kept.graph() is not None; await kept.aclose()\nasyncio.run(main())"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path)]
-    started = [subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT) for _ in range(3)]
-    time.sleep(2)  # until they wait for the end of their input
-    for process in started:
-        assert process.stdin is not None
-        process.stdin.close()
-    assert [process.wait(60) for process in started] == [0] * 3
+    with ExitStack() as running:
+        started = [running.enter_context(Forked(KEEPER, tmp_path)) for _ in range(3)]
+        assert [process.line() for process in started] == ["ready"] * 3
+        for process in started:
+            process.tell()
+        assert [process.wait() for process in started] == [0] * 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,21 +43,30 @@ def visitor(browser: Browser) -> Iterator[Visitor]:
     assert someone.complaints == []
 
 
-@pytest.fixture
-def container(tmp_path: Path, embedding: EmbeddingModel) -> AppContainer:
-    """A collection of its own."""
-    return build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-
-
-@pytest.fixture
-def own(container: AppContainer) -> Iterator[str]:
-    """The address of a service with three documents."""
-    with serve(container) as address:
+@pytest.fixture(scope="module")
+def uploaded(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
+    """A data folder whose collection got three documents by upload; not open."""
+    folder = tmp_path_factory.mktemp("uploaded") / "data"
+    with serve(build_container(load_settings(data_dir=folder), embedding=embedding)) as address:
         for name, text in FILES.items():
             sent = httpx.post(
                 f"{address}/api/v1/documents", params={"name": name}, content=text, headers=BYTES, timeout=30
             )
             assert sent.json()["added"] == 1
+    return folder
+
+
+@pytest.fixture
+def container(uploaded: Path, tmp_path: Path, embedding: EmbeddingModel) -> AppContainer:
+    """A copy of that collection for one test."""
+    folder = shutil.copytree(uploaded, tmp_path / "data")
+    return build_container(load_settings(data_dir=folder), embedding=embedding)
+
+
+@pytest.fixture
+def own(container: AppContainer) -> Iterator[str]:
+    """The address of a service over it."""
+    with serve(container) as address:
         yield address
 
 
