@@ -97,7 +97,7 @@ def test_a_store_that_is_down_has_its_status(tmp_path: Path, embedding: Embeddin
     """A retrieval failure is 503 before the stream, for a follow-up too."""
     store = BrokenStore(StoreUnavailable("It is down."))
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
-    with serve(container) as address, httpx.Client(base_url=address) as http:
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as http:
         for query in (CHEMICALS, "And for visitors?"):
             response = ask(http, "conversation-number-1", query)
             assert (response.status_code, response.json()["error"]) == (503, "RETRIEVAL_FAILED")
@@ -106,7 +106,7 @@ def test_a_store_that_is_down_has_its_status(tmp_path: Path, embedding: Embeddin
 def test_a_key_is_wanted(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """With API_KEYS, conversations want a key."""
     container = build_container(load_settings(data_dir=tmp_path, api_keys="sesame"), embedding=embedding)
-    with serve(container) as address, httpx.Client(base_url=address) as http:
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as http:
         assert ask(http, uuid4().hex, CHEMICALS).json()["error"] == "UNAUTHORIZED"
         assert http.delete(f"/api/v1/conversations/{uuid4().hex}").status_code == 401
 
@@ -114,7 +114,10 @@ def test_a_key_is_wanted(tmp_path: Path, embedding: EmbeddingModel) -> None:
 def test_a_conversation_outlives_the_server_until_it_is_deleted(folder: Path, embedding: EmbeddingModel) -> None:
     """Another server over the same folder goes on with it; once deleted, nothing of it is stored."""
     settings, talk = load_settings(data_dir=folder), uuid4().hex
-    with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as http:
+    with (
+        serve(build_container(settings, embedding=embedding)) as address,
+        httpx.Client(base_url=address, timeout=30) as http,
+    ):
         for query in (DAYS, CHEMICALS, CHEMICALS):
             ask(http, talk, query)
         assert len(stored(folder, "SELECT * FROM checkpoints")) == 1
@@ -122,7 +125,10 @@ def test_a_conversation_outlives_the_server_until_it_is_deleted(folder: Path, em
         ((kept,),) = stored(folder, "SELECT length(checkpoint) FROM checkpoints")
         assert kept < 4000
         assert {file.stat().st_mode & 0o077 for file in folder.glob(f"{FILE}*")} == {0}
-    with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as http:
+    with (
+        serve(build_container(settings, embedding=embedding)) as address,
+        httpx.Client(base_url=address, timeout=30) as http,
+    ):
         assert understood(ask(http, talk, "And for visitors?")) == f"{CHEMICALS[:-1]} for visitors?".replace(
             "for handling chemicals ", ""
         )

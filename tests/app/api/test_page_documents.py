@@ -110,7 +110,7 @@ def test_a_deleted_document_is_reported_in_the_dialog(visitor: Visitor, own: str
     page = visitor.open(own)
     ask(page, "How long is the pier of Larkfield?")
     answered(page)
-    httpx.delete(f"{own}/api/v1/documents/pier.txt")
+    httpx.delete(f"{own}/api/v1/documents/pier.txt", timeout=30)
     page.get_by_role("button", name="Whole document").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("status")).to_have_text("No document has this id.")
@@ -150,7 +150,7 @@ def test_documents_are_listed_and_deleted_by_keyboard(visitor: Visitor, own: str
     expect(page.locator("#said")).to_have_text("Flood deleted")
     expect(page.locator("#documents-state")).to_have_text("2 documents.")
     assert focused(page).startswith("Delete Notes")
-    listed = httpx.get(f"{own}/api/v1/documents").json()["documents"]
+    listed = httpx.get(f"{own}/api/v1/documents", timeout=30).json()["documents"]
     assert [one["id"] for one in listed] == ["notes.md", "pier.txt"]
     for left in (1, 0):
         page.keyboard.press("Enter")
@@ -239,7 +239,7 @@ def test_sources_of_the_samples_open_too(visitor: Visitor, address: str) -> None
     expect(dialog.get_by_role("status")).to_contain_text("The quoted sentence is on page 3.")
     pdf = dialog.get_by_role("link", name="Open the PDF at page 3")
     expect(pdf).to_have_attribute("href", "/api/v1/files/safety_manual.pdf#page=3")
-    assert httpx.get(f"{address}/api/v1/files/safety_manual.pdf").content.startswith(b"%PDF")
+    assert httpx.get(f"{address}/api/v1/files/safety_manual.pdf", timeout=30).content.startswith(b"%PDF")
     assert violations(page) == []
     page.keyboard.press("Escape")
     page.locator("#documents summary").click()

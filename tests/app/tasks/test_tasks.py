@@ -225,7 +225,7 @@ def test_a_failing_store_is_503(build: Build) -> None:
         async def aclose(self) -> None: ...
 
     container.tasks = TaskService(Broken(), container.embedding)
-    with serve(container) as served, httpx.Client(base_url=served) as http:
+    with serve(container) as served, httpx.Client(base_url=served, timeout=30) as http:
         assert (response := http.get(SEARCH, params={"q": "x"})).status_code == 503
         assert response.json()["error"] == "RETRIEVAL_FAILED"
         heard = events(http.post(CHAT, json={"message": "hello"}).text)
