@@ -76,7 +76,7 @@ def test_workers_end_with_their_parent(start: Start) -> None:
 
 def test_a_wrong_setting_is_reported_once() -> None:
     """What only a worker finds wrong ends the start with status 2 and one line."""
-    environment = {**os.environ, "WORKERS": "3", "EMBEDDING_MODEL": "no-such-model", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "WORKERS": "2", "EMBEDDING_MODEL": "no-such-model", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "app.cli", "serve", "--port", "0"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -307,7 +307,7 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
     with pytest.raises(asyncio.CancelledError):
         await running
     left = await store.acount()
-    assert psutil.Process().children() == before
+    assert set(psutil.Process().children()) <= set(before)
     assert await store.acount() == left
     report = await ingest_into(Sink(store, embeddings, MODEL), [path])
     assert (report.unchanged + report.added, await store.acount()) == (400, 400)
