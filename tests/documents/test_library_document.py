@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +34,24 @@ def ollama() -> Iterator[OllamaPeer]:
         yield peer
 
 
+@contextmanager
+def over(folder: Path, embedding: EmbeddingModel, ollama: OllamaPeer, seconds: float) -> Iterator[RAGService]:
+    """A service over the documents in *folder*, whose answers Ollama writes within *seconds*."""
+    settings = load_settings(
+        data_dir=folder, ollama_host=ollama.url, chat_model="ollama:mistral:7b", ollama_timeout_seconds=seconds
+    )
+    container = build_container(settings, embedding=embedding, synthesizer=ChatSynthesizer(make_chat_model(settings)))
+    with RAGService(settings=settings, container=container) as made:
+        yield made
+
+
 @pytest.fixture(scope="module")
 def service(
     sample_data: Path, embedding: EmbeddingModel, ollama: OllamaPeer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RAGService]:
-    """A service over a copy of the sample documents, whose answers Ollama writes in half a second at most."""
-    folder = tmp_path_factory.mktemp("document-l") / "data"
-    shutil.copytree(sample_data, folder)
-    settings = load_settings(
-        data_dir=folder, ollama_host=ollama.url, chat_model="ollama:mistral:7b", ollama_timeout_seconds=0.5
-    )
-    container = build_container(settings, embedding=embedding, synthesizer=ChatSynthesizer(make_chat_model(settings)))
-    with RAGService(settings=settings, container=container) as made:
+    """A service over a copy of the sample documents, whose answers Ollama writes."""
+    folder = shutil.copytree(sample_data, tmp_path_factory.mktemp("document-l") / "data")
+    with over(folder, embedding, ollama, 30.0) as made:
         yield made
 
 
@@ -109,12 +116,15 @@ def test_a_missing_model_is_ollama_unavailable(service: RAGService, ollama: Olla
     assert service.query(CHEMICALS).answer, "a success between failures, so that they are not in a row"
 
 
-def test_a_generation_that_takes_too_long_is_a_timeout(service: RAGService, ollama: OllamaPeer) -> None:
+def test_a_generation_that_takes_too_long_is_a_timeout(
+    sample_data: Path, embedding: EmbeddingModel, ollama: OllamaPeer, tmp_path: Path
+) -> None:
     """A model that drips is cut at OLLAMA_TIMEOUT_SECONDS in all: GenerationTimeout, which is 504."""
     ollama.fault = Fault("drip", path="/api/chat")
-    failed(service, "GenerationTimeout")
-    with pytest.raises(GenerationTimeout) as raised:
-        service.query(CHEMICALS, raise_on_error=True)
+    with over(shutil.copytree(sample_data, tmp_path / "data"), embedding, ollama, 0.5) as hasty:
+        failed(hasty, "GenerationTimeout")
+        with pytest.raises(GenerationTimeout) as raised:
+            hasty.query(CHEMICALS, raise_on_error=True)
     assert raised.value.http_status == 504
 
 

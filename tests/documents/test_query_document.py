@@ -60,8 +60,8 @@ def test_invalid_input_is_refused_before_anything_is_asked(tmp_path: Path, embed
     store = BrokenStore(StoreUnavailable("It is down."))
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)
     with serve(container) as address:
-        assert httpx.post(f"{address}/query", json={"query": ""}).status_code == 400
-        assert httpx.post(f"{address}/query", json={"query": "x"}).status_code == 503
+        assert httpx.post(f"{address}/query", json={"query": ""}, timeout=30).status_code == 400
+        assert httpx.post(f"{address}/query", json={"query": "x"}, timeout=30).status_code == 503
 
 
 class Told(Says):
@@ -130,7 +130,7 @@ def test_ids_title_and_url_are_the_documents_own(larkfield: AppContainer, caplog
     The log has the request's id and outcome, and of question and answer not a word.
     """
     caplog.set_level(logging.DEBUG, "garden")
-    with serve(larkfield) as address, httpx.Client(base_url=address) as http:
+    with serve(larkfield) as address, httpx.Client(base_url=address, timeout=30) as http:
         asked = {"query": "When was the lighthouse lit?", "includeEvidence": True}
         body = http.post("/query", json=asked, headers={"X-Request-ID": "mine-1"}).json()
         refused = http.post("/query", json={"query": "x" * 41}, headers={"X-Request-ID": "mine-2"})
@@ -171,7 +171,7 @@ class Slow:
 def test_processing_time_is_the_whole(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """processingTimeMs holds the model's time too."""
     with served(embedding, http, Slow()) as (_, address):
-        body = httpx.post(f"{address}/query", json={"query": CHEMICALS}).json()
+        body = httpx.post(f"{address}/query", json={"query": CHEMICALS}, timeout=30).json()
     assert body["metadata"]["answerSynthesized"] is True
     assert body["metadata"]["processingTimeMs"] >= 300
 
@@ -189,7 +189,9 @@ def test_a_rerank_failure_has_its_status(embedding: EmbeddingModel, http: httpx.
     container = build_container(load_settings(), embedding=embedding, store=OneChunkStore(http), grader=Faints())
     asked = {"query": CHEMICALS}
     with serve(container) as address:
-        response = httpx.post(f"{address}{path}", json={"input": asked} if path.startswith("/rag") else asked)
+        response = httpx.post(
+            f"{address}{path}", json={"input": asked} if path.startswith("/rag") else asked, timeout=30
+        )
     assert (response.status_code, response.json()) == (
         503, {"error": "RETRIEVAL_FAILED", "message": "The reranker did not answer.", "details": {}},
     )  # fmt: skip

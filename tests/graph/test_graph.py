@@ -71,7 +71,7 @@ async def test_a_check_that_takes_too_long_is_a_timeout_and_no_lack_of_an_answer
     """Past the request's time the checking of citations ends, and the end says so."""
     text = " ".join(f"Pump {n} of hall {n % 7} delivers {n * 3} litres each minute." for n in range(1500))
     pumps = chunk("pumps", text)
-    reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(3000))
+    reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(1000))
     ports, policy = parts(retriever=Finds([pumps]), synthesizer=Says(reply)), Policy(request_timeout=0.5)
     end: Any = await build_graph(ports, policy, State).ainvoke(GIVEN)
     assert (end["outcome"], end["answer"], end["citedDocuments"]) == ("synthesis_timeout", None, [])

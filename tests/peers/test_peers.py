@@ -33,7 +33,7 @@ def client(peer: OllamaPeer) -> Iterator[ollama.Client]:
 
 @pytest.fixture
 def cohere_client() -> Iterator[cohere.ClientV2]:
-    with CoherePeer() as peer, httpx.Client() as http:
+    with CoherePeer() as peer, httpx.Client(timeout=30) as http:
         yield cohere.ClientV2(peer.key, base_url=peer.url, httpx_client=http)
 
 
@@ -101,7 +101,7 @@ def test_cohere_chats_with_citations(cohere_client: cohere.ClientV2) -> None:
 
 def test_cohere_wants_its_key() -> None:
     """Another key is 401."""
-    with CoherePeer() as peer, httpx.Client() as http:
+    with CoherePeer() as peer, httpx.Client(timeout=30) as http:
         stranger = cohere.ClientV2("wrong", base_url=peer.url, httpx_client=http)
         with pytest.raises(cohere.UnauthorizedError):
             stranger.rerank(model="m", query="q", documents=["d"])
@@ -110,10 +110,10 @@ def test_cohere_wants_its_key() -> None:
 def test_a_fault_may_end_by_itself(peer: OllamaPeer) -> None:
     """A fault for so many requests, or for one path, leaves the others alone."""
     peer.fault = Fault("status", 503, retry_after="2", times=1, path="/api/version")
-    assert httpx.get(f"{peer.url}/api/tags").status_code == 200
-    refused = httpx.get(f"{peer.url}/api/version")
+    assert httpx.get(f"{peer.url}/api/tags", timeout=30).status_code == 200
+    refused = httpx.get(f"{peer.url}/api/version", timeout=30)
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
-    assert httpx.get(f"{peer.url}/api/version").status_code == 200
+    assert httpx.get(f"{peer.url}/api/version", timeout=30).status_code == 200
 
 
 def test_refusing_and_listening_again(peer: OllamaPeer) -> None:
@@ -121,9 +121,9 @@ def test_refusing_and_listening_again(peer: OllamaPeer) -> None:
     url = peer.url
     peer.refuse()
     with pytest.raises(httpx.ConnectError):
-        httpx.get(url)
+        httpx.get(url, timeout=30)
     peer.listen()
-    assert httpx.get(url).text == "Ollama is running"
+    assert httpx.get(url, timeout=30).text == "Ollama is running"
     assert peer.url == url
 
 

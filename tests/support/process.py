@@ -65,7 +65,7 @@ class Service:
 
     def _answers(self, path: str) -> bool:
         try:
-            return httpx.get(f"{self.address}{path}").status_code == httpx.codes.OK
+            return httpx.get(f"{self.address}{path}", timeout=30).status_code == httpx.codes.OK
         except httpx.HTTPError:
             return False
 

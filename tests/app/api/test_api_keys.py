@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +14,7 @@ from app.api.middleware import ApiKeys
 from app.cli.serve import require_key_beyond_loopback
 from app.settings import load_settings
 from graph.errors import ConfigurationError
-from tests.support.paths import ROOT
+from tests.support.command import garden
 from tests.support.process import Service, until
 
 
@@ -28,9 +25,8 @@ def test_keys_are_exchanged_without_a_restart(start: Callable[..., Service], tmp
     service = start(HOST="0.0.0.0")
 
     def opens(key: str) -> bool:
-        status = httpx.get(
-            f"{service.address.replace('0.0.0.0', '127.0.0.1')}/docs", headers={"X-API-Key": key}
-        ).status_code
+        here = service.address.replace("0.0.0.0", "127.0.0.1")
+        status = httpx.get(f"{here}/docs", headers={"X-API-Key": key}, timeout=30).status_code
         assert status in (200, 401)
         return status == 200
 
@@ -78,18 +74,13 @@ def test_only_the_key_itself_is_accepted(key: str) -> None:
     assert ApiKeys(["key", "other"]).accepts(key) is (key == "key")
 
 
-def serve(folder: Path, port: str = "0", **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "DATA_DIR": str(folder), "PYTHONPATH": str(ROOT), **settings}
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", port]
-    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=60)
-
-
 def test_no_start_beyond_loopback_without_a_key(tmp_path: Path) -> None:
     """Beyond loopback, without a key and without ALLOW_ANONYMOUS, the start is refused: status 2 and one line that
-    says what to set, before anything is loaded."""
-    done = serve(tmp_path, HOST="0.0.0.0")
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    says what to set, before any service is made."""
+    done = garden("serve", "--port", "0", data=tmp_path, HOST="0.0.0.0")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert all(name in done.stderr for name in ("HOST='0.0.0.0'", "API_KEYS", "ALLOW_ANONYMOUS=true"))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "garden.example.org"])
@@ -111,6 +102,6 @@ def test_a_taken_port_is_reported_at_once(tmp_path: Path) -> None:
     """A port that is in use is one line and status 2."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = serve(tmp_path, port)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        done = garden("serve", "--port", port, data=tmp_path)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert f"PORT={port}" in done.stderr

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,7 +24,7 @@ from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 from tests.app.api.test_query_stream import events
 from tests.peers.ollama_peer import OllamaPeer
 from tests.peers.wire import Fault
-from tests.support.paths import ROOT
+from tests.support.forked import Forked
 from tests.support.samples_service import serve
 
 DAYS = "How many vacation days are there?"
@@ -100,7 +97,7 @@ def test_a_store_that_is_down_has_its_status(tmp_path: Path, embedding: Embeddin
     """A retrieval failure is 503 before the stream, for a follow-up too."""
     store = BrokenStore(StoreUnavailable("It is down."))
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
-    with serve(container) as address, httpx.Client(base_url=address) as http:
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as http:
         for query in (CHEMICALS, "And for visitors?"):
             response = ask(http, "conversation-number-1", query)
             assert (response.status_code, response.json()["error"]) == (503, "RETRIEVAL_FAILED")
@@ -109,7 +106,7 @@ def test_a_store_that_is_down_has_its_status(tmp_path: Path, embedding: Embeddin
 def test_a_key_is_wanted(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """With API_KEYS, conversations want a key."""
     container = build_container(load_settings(data_dir=tmp_path, api_keys="sesame"), embedding=embedding)
-    with serve(container) as address, httpx.Client(base_url=address) as http:
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as http:
         assert ask(http, uuid4().hex, CHEMICALS).json()["error"] == "UNAUTHORIZED"
         assert http.delete(f"/api/v1/conversations/{uuid4().hex}").status_code == 401
 
@@ -117,7 +114,10 @@ def test_a_key_is_wanted(tmp_path: Path, embedding: EmbeddingModel) -> None:
 def test_a_conversation_outlives_the_server_until_it_is_deleted(folder: Path, embedding: EmbeddingModel) -> None:
     """Another server over the same folder goes on with it; once deleted, nothing of it is stored."""
     settings, talk = load_settings(data_dir=folder), uuid4().hex
-    with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as http:
+    with (
+        serve(build_container(settings, embedding=embedding)) as address,
+        httpx.Client(base_url=address, timeout=30) as http,
+    ):
         for query in (DAYS, CHEMICALS, CHEMICALS):
             ask(http, talk, query)
         assert len(stored(folder, "SELECT * FROM checkpoints")) == 1
@@ -125,7 +125,10 @@ def test_a_conversation_outlives_the_server_until_it_is_deleted(folder: Path, em
         ((kept,),) = stored(folder, "SELECT length(checkpoint) FROM checkpoints")
         assert kept < 4000
         assert {file.stat().st_mode & 0o077 for file in folder.glob(f"{FILE}*")} == {0}
-    with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as http:
+    with (
+        serve(build_container(settings, embedding=embedding)) as address,
+        httpx.Client(base_url=address, timeout=30) as http,
+    ):
         assert understood(ask(http, talk, "And for visitors?")) == f"{CHEMICALS[:-1]} for visitors?".replace(
             "for handling chemicals ", ""
         )
@@ -228,17 +231,27 @@ async def test_a_forgotten_conversation_is_not_stored_by_its_last_run(tmp_path: 
         assert await saver.aget_tuple(thread) is not None
 
 
+KEEPER = """
+    import asyncio, sys
+    from pathlib import Path
+    from app.query_service.conversations import Conversations
+
+    async def main():
+        kept = Conversations(lambda saver: saver, Path(sys.argv[1]))
+        print("ready", flush=True)
+        sys.stdin.readline()
+        assert await kept.graph() is not None
+        await kept.aclose()
+
+    asyncio.run(main())
+"""
+
+
 def test_processes_create_the_file_at_once(tmp_path: Path) -> None:
     """Of three processes that open it in the same moment, each keeps its conversation."""
-    program = (
-        "import asyncio, sys; from pathlib import Path; from app.query_service.conversations import Conversations\n"
-        "async def main():\n    kept = Conversations(lambda saver: saver, Path(sys.argv[1])); sys.stdin.read()\n"
-        "    assert await kept.graph() is not None; await kept.aclose()\nasyncio.run(main())"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path)]
-    started = [subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT) for _ in range(3)]
-    time.sleep(2)  # until they wait for the end of their input
-    for process in started:
-        assert process.stdin is not None
-        process.stdin.close()
-    assert [process.wait(60) for process in started] == [0] * 3
+    with ExitStack() as running:
+        started = [running.enter_context(Forked(KEEPER, tmp_path)) for _ in range(3)]
+        assert [process.line() for process in started] == ["ready"] * 3
+        for process in started:
+            process.tell()
+        assert [process.wait() for process in started] == [0] * 3

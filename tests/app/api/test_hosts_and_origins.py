@@ -50,7 +50,7 @@ def test_names_behind_a_proxy(tmp_path: Path, embedding: Any, given: dict[str, s
     settings = load_settings(data_dir=tmp_path, **given)
     app = create_app(build_container(settings, embedding=embedding))
     with serve_here(app) as address:
-        answer = httpx.get(f"{address}/docs", headers={"Host": host, "X-API-Key": "key"})
+        answer = httpx.get(f"{address}/docs", headers={"Host": host, "X-API-Key": "key"}, timeout=30)
     assert answer.status_code == status
 
 
@@ -81,7 +81,7 @@ def test_by_default_no_origin_may(tmp_path: Path, embedding: Any) -> None:
     settings = load_settings(data_dir=tmp_path)
     with serve_here(create_app(build_container(settings, embedding=embedding))) as address:
         asked = httpx.options(f"{address}/query", headers={"Origin": WIKI, **PREFLIGHT})
-        answer = httpx.get(f"{address}/docs", headers={"Origin": WIKI})
+        answer = httpx.get(f"{address}/docs", headers={"Origin": WIKI}, timeout=30)
     assert asked.status_code == 405
     assert not [name for name in (*asked.headers, *answer.headers) if name.startswith("access-control")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator
@@ -27,35 +28,58 @@ LOG = "\n".join(
 )
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with a note, a PDF in a folder below, and rows whose ids name files that were never ingested."""
-    (folder := tmp_path / "docs").mkdir()
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
+    """A folder whose documents were ingested from its folder ``docs`` into its folder ``data``; not open.
+
+    In ``docs`` are a note, a PDF in a folder below, and rows whose ids name files that were never ingested.
+    """
+    top = tmp_path_factory.mktemp("again") / "top"
+    (folder := top / "docs").mkdir(parents=True)
     (folder / "notes.md").write_bytes(NOTES)
     (folder / "sub").mkdir()
     shutil.copy(KNOWLEDGE / "safety_manual.pdf", folder / "sub/manual.pdf")
-    secrets = [tmp_path / "secret.pdf", folder / ".hidden.pdf", folder / "sub/.hidden/x.pdf", tmp_path / "docs2/x.pdf"]
-    for secret in secrets:
+    for secret in (top / "secret.pdf", folder / ".hidden.pdf", folder / "sub/.hidden/x.pdf", top / "docs2/x.pdf"):
         secret.parent.mkdir(exist_ok=True)
         shutil.copy(KNOWLEDGE / "hr_policy.pdf", secret)
-    (folder / "link.pdf").symlink_to(tmp_path / "secret.pdf")
-    rows = [{"document_id": one, "title": "Row", "text": f"Okapi {n}."} for n, one in enumerate(hostile(tmp_path))]
+    (folder / "link.pdf").symlink_to(top / "secret.pdf")
+    rows = [{"document_id": one, "title": "Row", "text": f"Okapi {n}."} for n, one in enumerate(hostile(top))]
     (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    return folder
+
+    async def fill() -> None:
+        made = build_container(load_settings(data_dir=top / "data"), embedding=embedding)
+        manifest = IngestManifest(top / "data" / made.settings.vector_store_collection, [folder])
+        await ingest_into(made.sink, [folder], manifest=manifest)
+        await made.aclose()
+
+    asyncio.run(fill())
+    shutil.copytree(top, top.with_name("kept"), symlinks=True)
+    return top
 
 
-def hostile(tmp_path: Path) -> list[str]:
+@pytest.fixture
+def top(ingested: Path) -> Path:
+    """That folder as it was after the ingest, in its own place: a collection keeps the paths of its files."""
+    shutil.rmtree(ingested)
+    return Path(shutil.copytree(ingested.with_name("kept"), ingested, symlinks=True))
+
+
+@pytest.fixture
+def folder(top: Path) -> Path:
+    """The folder of the documents."""
+    return top / "docs"
+
+
+def hostile(top: Path) -> list[str]:
     """Ids that lead out of the folder, to hidden files, through a link, to no file, and to what no file can be."""
-    beside = ("../secret.pdf", "../docs2/x.pdf", "sub/../../secret.pdf", str(tmp_path / "secret.pdf"))
+    beside = ("../secret.pdf", "../docs2/x.pdf", "sub/../../secret.pdf", str(top / "secret.pdf"))
     return [*beside, ".hidden.pdf", "sub/.hidden/x.pdf", "link.pdf", "rows.jsonl", "sub", "a\0.pdf", "x" * 990 + ".pdf"]
 
 
 @pytest.fixture
-async def container(tmp_path: Path, embedding: EmbeddingModel, folder: Path) -> AsyncIterator[AppContainer]:
-    """A collection that was ingested from the folder."""
-    made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-    collection = tmp_path / "data" / made.settings.vector_store_collection
-    await ingest_into(made.sink, [folder], manifest=IngestManifest(collection, [folder]))
+async def container(top: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
+    """The collection that was ingested from the folder."""
+    made = build_container(load_settings(data_dir=top / "data"), embedding=embedding)
     yield made
     await made.aclose()
 
@@ -99,7 +123,7 @@ async def test_a_changed_file_replaces_its_document(client: httpx.AsyncClient, f
 
 
 async def test_an_uploaded_file_is_kept_until_its_document_is_deleted(
-    client: httpx.AsyncClient, folder: Path, tmp_path: Path
+    client: httpx.AsyncClient, folder: Path, top: Path
 ) -> None:
     """An uploaded PDF is shown, and ingested again; one that cannot be read replaces nothing, one that replaced a
     document of a file is no longer that file's, and rows are not kept. Deleting its document deletes the file, and
@@ -114,12 +138,12 @@ async def test_an_uploaded_file_is_kept_until_its_document_is_deleted(
     (folder / "notes.md").write_bytes(b"# Notes\n\nThe lighthouse is blue.\n")
     assert (await again(client, "notes.md")).json()["unchanged"] == 1
     await upload(client, "log.jsonl", LOG.encode())
-    (uploads,) = (tmp_path / "data").glob("*/uploads")
+    (uploads,) = (top / "data").glob("*/uploads")
     assert sorted(file.name for file in uploads.iterdir()) == ["notes.md", "pier.pdf"]
-    for document_id in ("pier.pdf", *hostile(tmp_path)):
+    for document_id in ("pier.pdf", *hostile(top)):
         await client.delete(f"/api/v1/documents/{quote(document_id, safe='')}")
     assert [file.name for file in uploads.iterdir()] == ["notes.md"]
-    assert (tmp_path / "secret.pdf").exists()
+    assert (top / "secret.pdf").exists()
     assert (folder / "rows.jsonl").exists()
 
 
@@ -140,17 +164,17 @@ async def test_the_pdf_of_a_document_is_shown_and_can_do_nothing(client: httpx.A
     assert (await client.get("/api/v1/files/sub%2Fmanual.pdf")).status_code == 404
 
 
-async def test_only_files_that_were_ingested_are_read(client: httpx.AsyncClient, tmp_path: Path) -> None:
+async def test_only_files_that_were_ingested_are_read(client: httpx.AsyncClient, top: Path) -> None:
     """Whatever ids the rows of an ingested file bear, they open no file: outside the folder, hidden, or linked."""
     stored = {one["id"] for one in (await client.get("/api/v1/documents")).json()["documents"]}
-    assert set(hostile(tmp_path)) <= stored
+    assert set(hostile(top)) <= stored
     assert await with_file(client) == {"notes.md", "sub/manual.pdf"}
-    for one in (*hostile(tmp_path), "secret.pdf", "nobody.pdf"):
+    for one in (*hostile(top), "secret.pdf", "nobody.pdf"):
         assert (await again(client, one)).status_code == 404, one
         assert (await client.get(f"/api/v1/files/{quote(one, safe='')}")).status_code == 404, one
 
 
-async def test_who_may_upload_may_ingest_again(container: AppContainer, tmp_path: Path) -> None:
+async def test_who_may_upload_may_ingest_again(container: AppContainer, top: Path) -> None:
     """From elsewhere or under a foreign name it is 403; a content type that a form can send is 400."""
     for host, base in (("10.0.0.7", "http://127.0.0.1:8000"), ("127.0.0.1", "http://rebound.example:8000")):
         async with caller(container, host, base) as elsewhere:
@@ -161,9 +185,9 @@ async def test_who_may_upload_may_ingest_again(container: AppContainer, tmp_path
             assert refused.json()["details"]["field"] == "Content-Type"
 
 
-async def test_with_keys_a_key_is_needed(tmp_path: Path, container: AppContainer, embedding: EmbeddingModel) -> None:
+async def test_with_keys_a_key_is_needed(top: Path, container: AppContainer, embedding: EmbeddingModel) -> None:
     """Neither an ingest nor a file is had without one."""
-    closed = build_container(load_settings(data_dir=tmp_path / "data", api_keys="sesame"), embedding=embedding)
+    closed = build_container(load_settings(data_dir=top / "data", api_keys="sesame"), embedding=embedding)
     async with caller(closed) as client:
         assert (await again(client, "notes.md")).json()["error"] == "UNAUTHORIZED"
         assert (await client.get("/api/v1/files/sub%2Fmanual.pdf")).json()["error"] == "UNAUTHORIZED"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,21 +43,30 @@ def visitor(browser: Browser) -> Iterator[Visitor]:
     assert someone.complaints == []
 
 
-@pytest.fixture
-def container(tmp_path: Path, embedding: EmbeddingModel) -> AppContainer:
-    """A collection of its own."""
-    return build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-
-
-@pytest.fixture
-def own(container: AppContainer) -> Iterator[str]:
-    """The address of a service with three documents."""
-    with serve(container) as address:
+@pytest.fixture(scope="module")
+def uploaded(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
+    """A data folder whose collection got three documents by upload; not open."""
+    folder = tmp_path_factory.mktemp("uploaded") / "data"
+    with serve(build_container(load_settings(data_dir=folder), embedding=embedding)) as address:
         for name, text in FILES.items():
             sent = httpx.post(
                 f"{address}/api/v1/documents", params={"name": name}, content=text, headers=BYTES, timeout=30
             )
             assert sent.json()["added"] == 1
+    return folder
+
+
+@pytest.fixture
+def container(uploaded: Path, tmp_path: Path, embedding: EmbeddingModel) -> AppContainer:
+    """A copy of that collection for one test."""
+    folder = shutil.copytree(uploaded, tmp_path / "data")
+    return build_container(load_settings(data_dir=folder), embedding=embedding)
+
+
+@pytest.fixture
+def own(container: AppContainer) -> Iterator[str]:
+    """The address of a service over it."""
+    with serve(container) as address:
         yield address
 
 
@@ -100,7 +110,7 @@ def test_a_deleted_document_is_reported_in_the_dialog(visitor: Visitor, own: str
     page = visitor.open(own)
     ask(page, "How long is the pier of Larkfield?")
     answered(page)
-    httpx.delete(f"{own}/api/v1/documents/pier.txt")
+    httpx.delete(f"{own}/api/v1/documents/pier.txt", timeout=30)
     page.get_by_role("button", name="Whole document").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("status")).to_have_text("No document has this id.")
@@ -140,7 +150,7 @@ def test_documents_are_listed_and_deleted_by_keyboard(visitor: Visitor, own: str
     expect(page.locator("#said")).to_have_text("Flood deleted")
     expect(page.locator("#documents-state")).to_have_text("2 documents.")
     assert focused(page).startswith("Delete Notes")
-    listed = httpx.get(f"{own}/api/v1/documents").json()["documents"]
+    listed = httpx.get(f"{own}/api/v1/documents", timeout=30).json()["documents"]
     assert [one["id"] for one in listed] == ["notes.md", "pier.txt"]
     for left in (1, 0):
         page.keyboard.press("Enter")
@@ -229,7 +239,7 @@ def test_sources_of_the_samples_open_too(visitor: Visitor, address: str) -> None
     expect(dialog.get_by_role("status")).to_contain_text("The quoted sentence is on page 3.")
     pdf = dialog.get_by_role("link", name="Open the PDF at page 3")
     expect(pdf).to_have_attribute("href", "/api/v1/files/safety_manual.pdf#page=3")
-    assert httpx.get(f"{address}/api/v1/files/safety_manual.pdf").content.startswith(b"%PDF")
+    assert httpx.get(f"{address}/api/v1/files/safety_manual.pdf", timeout=30).content.startswith(b"%PDF")
     assert violations(page) == []
     page.keyboard.press("Escape")
     page.locator("#documents summary").click()

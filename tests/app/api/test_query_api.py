@@ -269,7 +269,7 @@ def test_same_question_same_answer(http: httpx.Client) -> None:
 def test_empty_collection_is_no_answer(tmp_path: Path, embedding: EmbeddingModel) -> None:
     """An empty collection declines: 200, chunksRetrieved 0, no outage."""
     with serve(build_container(load_settings(data_dir=tmp_path), embedding=embedding)) as address:
-        response = httpx.post(f"{address}/query", json={"query": CHEMICALS})
+        response = httpx.post(f"{address}/query", json={"query": CHEMICALS}, timeout=30)
     assert response.status_code == 200
     assert response.json()["metadata"] | {"processingTimeMs": 0} == {
         "processingTimeMs": 0, "answerSynthesized": False, "chunksRetrieved": 0,
@@ -303,9 +303,9 @@ def test_an_outage_is_never_nothing_found(tmp_path: Path, embedding: EmbeddingMo
     """A store that fails, or lacks the collection, is 503 RETRIEVAL_FAILED, and readiness says why."""
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=BrokenStore(error))  # type: ignore[arg-type]
     with serve(container) as address:
-        response = httpx.post(f"{address}/query", json={"query": CHEMICALS})
-        ready = httpx.get(f"{address}/health/ready")
-        health = httpx.get(f"{address}/health")
+        response = httpx.post(f"{address}/query", json={"query": CHEMICALS}, timeout=30)
+        ready = httpx.get(f"{address}/health/ready", timeout=30)
+        health = httpx.get(f"{address}/health", timeout=30)
     assert (response.status_code, response.json()["error"]) == (503, "RETRIEVAL_FAILED")
     assert ready.status_code == 503
     assert str(error) in ready.json()["message"]
@@ -318,7 +318,7 @@ def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: Embeddi
     store = BrokenStore(kind("secret-in-the-trace"))
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
     with serve(container) as address:
-        response = httpx.post(f"{address}/query", json={"query": CHEMICALS})
+        response = httpx.post(f"{address}/query", json={"query": CHEMICALS}, timeout=30)
     assert (response.status_code, response.json()["error"]) == (500, "INTERNAL_ERROR")
     assert "secret" not in response.text
     assert response.headers["x-request-id"]
@@ -327,7 +327,10 @@ def test_a_defect_is_500_without_a_word_of_it(tmp_path: Path, embedding: Embeddi
 def test_keys_guard_every_interface_but_health(sample_data_copy: Path, embedding: EmbeddingModel) -> None:
     """With API_KEYS set, an interface wants one of them as Bearer or X-API-Key, and a wrong one is 401."""
     settings = load_settings(data_dir=sample_data_copy, api_keys="alpha, beta")
-    with serve(build_container(settings, embedding=embedding)) as address, httpx.Client(base_url=address) as client:
+    with (
+        serve(build_container(settings, embedding=embedding)) as address,
+        httpx.Client(base_url=address, timeout=30) as client,
+    ):
         body = {"query": CHEMICALS}
         assert client.post("/query", json=body).status_code == 401
         assert client.post("/query", json=body).json()["error"] == "UNAUTHORIZED"

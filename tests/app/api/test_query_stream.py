@@ -65,7 +65,7 @@ def test_retrieval_failure_has_its_status(tmp_path: Path, embedding: EmbeddingMo
     store = BrokenStore(StoreUnavailable("It is down."))
     container = build_container(load_settings(data_dir=tmp_path), embedding=embedding, store=store)  # type: ignore[arg-type]
     with serve(container) as address:
-        response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS})
+        response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS}, timeout=30)
     assert (response.status_code, response.json()["error"]) == (503, "RETRIEVAL_FAILED")
 
 
@@ -82,8 +82,8 @@ def test_model_failure_after_retrieval_is_an_error_event(
 ) -> None:
     """Once retrieval was sent, a failure of the model is an error event with the one body, and the last one."""
     with served(embedding, http, Faint()) as (_, address):
-        response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS})
-        whole = httpx.post(f"{address}/query", json={"query": CHEMICALS})
+        response = httpx.post(f"{address}/query/stream", json={"query": CHEMICALS}, timeout=30)
+        whole = httpx.post(f"{address}/query", json={"query": CHEMICALS}, timeout=30)
     reported = events(response)
     assert response.status_code == 200
     assert [name for name, _ in reported] == ["retrieval", "token", "error"]
@@ -211,5 +211,5 @@ class Choosy:
 def test_the_response_says_how_many_chunks_did_not_fit(embedding: EmbeddingModel, http: httpx.Client) -> None:
     """With includeEvidence, metadata.chunksDropped counts the chunks that the model's context had no room for."""
     with served(embedding, http, Choosy()) as (_, address):
-        body = httpx.post(f"{address}/query", json={"query": CHEMICALS, "includeEvidence": True}).json()
+        body = httpx.post(f"{address}/query", json={"query": CHEMICALS, "includeEvidence": True}, timeout=30).json()
     assert (body["metadata"]["outcome"], body["metadata"]["chunksDropped"]) == ("answered", 3)

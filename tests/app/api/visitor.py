@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SLOW = 20_000
 """Milliseconds to wait for what a busy machine may take long for."""
+expect.set_options(timeout=SLOW)
 
 
 class Visitor:

@@ -1,4 +1,4 @@
-"""The command ``garden``, run as a person runs it: in a process of its own."""
+"""The command ``garden``: what a person, or a program, gets from it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ import pytest
 from app.cli.ask import best_part
 from app.ingest.manifest import read_sources
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
-
-
-def garden(*arguments: str, data: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "DATA_DIR": str(data), **settings}
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *arguments], capture_output=True, text=True, timeout=100, env=environment
-    )
+from tests.support.command import garden, garden_process
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +30,7 @@ def data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_ask_prints_answer_and_sources(data: Path) -> None:
     """``garden ask`` prints the cited answer, then its quotes with section and page; ``--json`` the wire object."""
-    done = garden("ask", CHEMICALS, data=data)
+    done = garden_process("ask", CHEMICALS, data=data)
     assert done.returncode == 0, done.stderr
     assert "goggles" in done.stdout
     assert re.search(r"^\[1\] Safety Manual.*\n    “.+” \(4 Chemical handling · page 3\)$", done.stdout, re.MULTILINE)
@@ -91,7 +85,7 @@ def test_ask_on_a_terminal_streams_and_then_shows_the_answer_once(data: Path) ->
 def test_ask_declines_without_failing(data: Path) -> None:
     """A question without an answer is declined with status 0 and no sources."""
     done = garden("ask", OFF_TOPIC, data=data)
-    assert done.returncode == 0
+    assert done.exit_code == 0
     assert "Nothing was found" in done.stdout
     assert "[1]" not in done.stdout
 
@@ -99,7 +93,7 @@ def test_ask_declines_without_failing(data: Path) -> None:
 def test_ask_of_nothing_is_one_line_and_status_two(data: Path) -> None:
     """An empty question is one clear line on stderr, no traceback, status 2."""
     done = garden("ask", " ", data=data)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "Query must be non-blank" in done.stderr
 
@@ -107,7 +101,7 @@ def test_ask_of_nothing_is_one_line_and_status_two(data: Path) -> None:
 def test_search_prints_table_context_and_json(data: Path) -> None:
     """``garden search`` prints a ranked table and the context; ``--json`` the four members, k clamped."""
     done = garden("search", "node communication in ROS 2", "-k", "3", data=data)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert "--- [3]" in done.stdout
     found = json.loads(garden("search", "node communication", "-k", "99", "--json", data=data).stdout)
     assert set(found) == {"query", "k", "results", "context"}
@@ -117,7 +111,7 @@ def test_search_prints_table_context_and_json(data: Path) -> None:
 def test_search_of_an_empty_garden(tmp_path: Path) -> None:
     """An empty collection is an empty JSON result, one line on stderr and a status of its own."""
     done = garden("search", "anything", "--json", data=tmp_path)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert json.loads(done.stdout)["results"] == []
     assert done.stderr.count("\n") == 1
 
@@ -128,8 +122,6 @@ def test_search_of_an_empty_garden(tmp_path: Path) -> None:
         ("OLLAMA_TIMEOUT_SECONDS", "0"),
         ("RELEVANCE_THRESHOLD", "1.5"),
         ("VECTOR_STORE", "shelf"),
-        ("EMBEDDING_MODEL", "no-such-model"),
-        ("RERANKER", "magic"),
         ("QDRANT_URL", "ftp://x"),
         ("PORT", "99999"),
     ],
@@ -137,8 +129,17 @@ def test_search_of_an_empty_garden(tmp_path: Path) -> None:
 def test_wrong_setting_stops_with_one_line(tmp_path: Path, setting: str, value: str) -> None:
     """A wrong setting ends the start with status 2 and one line that names setting, value and what is allowed."""
     done = garden("serve", data=tmp_path, **{setting: value})
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert done.stderr.count("\n") == 1
+    assert setting in done.stderr
+    assert value in done.stderr
+
+
+@pytest.mark.parametrize(("setting", "value"), [("EMBEDDING_MODEL", "no-such-model"), ("RERANKER", "magic")])
+def test_an_unknown_model_stops_with_one_line(tmp_path: Path, setting: str, value: str) -> None:
+    """The same holds for a wrong setting that is found when the parts are made, after the log is set up."""
+    done = garden_process("serve", "--port", "0", data=tmp_path, **{setting: value})
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert setting in done.stderr
     assert value in done.stderr
 
@@ -151,12 +152,12 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
 
 def test_commands_work_beside_a_running_server(address: str, sample_data: Path) -> None:
     """On the collection that a server serves, ask, search and health work directly."""
-    asked = garden("ask", CHEMICALS, "--json", data=sample_data)
+    asked = garden_process("ask", CHEMICALS, "--json", data=sample_data)
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout)["metadata"]["answerSynthesized"] is True
-    found = garden("search", "node communication", "--json", data=sample_data)
+    found = garden_process("search", "node communication", "--json", data=sample_data)
     assert len(json.loads(found.stdout)["results"]) == 5
-    health = garden("health", "--json", data=sample_data)
+    health = garden_process("health", "--json", data=sample_data)
     assert json.loads(health.stdout)["status"] == "healthy"
 
 
@@ -176,8 +177,8 @@ def test_sources_are_noted_for_a_rebuild(tmp_path: Path) -> None:
     """``garden ingest`` keeps absolute paths beside the collection; a file that is no export is one line, status 2."""
     source = tmp_path / "notes.md"
     source.write_text("# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n")
-    assert garden("ingest", str(source), data=tmp_path / "g").returncode == 0
+    assert garden("ingest", str(source), data=tmp_path / "g").exit_code == 0
     assert read_sources(tmp_path / "g" / "corporate_documents") == [source]
     broken = garden("import", str(source), data=tmp_path / "g")
-    assert (broken.returncode, broken.stderr.count("\n")) == (2, 1)
+    assert (broken.exit_code, broken.stderr.count("\n")) == (2, 1)
     assert "Nothing was imported" in broken.stderr

@@ -30,8 +30,11 @@ def test_what_is_in_flight_is_finished_and_the_rest_refused(start: Start, model:
     )
     until(lambda: model.in_flight() == 2)
     service.signal(signal.SIGTERM)
-    until(lambda: httpx.get(f"{service.address}/health/ready").status_code == 503)
-    ready, live = httpx.get(f"{service.address}/health/ready"), httpx.get(f"{service.address}/health/live")
+    until(lambda: httpx.get(f"{service.address}/health/ready", timeout=30).status_code == 503)
+    ready, live = (
+        httpx.get(f"{service.address}/health/ready", timeout=30),
+        httpx.get(f"{service.address}/health/live", timeout=30),
+    )
     refused = ask(service)
     model.gate.set()
     for call in calls:

@@ -198,15 +198,15 @@ def test_damage_is_named_and_mended_by_one_command(
     """A server starts over it, a question names the command, and all is well after that command without a restart."""
     DAMAGES[kind](small / NAME / "garden.sqlite3")
     with serve(build_container(load_settings(), embedding=embedding)) as address:
-        asked = httpx.post(f"{address}/query", json={"query": "When was the weir of Larkfield built?"})
+        asked = httpx.post(f"{address}/query", json={"query": "When was the weir of Larkfield built?"}, timeout=30)
         assert (asked.status_code, asked.json()["error"]) == (503, "RETRIEVAL_FAILED")
         assert f"garden check --repair --collection {NAME}" in asked.json()["message"]
         assert run_check(collection=None, repair=False, as_json=True) == 1
         capsys.readouterr()
         status = run_check(collection=None, repair=True, as_json=True)
         report = printed(capsys)
-        assert httpx.get(f"{address}/health/ready").status_code == 200
-        assert httpx.post(f"{address}/query", json={"query": "When was the quay built?"}).status_code == 200
+        assert httpx.get(f"{address}/health/ready", timeout=30).status_code == 200
+        assert httpx.post(f"{address}/query", json={"query": "When was the quay built?"}, timeout=30).status_code == 200
     assert status == (1 if report["not_recovered"] or report["set_aside"] else 0)
     assert report["documents"] >= 2  # the noted ones
     if kind == "a word of a text":

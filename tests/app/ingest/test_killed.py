@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,15 +15,14 @@ from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
 from app.ingest.sink import Sink
 from app.providers.stores.embedded import EmbeddedStore
-from tests.support.paths import ROOT
+from tests.support.forked import Forked
 
 SIZE = 8
 DOCUMENTS = 120
 KILLS = 6
 INGEST = f"""
-import asyncio, json, sys
+import asyncio, sys
 from pathlib import Path
-sys.path.insert(0, {str(ROOT)!r})
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.pipeline import ingest_into
 from app.ingest.sink import Sink
@@ -63,12 +60,11 @@ def write_corpus(path: Path, version: int) -> dict[str, set[str]]:
 
 def kill_after(seconds: float, data: Path, corpus: Path) -> None:
     """Ingest in another process, and kill it so long after it began."""
-    process = subprocess.Popen([sys.executable, "-c", INGEST, data, corpus], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    time.sleep(seconds)
-    process.kill()
-    process.communicate()
+    with Forked(INGEST, data, corpus) as process:
+        assert process.line() == "ready"
+        time.sleep(seconds)
+        process.kill()
+        process.wait()
 
 
 async def stored(data: Path) -> dict[str, set[str]]:

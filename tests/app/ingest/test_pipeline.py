@@ -295,6 +295,7 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
     rows = [f'{{"document_id": "d{n}", "chunk_id": "c{n}", "text": "Row {n} tells of carts."}}\n' for n in range(400)]
     (path := tmp_path / "rows.jsonl").write_text("".join(rows))
     halfway = asyncio.Event()
+    before = psutil.Process().children()
 
     def watch(progress: Progress) -> None:
         if progress.chunks:
@@ -306,7 +307,7 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
     with pytest.raises(asyncio.CancelledError):
         await running
     left = await store.acount()
-    assert psutil.Process().children() == []
+    assert set(psutil.Process().children()) <= set(before)
     assert await store.acount() == left
     report = await ingest_into(Sink(store, embeddings, MODEL), [path])
     assert (report.unchanged + report.added, await store.acount()) == (400, 400)

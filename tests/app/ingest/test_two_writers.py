@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
 from pathlib import Path
 
 from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -13,7 +11,7 @@ from app.ingest.documents import SplitDocument, TextChunk
 from app.ingest.pipeline import ingest_into
 from app.ingest.sink import PendingChunk, Sink, pending_chunks
 from app.providers.stores.embedded import EmbeddedStore
-from tests.support.paths import ROOT
+from tests.support.forked import Forked
 
 SIZE = 8
 EMBEDDING = DeterministicFakeEmbedding(size=SIZE)
@@ -88,9 +86,8 @@ async def main():
 
 asyncio.run(main())
 """
-    command = [sys.executable, "-c", code, str(tmp_path / "data"), str(path)]
-    both = [await asyncio.create_subprocess_exec(*command, env={"PYTHONPATH": str(ROOT)}) for _ in range(2)]
-    assert [await one.wait() for one in both] == [0, 0]
+    with Forked(code, tmp_path / "data", path) as one, Forked(code, tmp_path / "data", path) as other:
+        assert (one.wait(), other.wait()) == (0, 0)
     store = opened(tmp_path / "data")
     assert await store.acount() == 600
     report = await ingest_into(Sink(store, EMBEDDING, "fake"), [path])

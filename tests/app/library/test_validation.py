@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from app.library.validation import shared_parts, validate_within
+from app.library import validation
+from app.library.validation import LIMIT, shared_parts, validate_within
 from graph.errors import InvalidInput, RerankFailed
 from graph.sentences import sentence_spans
 from retrieval_validation import CohereAPIError, ValidationError, validate_retrieval
@@ -47,6 +48,12 @@ LATE = "Validation processing exceeded 5000ms timeout"
 def _loaded(_clear_environment_of_session: None) -> None:
     """The model is loaded by the first call; no test should pay for that."""
     validate_within(120, "Is it loaded?", [{"chunk_id": "a", "text": "Loaded."}])
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may need more than the five seconds; ``test_five_seconds_are_the_limit`` has them back."""
+    monkeypatch.setattr(validation, "LIMIT", 60.0)
 
 
 @pytest.fixture
@@ -345,7 +352,7 @@ def test_twenty_chunks_take_less_than_two_seconds() -> None:
 
 
 def test_huge_texts_take_bounded_time_and_memory() -> None:
-    """50 chunks of a megabyte each cost little more than short ones: below 100 MB, and no more than four seconds' work.
+    """50 chunks of a megabyte each cost little more than 50 of a kilobyte: below 50 MB, and less than twice the work.
 
     The answer is found where it is near the beginning, and far into a text that has room to itself.
     """
@@ -355,29 +362,32 @@ def test_huge_texts_take_bounded_time_and_memory() -> None:
         "from tests.documents.data.sample_chunks import QUERY, ANSWER\n"
         "validate_within(100, QUERY, [ANSWER])\n"
         "kinds = ['x' * 1_000_000, 'a. b. c! ' * 110_000, 'a\\n' * 500_000, '|a|b|\\n' * 160_000, ' ' * 1_000_000]\n"
-        "chunks = [{'chunk_id': str(n), 'text': f'{n} ' + kinds[n % 5]} for n in range(50)]\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "begun = time.process_time()\n"
-        "validate_within(100, QUERY, chunks)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.process_time() - begun)\n"
+        "def cost(length):\n"
+        "    chunks = [{'chunk_id': str(n), 'text': f'{length} {n} ' + kinds[n % 5][:length]} for n in range(50)]\n"
+        "    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "    begun = time.process_time()\n"
+        "    validate_within(100, QUERY, chunks)\n"
+        "    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.process_time() - begun\n"
+        "print(*cost(1_000), *cost(1_000_000))\n"
     )
     root = ROOT
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    kilobytes, seconds = map(float, done.stdout.split())
-    assert kilobytes < 100 * 1024
-    assert seconds < 4.0
+    _, seconds_of_short, kilobytes, seconds = map(float, done.stdout.split())
+    assert kilobytes < 50 * 1024
+    assert seconds < 2 * seconds_of_short
     assert validate_within(60, QUERY, [LONG])["evidence"][0]["sentence_index"] == 400
 
 
-def test_five_seconds_are_the_limit(cohere: CoherePeer) -> None:
+def test_five_seconds_are_the_limit(cohere: CoherePeer, monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes longer than five seconds is the builtin TimeoutError with the document's message."""
+    monkeypatch.setattr(validation, "LIMIT", LIMIT)
     cohere.fault = Fault("silence")
     begun = time.perf_counter()
     with pytest.raises(TimeoutError) as caught:
         validate_retrieval(QUERY, [BREAD])
     assert type(caught.value) is TimeoutError
     assert str(caught.value) == LATE
-    assert 4.5 < time.perf_counter() - begun < 8.0
+    assert 4.5 < time.perf_counter() - begun < 9.5  # the question's own deadline would end it after ten
     assert cohere.wait_until(lambda: cohere.hung_up == 1)
 
 

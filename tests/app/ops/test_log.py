@@ -159,9 +159,9 @@ def test_a_failure_says_what_to_do(
     settings = load_settings(data_dir=tmp_path, vector_store="qdrant", qdrant_url=url)
     app = create_app(build_container(settings, embedding=embedding, store=Down(error)))
     with caplog.at_level(logging.INFO, "garden"), serve_here(app) as address:
-        ready = httpx.get(f"{address}/health/ready").json()
+        ready = httpx.get(f"{address}/health/ready", timeout=30).json()
         httpx.post(f"{address}/query", json={"query": QUESTION}, timeout=30)
-        metrics = httpx.get(f"{address}/metrics").text
+        metrics = httpx.get(f"{address}/metrics", timeout=30).text
     assert names in ready["details"]["do"]
     assert names in the_line(caplog)["do"]
     assert "garden_ready 0.0" in metrics

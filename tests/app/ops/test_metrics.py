@@ -97,8 +97,8 @@ def test_metrics_want_no_key(tmp_path: Path, embedding: Any) -> None:
         settings = load_settings(data_dir=tmp_path / name, api_keys=keys)
         containers.append(container := build_container(settings, embedding=embedding))
         with serve_here(create_app(container)) as address:
-            assert httpx.get(f"{address}/docs").status_code == (401 if keys else 200)
-            found = samples(httpx.get(f"{address}/metrics").text)
+            assert httpx.get(f"{address}/docs", timeout=30).status_code == (401 if keys else 200)
+            found = samples(httpx.get(f"{address}/metrics", timeout=30).text)
             status = "401" if keys else "200"
             route = {"interface": "none", "route": "none"} if keys else {"interface": "page", "route": "/docs"}
             assert of(found, "garden_http_requests_total", method="GET", status=status, **route) == 1
@@ -112,7 +112,7 @@ def test_tokens_of_the_model(tmp_path: Path, embedding: Any) -> None:
             data_dir=tmp_path, ollama_host=peer.url, ollama_model="llama3.2:1b", relevance_threshold=0
         )
         container = build_container(settings, embedding=embedding)
-        with serve_here(create_app(container)) as address, httpx.Client(base_url=address) as client:
+        with serve_here(create_app(container)) as address, httpx.Client(base_url=address, timeout=30) as client:
             client.post("/api/v1/chat", json={"message": "Hello?", "use_rag": False})
             found = figures(client)
     spent = {kind: of(found, "garden_model_tokens_total", kind=kind) for kind in ("input", "output")}

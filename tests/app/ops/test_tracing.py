@@ -53,7 +53,7 @@ def spans_of(data: Path, embedding: Any, path: str, body: dict[str, Any], **part
         with serve_here(app) as address:
             headers = {"X-Request-ID": "my-id", "traceparent": CALLER}
             httpx.post(f"{address}{path}", json=body, headers=headers, timeout=30)
-            httpx.get(f"{address}/health/live")
+            httpx.get(f"{address}/health/live", timeout=30)
         return collector.spans(), b"".join(content for _, content in collector.received)
 
 

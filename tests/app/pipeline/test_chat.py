@@ -225,7 +225,7 @@ async def test_a_probe_of_cohere_looks_the_model_up(cohere: ChatSynthesizer, coh
 async def test_a_model_that_hangs_ends_with_the_requests_time(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """Where the request's time is shorter than the model's, the question still fails for the model."""
     ollama_peer.fault = Fault("silence")
-    graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=0.2, relevance_threshold=0), State)
+    graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=1, relevance_threshold=0), State)
     result = await QueryService(graph, slots=1).ask({"query": "What colour is the sky?"})
     assert result.failure is not None
     assert result.failure.error_type == "SynthesisTimeout"

@@ -6,10 +6,7 @@ import asyncio
 import inspect
 import json
 import logging
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +41,7 @@ from app.tasks.models import ChatRequest, RAGContextRequest, SearchResult
 from app.tasks.service import TaskService
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, SynthesisFailed
 from tests.peers import Fault, OllamaPeer
+from tests.support.command import garden, garden_process
 from tests.support.paths import KNOWLEDGE
 from tests.support.samples_service import serve
 
@@ -227,7 +225,7 @@ def test_a_failing_store_is_503(build: Build) -> None:
         async def aclose(self) -> None: ...
 
     container.tasks = TaskService(Broken(), container.embedding)
-    with serve(container) as served, httpx.Client(base_url=served) as http:
+    with serve(container) as served, httpx.Client(base_url=served, timeout=30) as http:
         assert (response := http.get(SEARCH, params={"q": "x"})).status_code == 503
         assert response.json()["error"] == "RETRIEVAL_FAILED"
         heard = events(http.post(CHAT, json={"message": "hello"}).text)
@@ -673,22 +671,16 @@ async def test_the_sample_documents_come_with_tasks(sample_data: Path, build: Bu
     await container.aclose()
 
 
-def garden_ingest(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
-    """``garden ingest --tasks``, in a process of its own."""
-    command = [sys.executable, "-m", "app.cli", "ingest", "--tasks", *arguments]
-    environment = {**os.environ, "DATA_DIR": str(data)}
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
-
-
 def test_ingest_of_tasks(tmp_path: Path, build: Build) -> None:
     """``garden ingest --tasks`` stores tasks, a second run changes nothing, ``--prune`` removes what is gone."""
     tasks = tmp_path / "mine.jsonl"
     tasks.write_text(TASKS.read_text("utf-8"), "utf-8")
-    assert json.loads(garden_ingest(str(tasks), "--json", data=tmp_path).stdout)["added"] == 26
-    again = json.loads(garden_ingest(str(tasks), "--json", data=tmp_path).stdout)
+    assert json.loads(garden("ingest", "--tasks", str(tasks), "--json", data=tmp_path).stdout)["added"] == 26
+    again = json.loads(garden("ingest", "--tasks", str(tasks), "--json", data=tmp_path).stdout)
     assert (again["added"], again["unchanged"], again["chunks"]) == (0, 26, 0)
     tasks.write_text("".join(TASKS.read_text("utf-8").splitlines(keepends=True)[:20]), "utf-8")
-    assert json.loads(garden_ingest(str(tasks), "--prune", "--json", data=tmp_path).stdout)["removed"] == 6
+    pruned = garden("ingest", "--tasks", str(tasks), "--prune", "--json", data=tmp_path)
+    assert json.loads(pruned.stdout)["removed"] == 6
 
     async def count() -> tuple[int, int]:
         container = build()
@@ -703,16 +695,16 @@ def test_ingest_of_a_broken_file(tmp_path: Path, build: Build) -> None:
     """A line that is no task is named in one line on stderr, status 2, and no task of any file is stored."""
     broken = tmp_path / "broken.jsonl"
     broken.write_text('{"id": "a", "title": "A"}\n{"id": "b"}\n', "utf-8")
-    done = garden_ingest(str(TASKS), str(broken), data=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = garden("ingest", "--tasks", str(TASKS), str(broken), data=tmp_path)
+    assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "broken.jsonl, line 2: title" in done.stderr
     assert not (tmp_path / "tasks").exists()
 
 
 def test_ingest_of_tasks_beside_a_running_server(tmp_path: Path, build: Build) -> None:
-    """Tasks that the command stores are found at once through a server over the same collection."""
+    """Tasks that another process stores are found at once through a server over the same collection."""
     with serve(build()) as served, httpx.Client(base_url=served, timeout=30) as http:
-        report = json.loads(garden_ingest(str(TASKS), "--json", data=tmp_path).stdout)
+        report = json.loads(garden_process("ingest", "--tasks", str(TASKS), "--json", data=tmp_path).stdout)
         assert report["added"] == 26
         assert found(http, q="login issues", n=1)["results"][0]["task_id"] == "auth-1"

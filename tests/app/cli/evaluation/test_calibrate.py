@@ -1,11 +1,8 @@
-"""``garden calibrate``, over a small garden in a process of its own."""
+"""``garden calibrate``, over a small collection."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +11,12 @@ import pytest
 from app.pipeline.fitted import read_fitted
 from graph.relevance.calibration import load_calibrations
 from tests.contract.cross_encoder import write_cross_encoder
+from tests.support.command import garden
 
 pytestmark = pytest.mark.timeout(300)
 
 PLANTS = "ash birch cedar dill elder fennel garlic hazel iris jasmine kale lavender mint nettle oak parsley".split()
 COLOURS = "red blue green white yellow violet orange brown black grey pink golden silver purple teal amber".split()
-
-
-def run(*arguments: str, data: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "DATA_DIR": str(data), **settings}
-    command = [sys.executable, "-m", "app.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
 
 
 @pytest.fixture
@@ -49,27 +41,27 @@ def sample_data(tmp_path: Path) -> tuple[Path, Path, list[dict[str, Any]]]:
     questions = tmp_path / "questions.jsonl"
     questions.write_text("\n".join(map(json.dumps, asked)))
     data = tmp_path / "data"
-    assert run("ingest", str(corpus), data=data).returncode == 0
+    assert garden("ingest", str(corpus), data=data).exit_code == 0
     return data, questions, asked
 
 
 def test_calibration_is_fitted_kept_and_used(sample_data: tuple[Path, Path, list[dict[str, Any]]]) -> None:
     """Questions about a collection give a calibration that the next start reads; too few questions are refused."""
     data, questions, asked = sample_data
-    done = run("calibrate", str(questions), data=data)
-    assert done.returncode == 0, done.stderr
+    done = garden("calibrate", str(questions), data=data)
+    assert done.exit_code == 0, done.stderr
     assert all(name in done.stdout for name in ("before", "after", "right outcome", "kept in"))
     kept = json.loads((data / "relevance_model.json").read_text())
     assert set(kept["models"]) == {"all-MiniLM-L6-v2"}
-    answer = run("ask", "What colour are the leaves of the hazel?", "--json", data=data)
+    answer = garden("ask", "What colour are the leaves of the hazel?", "--json", data=data)
     assert COLOURS[PLANTS.index("hazel")] in json.loads(answer.stdout)["answer"]
     (data / "relevance_model.json").write_text("{}")
-    broken = run("ask", "What colour are the leaves of the hazel?", data=data)
-    assert broken.returncode == 2
+    broken = garden("ask", "What colour are the leaves of the hazel?", data=data)
+    assert broken.exit_code == 2
     assert "relevance_model.json" in broken.stderr
     questions.write_text(json.dumps(asked[0]))
-    few = run("calibrate", str(questions), data=data)
-    assert (few.returncode, few.stderr.count("\n")) == (2, 1)
+    few = garden("calibrate", str(questions), data=data)
+    assert (few.exit_code, few.stderr.count("\n")) == (2, 1)
 
 
 def test_without_questions_the_headings_are_asked(tmp_path: Path) -> None:
@@ -86,15 +78,15 @@ def test_without_questions_the_headings_are_asked(tmp_path: Path) -> None:
         }
         sections = "".join(f"## {heading}\n\n{text}\n\n" for heading, text in about.items())
         (documents / f"{plant}.md").write_text(f"# {plant.title()}\n\n{sections}")
-    few = run("calibrate", data=data)
-    assert (few.returncode, few.stderr.count("\n")) == (2, 1)
+    few = garden("calibrate", data=data)
+    assert (few.exit_code, few.stderr.count("\n")) == (2, 1)
     assert "a file of questions" in few.stderr
-    assert run("ingest", str(documents), data=data).returncode == 0
+    assert garden("ingest", str(documents), data=data).exit_code == 0
     folder = write_cross_encoder(tmp_path / "reranker", PLANTS)
     scales = {str(folder): {"bias": 1.0, "weight": 2.0}}
     (data / "relevance_model.json").write_text(json.dumps({"models": {}, "rerankers": scales}))
-    done = run("calibrate", "--json", data=data, RERANKER=str(folder))
-    assert done.returncode == 0, done.stderr
+    done = garden("calibrate", "--json", data=data, RERANKER=str(folder))
+    assert done.exit_code == 0, done.stderr
     assert json.loads((data / "relevance_model.json").read_text())["rerankers"] == scales
     reported = json.loads(done.stdout)
     assert (reported["from"], reported["questions"]) == ("headings", 2 * 4 * len(plants))
@@ -117,18 +109,18 @@ def test_what_does_worse_is_not_kept(tmp_path: Path) -> None:
     # the same again, more often, as not answerable: whoever declines them all is right more often than not
     declined = [{"question": one, "answerable": False} for one in (asked * 2)[: len(asked) * 3 // 2]]
     questions.write_text("\n".join(map(json.dumps, answerable + declined)))
-    assert run("ingest", str(corpus), data=data).returncode == 0
+    assert garden("ingest", str(corpus), data=data).exit_code == 0
     silent = {"bias": -20.0, "weights": {}}
     models = ("relevance", "relevance_read", "answers", "answers_read", "cosine")
     before = json.dumps({"models": {"all-MiniLM-L6-v2": dict.fromkeys(models, silent)}})
     (data / "relevance_model.json").write_text(before)
-    worse = run("calibrate", str(questions), data=data)
-    assert worse.returncode == 0, worse.stderr
+    worse = garden("calibrate", str(questions), data=data)
+    assert worse.exit_code == 0, worse.stderr
     assert "not kept" in worse.stdout
     assert (data / "relevance_model.json").read_text() == before
     folder = write_cross_encoder(tmp_path / "reranker", [*asked, *(row["text"] for row in rows)])
-    scaled = run("calibrate", str(questions), "--json", data=data, RERANKER=str(folder))
-    assert scaled.returncode == 0, scaled.stderr
+    scaled = garden("calibrate", str(questions), "--json", data=data, RERANKER=str(folder))
+    assert scaled.exit_code == 0, scaled.stderr
     reported, stored = json.loads(scaled.stdout), json.loads((data / "relevance_model.json").read_text())
     assert reported["kept"] is None
     assert stored == json.loads(before) | {"rerankers": {str(folder): reported["reranker"]}}
@@ -141,21 +133,21 @@ def test_a_rerankers_scores_are_brought_onto_our_scale(
     data, questions, asked = sample_data
     texts = [row["question"] for row in asked] + (tmp_path / "plants.jsonl").read_text().split()
     folder = write_cross_encoder(tmp_path / "reranker", texts)
-    done = run("calibrate", str(questions), data=data, RERANKER=str(folder))
-    assert done.returncode == 0, done.stderr
+    done = garden("calibrate", str(questions), data=data, RERANKER=str(folder))
+    assert done.exit_code == 0, done.stderr
     assert "the reranker's scale is kept" in done.stdout
     kept = json.loads((data / "relevance_model.json").read_text())
     scale = kept["rerankers"][str(folder)]
     assert scale["weight"] > 0.0
     ask = ("ask", "What colour are the leaves of the hazel?", "--json")
-    answer = run(*ask, data=data, RERANKER=str(folder))
+    answer = garden(*ask, data=data, RERANKER=str(folder))
     assert COLOURS[PLANTS.index("hazel")] in json.loads(answer.stdout)["answer"]
     scale["bias"] -= 100.0
     (data / "relevance_model.json").write_text(json.dumps(kept))
-    declined = run(*ask, data=data, RERANKER=str(folder))
+    declined = garden(*ask, data=data, RERANKER=str(folder))
     assert json.loads(declined.stdout)["metadata"]["answerSynthesized"] is False
-    assert COLOURS[PLANTS.index("hazel")] in json.loads(run(*ask, data=data).stdout)["answer"]
+    assert COLOURS[PLANTS.index("hazel")] in json.loads(garden(*ask, data=data).stdout)["answer"]
     kept["rerankers"][str(folder)] = {"bias": "steep"}
     (data / "relevance_model.json").write_text(json.dumps(kept))
-    broken = run(*ask, data=data, RERANKER=str(folder))
-    assert (broken.returncode, broken.stderr.count("\n")) == (2, 1)
+    broken = garden(*ask, data=data, RERANKER=str(folder))
+    assert (broken.exit_code, broken.stderr.count("\n")) == (2, 1)

@@ -47,14 +47,14 @@ def peer() -> Iterator[Echo]:
         yield started
 
 
-def ours(url: str, *, kept: bool = True, seconds: float = 5.0) -> httpx.AsyncClient:
+def ours(url: str, *, kept: bool = True, seconds: float = 20.0) -> httpx.AsyncClient:
     """A client over the transport under test."""
     return httpx.AsyncClient(
         base_url=url, timeout=seconds, follow_redirects=True, transport=AiohttpTransport(kept=kept)
     )
 
 
-def theirs(url: str, seconds: float = 5.0) -> httpx.AsyncClient:
+def theirs(url: str, seconds: float = 20.0) -> httpx.AsyncClient:
     """A client over httpx's own."""
     return httpx.AsyncClient(base_url=url, timeout=seconds, follow_redirects=True)
 
@@ -192,7 +192,7 @@ async def test_failures_are_httpx_own(peer: Echo, kind: FaultKind, kept: bool) -
         peer.refuse()
     else:
         peer.fault = PeerFault(kind)
-    alone, over = await failures(peer.url, kept=kept)
+    alone, over = await failures(peer.url, kept=kept, seconds=0.3 if kind == "silence" else 20.0)
     assert over == alone
     assert over.kind == ("late" if kind == "silence" else "unreachable")
 
@@ -210,7 +210,7 @@ async def test_who_speaks_no_http_is_not_reached() -> None:
     assert over == alone == Fault("unreachable")
 
 
-async def failures(url: str, *, kept: bool, seconds: float = 0.3) -> list[Fault]:
+async def failures(url: str, *, kept: bool, seconds: float = 20.0) -> list[Fault]:
     """What a request fails with, over httpx alone and over the transport."""
     faults = []
     for client in (theirs(url, seconds), ours(url, kept=kept, seconds=seconds)):

@@ -14,6 +14,7 @@ import pytest
 
 from graph.errors import StoreDamaged
 from tests.app.providers.stores.embedded_points import found, point, store_in
+from tests.support.forked import Forked
 from tests.support.paths import ROOT
 
 SETPRIV = shutil.which("setpriv")
@@ -58,13 +59,16 @@ ATTEMPT = """
 
 
 def attempts(folder: Path, *calls: str, setup: str = "", command: tuple[str, ...] = ()) -> list[str]:
-    """Run *calls* on a store over *folder* in another process; return a line for each."""
+    """Run *calls* on a store over *folder* in another process, started by *command* if any; return a line for each."""
     main = [
         "async def main():",
         "    store = store_in(Path(sys.argv[1]))",
         *(f"    await attempt({one})" for one in calls),
     ]
     code = "\n".join([textwrap.dedent(ATTEMPT), textwrap.dedent(setup), *main, "asyncio.run(main())"])
+    if not command:
+        with Forked(code, folder) as forked:
+            return forked.lines.read().splitlines()
     run = [*command, sys.executable, "-c", code, str(folder)]
     done = subprocess.run(run, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import HybridQuery
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 from tests.app.providers.stores.embedded_points import SIZE, found, point, store_in
+from tests.support.forked import Forked
 from tests.support.paths import ROOT
 
 
@@ -36,24 +36,6 @@ async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., EmbeddedStore]]:
     yield make
     for one in stores:
         await one.aclose()
-
-
-def started(code: str, *arguments: object) -> subprocess.Popen[str]:
-    """Another process that runs *code*."""
-    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stdin=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parent,
-        env={"PYTHONPATH": str(ROOT)},
-    )
-
-
-def line_of(process: subprocess.Popen[str]) -> str:
-    assert process.stdout
-    return process.stdout.readline().strip()
 
 
 WRITER = """
@@ -76,12 +58,11 @@ WRITER = """
 
 def killed_writer(path: Path, acknowledged: int) -> list[int]:
     """Run the writer until it has printed so many lines, kill it a little later, return all it printed."""
-    with started(WRITER, path) as writer:
-        lines = [int(line_of(writer)) for _ in range(acknowledged)]
+    with Forked(WRITER, path) as writer:
+        lines = [int(writer.line()) for _ in range(acknowledged)]
         time.sleep(random.uniform(0, 0.05))
-        writer.send_signal(signal.SIGKILL)
-        assert writer.stdout
-        return lines + [int(line) for line in writer.stdout.read().split()]
+        writer.kill()
+        return lines + [int(line) for line in writer.lines.read().split()]
 
 
 MOMENTS = [1, 7, 20, 40]
@@ -133,16 +114,15 @@ async def test_what_one_process_writes_the_others_find(tmp_path: Path, opened: C
     """
     store = opened()
     assert await store.acount() == 0
-    with started(code, tmp_path) as other:
-        assert await asyncio.to_thread(line_of, other) == "added"
+    with Forked(code, tmp_path) as other:
+        assert await asyncio.to_thread(other.line) == "added"
         assert await found(store, 3, 4, limit=1) == [{"c3"}, {"c4"}]
-        assert other.stdin
-        other.stdin.write("\n")
-        other.stdin.flush()
-        assert await asyncio.to_thread(line_of, other) == "changed"
+        other.tell()
+        assert await asyncio.to_thread(other.line) == "changed"
         assert await found(store, 4, limit=1) != [{"c4"}]
         assert (await store.aget_by_ids(["c3"]))[0].page_content == "Said anew. Twice."
-        other.communicate("\n")
+        other.tell()
+        assert other.wait() == 0
     assert await store.acount() == 19
 
 
@@ -158,8 +138,8 @@ async def test_a_second_writer_waits_and_then_says_so(tmp_path: Path, opened: Ca
         sys.stdin.readline()
         connection.execute("COMMIT")
     """
-    with started(code, tmp_path / "garden" / "garden.sqlite3") as other:
-        assert await asyncio.to_thread(line_of, other) == "writing"
+    with Forked(code, tmp_path / "garden" / "garden.sqlite3") as other:
+        assert await asyncio.to_thread(other.line) == "writing"
         assert await found(store, 1) == [{"c1"}]
         with pytest.raises(StoreUnavailable, match=r"written by another process.*within 0\.2 s") as reported:
             await store.aupsert([point(2)])
@@ -167,7 +147,7 @@ async def test_a_second_writer_waits_and_then_says_so(tmp_path: Path, opened: Ca
         waiting = asyncio.create_task(patient.aupsert([point(3)]))
         await asyncio.sleep(0.3)
         assert not waiting.done()
-        other.communicate("\n")
+        other.tell()
         await waiting
     assert await store.acount() == 2
 
@@ -300,9 +280,10 @@ async def test_a_model_can_be_loaded_after_a_segment_was_opened(
         print(len(database.read(lambda connection: View().updated(connection, database.folder)).parts))
         import onnxruntime
     """
-    other = started(code, tmp_path)
-    printed, _ = other.communicate()
-    assert (other.returncode, printed) == (0, "2\n")
+    command = [sys.executable, "-c", textwrap.dedent(code), tmp_path]
+    options = {"capture_output": True, "text": True, "env": {"PYTHONPATH": str(ROOT)}}
+    other = await asyncio.to_thread(subprocess.run, command, **options)
+    assert (other.returncode, other.stdout) == (0, "2\n")
 
 
 async def test_a_folder_that_was_removed_is_an_empty_collection(
@@ -411,8 +392,8 @@ async def test_a_full_disk_is_reported_and_nothing_stored_is_lost(
 
         asyncio.run(main())
     """
-    with started(code, tmp_path) as other:
-        stored, _, message = (await asyncio.to_thread(line_of, other)).partition(" ")
+    with Forked(code, tmp_path) as other:
+        stored, _, message = (await asyncio.to_thread(other.line)).partition(" ")
     assert "cannot grow" in message
     store = opened()
     assert await store.acount() == int(stored) > 0
