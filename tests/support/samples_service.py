@@ -18,13 +18,11 @@ from filelock import FileLock
 from playwright.sync_api import Browser, sync_playwright
 
 from app.api.server import create_app
-from app.bootstrap import compose
 from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
 from app.ingest.samples import SAMPLES
 from app.providers.embeddings.models import EmbeddingModel
-from app.providers.rerank.reader import OnnxReader
 from app.settings import load_settings
 from tests.support.paths import KNOWLEDGE
 
@@ -36,17 +34,9 @@ QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 
 @pytest.fixture(scope="session")
-def embedding(embeddings: MiniLMEmbeddings) -> Iterator[EmbeddingModel]:
-    """The embedded model under its calibration's name; it outlives every service that borrows it.
-
-    So does the reader, which is loaded once too: hundreds of services are made in this process, and each would take
-    a tenth of a second and 30 MB for a reader of its own.
-    """
-    reader = OnnxReader()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compose, "OnnxReader", lambda: Lasting(reader))
-        yield EmbeddingModel(embeddings.model_name, Lasting(embeddings), embeddings.dimension)
-    reader.close()
+def embedding(embeddings: MiniLMEmbeddings) -> EmbeddingModel:
+    """The embedded model under its calibration's name; it outlives every service that borrows it."""
+    return EmbeddingModel(embeddings.model_name, Lasting(embeddings), embeddings.dimension)
 
 
 class Lasting:
