@@ -1,6 +1,6 @@
 """Middleware of every HTTP request, as pure ASGI: ``BaseHTTPMiddleware`` would hide a client's disconnect.
 
-In this order: request id and traffic (``app.ops.traffic``), spans, CORS, refusals, defects, body limit.
+In this order: request id and traffic (``app.ops.traffic``), spans, refusals, defects, body limit.
 """
 
 from collections.abc import Mapping, Sequence, Sized

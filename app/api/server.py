@@ -7,7 +7,6 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
-from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.exceptions import ExceptionMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -85,14 +84,6 @@ def create_app(container: AppContainer) -> FastAPI:
     app.add_middleware(BodyLimit, larger={UPLOAD: MAX_UPLOAD})
     app.add_middleware(ExceptionMiddleware, handlers={Exception: errors.on_defect})
     app.add_middleware(Refusals, health=container.health, api_keys=api_keys, hosts=settings.trusted_hosts)
-    if settings.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
-            expose_headers=["X-Request-ID", "Retry-After"],
-        )
     if container.spans:
         from app.ops.spans import RequestSpans
 

@@ -94,7 +94,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 
 def _html(node: nodes.Node, level: int) -> str:
-    """Return a node as HTML, no table of contents; a title is a heading of ``level``, a definition an item that opens with its term."""
+    """Return a node as HTML, no table of contents; a title is a heading of ``level``, a term opens its item."""
     name, start = _TAGS.get(type(node), "p" if isinstance(node, nodes.TextElement) else ""), ""
     match node:
         case _ if isinstance(node, _NO_WORDS) or (isinstance(node, nodes.topic) and "contents" in node["classes"]):
