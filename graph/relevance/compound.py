@@ -46,7 +46,8 @@ _STATE = re.compile(r"open|free|due|valid|available|\w{2,}[^e]ed")
 """What follows a subject after "is" ("when is the sauna open")."""
 _TOKEN = re.compile(r"[^\W_][\w'’-]*")
 _COUNTED = re.compile(
-    rf"{_PREPOSITION}(?:how (?:many|much)|which|what) (?:[\w'’-]+ of )?((?:[\w'’-]+ ){{1,3}}?){_AUXILIARY}", re.IGNORECASE
+    rf"{_PREPOSITION}(?:how (?:many|much)|which|what) (?:[\w'’-]+ of )?((?:[\w'’-]+ ){{1,3}}?){_AUXILIARY}",
+    re.IGNORECASE,
 )
 _LONGEST_SUBJECT = 4
 _OPENING = 4

@@ -122,7 +122,9 @@ def test_an_answer_is_short_and_reads_in_order(cosines: list[float]) -> None:
 
 def test_a_lead_in_comes_with_what_it_leads_in() -> None:
     """A sentence that ends with a colon brings the items of its list, or its line of code, and nothing after them."""
-    text = "To stop the pump:\n\n1. Turn the wheel.\n2. Wait.\n\nIt is loud. Start the pump with:\n\n```\npump --on\n```\n"
+    text = (
+        "To stop the pump:\n\n1. Turn the wheel.\n2. Wait.\n\nIt is loud. Start the pump with:\n\n```\npump --on\n```\n"
+    )
     cosines = 0.9, 0.1, 0.1, 0.1, 0.3, 0.1
     found = extract(SubqueryResults("How do I stop the pump?", (chunk("pump", text, *cosines, title="Pump"),)))
     assert [sentence.text for sentence in found][:3] == ["To stop the pump:", "Turn the wheel.", "Wait."]

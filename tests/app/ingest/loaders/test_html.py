@@ -136,7 +136,8 @@ def test_a_heading_in_a_list_is_a_line_of_it(tmp_path: Path, start: str, first: 
 def test_a_table_of_contents_is_left_out(tmp_path: Path) -> None:
     """A list of nothing but links into its own page is no text; one with a word more, or to other pages, is."""
     contents = '<ul><li><a href="#a">How to stop</a></li><li><a href="#b">How to <b>start</b></a></li></ul>'
-    page = f"<h1>T</h1>{contents}<ol><li><a href='#a'>Stop</a> first</li></ol><ul><li><a href='b.html'>More</a></ul><p>End."
+    others = "<ol><li><a href='#a'>Stop</a> first</li></ol><ul><li><a href='b.html'>More</a></ul>"
+    page = f"<h1>T</h1>{contents}{others}<p>End."
     (path := tmp_path / "a.html").write_text(page)
     assert texts(load_one(path)) == ["1. Stop first", "- More", "End."]
     (path := tmp_path / "a.md").write_text("# T\n\n- [Stop](#stop)\n- [Start](#start)\n\nText.\n")
