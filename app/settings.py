@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.errors import ConfigurationError
@@ -112,12 +112,9 @@ class Settings(BaseSettings):
     request_timeout_seconds: Seconds = Field(30.0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")
     workers: int = Field(1, ge=1, le=256, description="processes of `garden serve`; they share every store")
-    api_keys: SecretStr = Field(
-        SecretStr(""), description="comma-separated keys; empty: open; SIGHUP reads `.env` anew"
-    )
+    api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
     allow_anonymous: bool = Field(False, description="serve beyond this machine without a key")
     trusted_hosts: Names = Field((), description="comma-separated host names callers may use; `*`: any")
-    cors_origins: Names = Field((), description="comma-separated origins whose pages may call; empty: none")
     host: str = Field("127.0.0.1", min_length=1, description="address to serve on")
     port: int = Field(8000, ge=0, le=65535, description="port to serve on")
     log_level: Level = Field("INFO", description="least level that is logged")
@@ -130,13 +127,6 @@ class Settings(BaseSettings):
     otel_exporter_otlp_traces_endpoint: str = Field("", description="the same, for traces alone")
     otel_service_name: str = Field("knowledge-garden", min_length=1, description="what spans call this service")
     otel_sdk_disabled: bool = Field(False, description="no spans, whatever else is set")
-
-    @field_validator("cors_origins")
-    @classmethod
-    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if any("://" not in origin or origin.endswith("/") for origin in value):
-            raise ValueError("origins such as https://wiki.example.org, without a path and with no *")
-        return value
 
     @property
     def chat(self) -> str:

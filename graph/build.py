@@ -18,7 +18,7 @@ from typing_extensions import TypedDict, get_type_hints
 
 from graph import nodes
 from graph.errors import RAGError, RerankFailed, StoreUnavailable, SynthesisTimeout
-from graph.policy import Policy, form_of
+from graph.policy import Policy
 from graph.ports import Ports
 from graph.state import Input, Output, State, Step, Update, failure_of
 
@@ -42,7 +42,7 @@ def build_graph(
     own server, which brings its checkpointer, a thread keeps everything, so that Studio can show it.
     """
     state = State if checkpointer is None else conversation_state()
-    graph = StateGraph(state, context_schema=form_of(policy), input_schema=Input, output_schema=output)
+    graph = StateGraph(state, input_schema=Input, output_schema=output)
 
     def add(name: str, node: Step, late: RAGError | None = None) -> None:
         run: Any = step(name, node, late)

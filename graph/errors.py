@@ -60,13 +60,12 @@ class InvalidInput(RAGError):
 
 
 class Overloaded(RAGError):
-    """Every slot is taken; ``retry_after`` is in whole seconds."""
+    """Every slot is taken; ``retryAfterSeconds`` says when to try again."""
 
     outcome = "overloaded"
 
-    def __init__(self, message: str = "The service is busy. Please try again shortly.", retry_after: int = 1) -> None:
-        super().__init__(message, retryAfterSeconds=retry_after)
-        self.retry_after = retry_after
+    def __init__(self) -> None:
+        super().__init__("The service is busy. Please try again shortly.", retryAfterSeconds=1)
 
 
 class RetrievalFailed(RAGError):

@@ -48,13 +48,6 @@ class HealthBody(BaseModel):
     timestamp: str
 
 
-class ReadyBody(BaseModel):
-    """The service takes requests; ``notes`` name what works with less than it could."""
-
-    status: Literal["ready"] = "ready"
-    notes: list[str]
-
-
 UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": HealthBody, "description": "`unhealthy`"}}
 
 
@@ -73,12 +66,12 @@ def health_routes(health: Health) -> APIRouter:
         """Report that the process runs."""
         return {"status": "alive"}
 
-    @router.get("/ready", response_model=ReadyBody)
-    async def ready() -> ReadyBody | Response:
+    @router.get("/ready", response_model=dict[Literal["status"], Literal["ready"]])
+    async def ready() -> dict[str, str] | Response:
         """Report whether models and store are loaded and the service is not shutting down."""
         if why := await health.not_ready():
             return error_response(503, why.reason, {"Retry-After": "1"}, **({"do": why.do} if why.do else {}))
-        return ReadyBody(notes=health.notes())
+        return {"status": "ready"}
 
     return router
 

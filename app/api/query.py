@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import anyio
 import orjson
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import ClientDisconnect
@@ -54,38 +54,28 @@ class DeletedConversation(WireModel):
     id: str
 
 
-async def fields_of(
-    question: Question,
-    source: Annotated[str | None, Query(description="answer from this document alone")] = None,
-) -> dict[str, Any]:
-    """Return the question's fields."""
-    return {**question.model_dump(), "source": source}
-
-
-Fields = Annotated[dict[str, Any], Depends(fields_of)]
-
-
 def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     """Return the routes; a client that reads no event for *send_timeout* seconds is disconnected."""
     router = APIRouter(tags=["query"])
 
     @router.post("/query", response_model=QueryResponse)
-    async def query(request: Request, fields: Fields) -> Response:
+    async def query(request: Request, question: Question) -> Response:
         """Answer a question from the documents, with verified citations."""
-        result = await unless_gone(request, service.ask(fields))
+        result = await unless_gone(request, service.ask(question.model_dump()))
         if result.failure:
             raise AnswerFailed(result.failure)
-        return JSONResponse(answer_body(result, evidence=bool(fields["includeEvidence"])))
+        return JSONResponse(answer_body(result, evidence=bool(question.includeEvidence)))
 
     @router.post("/query/stream", responses={200: STREAM})
-    async def query_stream(request: Request, fields: Fields) -> Response:
+    async def query_stream(request: Request, question: Question) -> Response:
         """Stream the same answer as server-sent events."""
-        return await stream_response(request, service.stream(fields), fields, send_timeout)
+        return await stream_response(request, service.stream(question.model_dump()), question, send_timeout)
 
     @router.post(CONVERSATION + "/query", tags=["conversations"], responses={200: CHAT_STREAM})
-    async def follow_up(request: Request, conversation: ConversationId, fields: Fields) -> Response:
+    async def follow_up(request: Request, conversation: ConversationId, question: Question) -> Response:
         """Stream the answer to a question that may leave out what was asked before in the same conversation."""
-        return await stream_response(request, service.stream(fields, conversation), fields, send_timeout)
+        events = service.stream(question.model_dump(), conversation)
+        return await stream_response(request, events, question, send_timeout)
 
     @router.delete(CONVERSATION, tags=["conversations"])
     async def forget(conversation: ConversationId) -> DeletedConversation:
@@ -98,7 +88,7 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
 
 
 async def stream_response(
-    request: Request, stream: AsyncGenerator[Event], fields: dict[str, Any], send_timeout: float
+    request: Request, stream: AsyncGenerator[Event], question: Question, send_timeout: float
 ) -> Response:
     """Return the response that streams the service's events; a failure before retrieval keeps its HTTP status."""
     events = in_own_task(stream)
@@ -111,7 +101,7 @@ async def stream_response(
     except BaseException:
         await events.aclose()
         raise
-    content = _events(first, events, evidence=bool(fields["includeEvidence"]))
+    content = _events(first, events, evidence=bool(question.includeEvidence))
     return EventSourceResponse(content, sep="\n", send_timeout=send_timeout)
 
 

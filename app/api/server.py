@@ -7,7 +7,6 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
-from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.exceptions import ExceptionMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -16,12 +15,11 @@ from app.api.documents import MAX_UPLOAD, document_routes, ingest_routes
 from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
 from app.api.langserve import rag_routes
-from app.api.middleware import ApiKeys, BodyLimit, Refusals
+from app.api.middleware import BodyLimit, Refusals
 from app.api.monitoring import Metrics, health_routes, metrics_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
 from app.api.schemas import ErrorBody
-from app.api.search import search_routes
 from app.api.tasks import task_routes
 from app.bootstrap.compose import AppContainer
 from app.ops.traffic import Requests, new_request_id
@@ -43,14 +41,10 @@ MAX_HEADER_BYTES = 64 * 1024
 """Longest request line and headers together. A query of 2000 characters, percent-encoded, takes 24 kB."""
 
 
-def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> FastAPI:
-    """Return the ASGI application over *container*, which it closes at shutdown.
-
-    *api_keys* are those of the settings, unless given.
-    """
-    settings, service = container.settings, container.service
+def create_app(container: AppContainer) -> FastAPI:
+    """Return the ASGI application over *container*, which it closes at shutdown."""
+    settings, service, api_keys = container.settings, container.service, container.settings.keys
     collection = settings.data_dir / settings.vector_store_collection
-    api_keys = ApiKeys(settings.keys) if api_keys is None else api_keys
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -72,7 +66,6 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     )
     for router in (
         query_routes(service, settings.request_timeout_seconds),
-        search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),
         page_routes(container.store, api_keys, collection),
@@ -89,14 +82,6 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     app.add_middleware(BodyLimit, larger={UPLOAD: MAX_UPLOAD})
     app.add_middleware(ExceptionMiddleware, handlers={Exception: errors.on_defect})
     app.add_middleware(Refusals, health=container.health, api_keys=api_keys, hosts=settings.trusted_hosts)
-    if settings.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
-            expose_headers=["X-Request-ID", "Retry-After"],
-        )
     if container.spans:
         from app.ops.spans import RequestSpans
 

@@ -4,7 +4,6 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import chain
 from operator import itemgetter
 from typing import Annotated, Any
@@ -24,7 +23,7 @@ from app.api.schemas import answer_body
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.shared import FAILED, OK, USAGE, JsonFlag, print_error, print_json, run_in_container
 from app.ops.advice import ADVICE
-from app.query_service.chunk_search import SearchResults, clamped, search
+from app.query_service.chunk_search import clamped, search
 from app.query_service.service import QueryService
 from graph.errors import CollectionMissing
 from graph.outputs import Result, snippet
@@ -41,7 +40,6 @@ WHOLE_LINES = 1_000_000
 def run_ask(
     question: Annotated[str | None, typer.Argument(help="the question; may be left out with --chat")] = None,
     chat: Annotated[bool, typer.Option("--chat", help=CHAT_HELP)] = False,
-    source: Annotated[str | None, typer.Option(help="answer from this document alone")] = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Ask a question; print the answer as it comes, then its sources."""
@@ -59,8 +57,7 @@ def run_ask(
             if conversation and service.conversations:
                 container.closing.push_async_callback(service.conversations.forget, conversation)
             for asked in chain([question] if question is not None else (), _lines() if chat else ()):
-                asking = _ask(out, service, {"query": asked, "source": source}, conversation)
-                status = _show(out, runner.run(asking), asked, source, as_json=as_json)
+                status = _show(out, runner.run(_ask(out, service, asked, conversation)), asked, as_json=as_json)
         finally:
             runner.run(container.aclose())
     return status
@@ -74,11 +71,11 @@ def _lines() -> Iterator[str]:
                 yield line
 
 
-async def _ask(out: Console, service: QueryService, fields: dict[str, Any], conversation: str | None) -> Result:
+async def _ask(out: Console, service: QueryService, question: str, conversation: str | None) -> Result:
     """Run the question; a terminal shows the provisional text until the verified answer replaces it."""
     streamed, result = Text(), None
     with Live(Spinner("dots", "searching the documents …"), console=out, transient=True) as screen:
-        async for event in service.stream(fields, conversation=conversation):
+        async for event in service.stream({"query": question}, conversation=conversation):
             if event.kind == "token":
                 screen.update(streamed.append(event.text))
             result = event.result
@@ -86,7 +83,7 @@ async def _ask(out: Console, service: QueryService, fields: dict[str, Any], conv
     return result
 
 
-def _show(out: Console, result: Result, asked: str, source: str | None, *, as_json: bool) -> int:
+def _show(out: Console, result: Result, asked: str, *, as_json: bool) -> int:
     """Print the end of a question. Returns the exit status."""
     if as_json:
         body = failure_body(result.failure) if result.failure else answer_body(result, evidence=True)
@@ -97,18 +94,17 @@ def _show(out: Console, result: Result, asked: str, source: str | None, *, as_js
         print_error(result.failure.message, result.failure.error_type)
         return USAGE if result.outcome == "invalid_input" else FAILED
     if not as_json:
-        _print_answer(out, result, result.rewritten or asked, source)
+        _print_answer(out, result, result.rewritten or asked)
     return OK
 
 
-def _print_answer(out: Console, result: Result, question: str, source: str | None) -> None:
+def _print_answer(out: Console, result: Result, question: str) -> None:
     """Print the answer, then each source once with the sentences quoted from it; of a decline, what is close."""
     body = answer_body(result, evidence=True)
     cited, closest = body["citedDocuments"], body.get("closest", ())
     out.print(Text(body["answer"]))
     if not cited and not body["metadata"]["chunksRetrieved"]:
-        nothing = f"No document is named {source}." if source else EMPTY
-        Console(stderr=True).print(nothing, soft_wrap=True, markup=False)
+        Console(stderr=True).print(EMPTY, soft_wrap=True, markup=False)
     for claim in body["metadata"]["unsupported"] if cited else ():
         out.print(Text(f"not verified: {_one_line(claim)}", style="yellow"))
     if closest:
@@ -161,7 +157,7 @@ def run_search(
 ) -> int:
     """List the chunks nearest to a query, and the context assembled from them."""
     try:
-        found = run_in_container(partial(_search, query, k))
+        found = run_in_container(lambda container: search(container.retriever, container.settings, query, k))
     except CollectionMissing:
         if as_json:
             print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
@@ -183,11 +179,6 @@ def run_search(
     return OK
 
 
-async def _search(query: str, k: int, container: AppContainer) -> SearchResults:
-    seconds, most_chars = container.settings.request_timeout_seconds, container.settings.max_query_chars
-    return await search(container.retriever, query, k, seconds=seconds, most_chars=most_chars)
-
-
 def run_health(as_json: JsonFlag = False) -> int:
     """Check every part: store, embedding model, chat model."""
     found = run_in_container(_health)
@@ -206,11 +197,10 @@ def run_health(as_json: JsonFlag = False) -> int:
 
 
 async def _health(container: AppContainer) -> dict[str, Any]:
-    """Return the state of every part; ``notes`` say what works with less than it could, and what to do."""
-    found, notes = await container.health.check(), container.health.notes()
-    problem = await container.health.not_ready()
-    if problem:
-        notes += [problem.reason, *([f"Advice: {problem.do}."] if problem.do else [])]
+    """Return the state of every part; ``notes`` say what is wrong, and what to do."""
+    found, notes = await container.health.check(), []
+    if problem := await container.health.not_ready():
+        notes = [problem.reason, *([f"Advice: {problem.do}."] if problem.do else [])]
     elif found["status"] == "degraded":
-        notes.append(f"The chat model is down, search works. Advice: {ADVICE['ModelUnavailable']}.")
+        notes = [f"The chat model is down, search works. Advice: {ADVICE['ModelUnavailable']}."]
     return {**found, "notes": notes}

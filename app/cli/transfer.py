@@ -14,15 +14,12 @@ from app.bootstrap.compose import AppContainer
 from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, progress, run_in_container
 from app.ingest.transfer.archive import Archive, Head, write_archive
 from app.ingest.transfer.copy import check_size, copy
-from app.providers.http.retry import Retry
 from app.providers.stores.make import make_store
 from graph.errors import ConfigurationError, InvalidInput
 
 Server = Literal["qdrant", "chroma"]
-SERVER_RETRY = Retry(attempts=8, first_wait=0.5, longest_wait=15.0)
-"""For writing to a server: outlasts its restart, which takes some ten seconds."""
 SERVER_SECONDS = 30.0
-"""Time limit of one request to a server."""
+"""Time limit of one request that writes to a server."""
 
 
 def run_export(
@@ -74,9 +71,8 @@ async def _import(file: Path, archive: Archive, target: AppContainer) -> dict[st
             f"{file} holds vectors of {head.embedding_model}, and EMBEDDING_MODEL is {model.name}: "
             "set EMBEDDING_MODEL to the first, or ingest the documents again"
         )
-    sentences = settings.vector_store != "chroma"
     with progress("importing", "chunks", head.chunks) as on_progress:
-        done = await copy(archive, archive.documents, target.store, model, sentences=sentences, on_progress=on_progress)
+        done = await copy(archive, archive.documents, target.store, model, on_progress=on_progress)
     return {"file": str(file), "collection": settings.vector_store_collection, **asdict(done)}
 
 
@@ -84,11 +80,11 @@ async def _push(to: Server, source: AppContainer) -> dict[str, Any]:
     store, model, name = source.store, source.embedding, source.settings.vector_store_collection
     if source.settings.vector_store != "embedded":
         raise ConfigurationError("garden push copies an embedded collection: VECTOR_STORE=embedded")
-    target = source.settings.model_copy(update={"vector_store": to})
+    target = source.settings.model_copy(update={"vector_store": to, "vector_store_timeout_seconds": SERVER_SECONDS})
     documents = await store.adocuments()
-    async with aclosing(make_store(target, name, model, retry=SERVER_RETRY, seconds=SERVER_SECONDS)) as remote:
+    async with aclosing(make_store(target, name, model)) as remote:
         with progress("pushing", "chunks", await store.acount()) as on_progress:
-            done = await copy(store, documents, remote, model, sentences=to != "chroma", on_progress=on_progress)
+            done = await copy(store, documents, remote, model, on_progress=on_progress)
     return {"to": to, "collection": name, **asdict(done)}
 
 

@@ -61,11 +61,11 @@ class RAGService:
 
     def retrieve(self, query: str, k: int = 5) -> SearchResults:
         """Find the *k* (clamped to 3-8) chunks nearest to *query*, and their context. Raises ``graph.errors``."""
-        return self._loop.run(self._retrieve(query, k))
+        return self._loop.run(search(self._container.retriever, self._container.settings, query, k))
 
     async def aretrieve(self, query: str, k: int = 5) -> SearchResults:
         """``retrieve`` for async callers."""
-        return await self._loop.arun(self._retrieve(query, k))
+        return await self._loop.arun(search(self._container.retriever, self._container.settings, query, k))
 
     def health_check(self) -> dict[str, Any]:
         """Probe every part now, in at most two seconds; returns the document's five fields."""
@@ -147,11 +147,6 @@ class RAGService:
         if most is None:
             most = self._container.settings.max_retrieval_results
         return {"source": filters.get("source"), "maxSources": bounded_int(most, "max_results", MAX_SOURCES)}
-
-    async def _retrieve(self, query: str, k: int) -> SearchResults:
-        container, settings = self._container, self._container.settings
-        seconds, most_chars = settings.request_timeout_seconds, settings.max_query_chars
-        return await search(container.retriever, query, k, seconds=seconds, most_chars=most_chars)
 
 
 def _overrides(ollama_host: str | None, vector_store_url: str | None, embedding_model: str | None) -> dict[str, Any]:

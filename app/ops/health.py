@@ -16,12 +16,6 @@ from graph.errors import RAGError
 LIMIT = 2.0
 """Seconds all probes may take together (contract, RAG library)."""
 
-NOTES = {
-    "no_sparse_vectors": "The collection holds no sparse vectors, so chunks are found by meaning alone.",
-    "no_sentence_vectors": "The collection holds no sentence vectors, so they are computed for every new question.",
-}
-"""What a store's notes mean."""
-
 Probe = Callable[[], Awaitable[None]]
 
 
@@ -54,10 +48,6 @@ class Health:
             "embedding_model": "loaded" if embedding else "not_loaded",
             "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         }
-
-    def notes(self) -> list[str]:
-        """Return what works with less than it could, such as a collection without sentence vectors."""
-        return [NOTES.get(note, note) for note in self._store.notes]
 
     async def not_ready(self) -> NotReady | None:
         """Return why no work should be sent here now; None when it should."""

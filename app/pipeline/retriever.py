@@ -17,7 +17,6 @@ from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
-from app.providers.stores.layout import sentence_texts
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retrieved
 from graph.sentences import Span, sentence_spans
@@ -79,7 +78,7 @@ class HybridRetriever:
         spans = {one.key: one.chunk.spans or sentence_spans(one.chunk.text) for one in candidates}
         rows = {key: found for key, found in stored.items() if len(found) == len(spans[key])}
         missing = [one for one in candidates if one.key not in rows and spans[one.key]]
-        texts = {one.chunk.text: sentence_texts(one.chunk.text, spans[one.key]) for one in missing}
+        texts = {one.chunk.text: [one.chunk.text[start:end] for start, end in spans[one.key]] for one in missing}
         embedded = await self._embedded.find(texts, MOST_SENTENCES) if texts else {}
         return {one.key: (spans[one.key], rows.get(one.key, embedded.get(one.chunk.text))) for one in candidates}
 

@@ -4,6 +4,7 @@ import time
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.settings import Settings
 from graph.errors import InvalidInput
 from graph.nodes.validate import query_text
 from graph.ports import Retriever
@@ -39,19 +40,19 @@ class SearchResults(BaseModel):
     context: str
 
 
-async def search(retriever: Retriever, query: str, k: int, *, seconds: float, most_chars: int) -> SearchResults:
+async def search(retriever: Retriever, settings: Settings, query: str, k: int) -> SearchResults:
     """Return the *k* best chunks for *query*, highest similarity first; no score is too low.
 
     Both channels, dense and BM25, decide which are best; no result means an empty collection.
     Raises ``InvalidInput`` for an empty or over-long query, or a *k* that is no integer, and ``CollectionMissing``,
     ``StoreUnavailable`` or ``EmbeddingUnavailable``.
     """
-    text = query_text(query, most_chars)
+    text = query_text(query, settings.max_query_chars)
     if type(k) is not int:
         raise InvalidInput("k must be an integer.", "k")
     k = clamped(k)
     now = time.monotonic()
-    question = Question(text, (text,), k, None, None, now, now + seconds)
+    question = Question(text, (text,), k, None, None, now, now + settings.request_timeout_seconds)
     found = await retriever.retrieve(question)
     chunks = sorted(found.subquery_results[0].chunks[:k] if found.subquery_results else (), key=lambda c: -c.similarity)
     hits = [SearchHit.model_validate(c).model_copy(update={"source_url": c.url or c.source}) for c in chunks]

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from langgraph.config import get_stream_writer
-from langgraph.runtime import get_runtime
 
 from graph.errors import InvalidInput, SynthesisFailed
-from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int, policy_of_run
+from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int
 from graph.ports import Rewriter
 from graph.relevance.compound import asked_in, question_parts, subject_of, without_background
 from graph.relevance.follow_up import carry_subject, is_follow_up, is_remark
@@ -25,11 +24,10 @@ log = logging.getLogger("garden.graph")
 
 
 async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -> Update:
-    """Turn the input, and the run's own settings, into a ``Question``. Raises ``InvalidInput``, naming the field.
+    """Turn the input into a ``Question``. Raises ``InvalidInput``, naming the field.
 
     A follow-up on a thread is rewritten; ``rewritten`` is streamed, and ``history`` continued.
     """
-    policy = policy_of_run(policy, get_runtime().context)
     question, earlier = question_of(state, policy), state.get("history") or []
     update: Update = {}
     asked = asked_in(question.text)

@@ -44,7 +44,8 @@ def carry_subject(question: str, earlier: str) -> str:
     *earlier* that opens alike, or is added to it. What can stand alone only loses its "and".
     """
     own, earlier = _own(question), question_parts(earlier)[-1]
-    subject = subject_of(earlier) or _last_named(earlier)
+    named = takewhile(is_content, reversed(words(earlier)))  # the content words at its end ("handling chemicals")
+    subject = subject_of(earlier) or " ".join(reversed(list(named)))
     if found := lost_pronoun(own):
         completed = put_in(own, found, subject) if subject else own
     elif not _is_fragment(own):
@@ -56,11 +57,6 @@ def carry_subject(question: str, earlier: str) -> str:
     else:
         completed = _with_phrase(earlier.rstrip("?!. "), own.rstrip("?!. "))
     return completed[:1].upper() + completed[1:]
-
-
-def _last_named(earlier: str) -> str:
-    """Return the content words at the end of *earlier* ("handling chemicals")."""
-    return " ".join(reversed(list(takewhile(is_content, reversed(words(earlier))))))
 
 
 def _own(question: str) -> str:

@@ -17,7 +17,6 @@ from app.api.studio import make_graph, open_container
 from app.cli.main import app as command
 from app.settings import load_settings
 from rag_service import RAGService
-from tests.app.api.test_query_api import CHEMICALS
 from tests.app.api.test_query_stream import events
 from tests.support.paths import KNOWLEDGE
 
@@ -108,11 +107,3 @@ def test_the_command_line_tells_the_same(
         assert asked.exit_code == 0, asked.output
         expected = of_body(http.post("/query", json={"query": question, "includeEvidence": True}).json())
         assert of_body(json.loads(asked.stdout)) == expected
-
-
-def test_the_command_line_takes_a_source(address: str, sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``garden ask --source`` beside a running server answers from that document alone."""
-    monkeypatch.setenv("DATA_DIR", str(sample_data))
-    for source, answered in (("safety_manual.pdf", True), ("hr_policy.pdf", False)):
-        asked = CliRunner().invoke(command, ["ask", CHEMICALS, "--source", source, "--json"])
-        assert json.loads(asked.stdout)["metadata"]["answerSynthesized"] is answered, source

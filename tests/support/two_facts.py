@@ -87,17 +87,13 @@ def serve_here(app: Any) -> Iterator[str]:
         yield address
 
 
-WIKI = "https://wiki.example.org"
-"""The one origin whose pages may call the service of ``here``."""
-
-
 @pytest.fixture(scope="module")
 def here(
     two_facts: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, AppContainer]]:
     """A service in this process over the two facts: its address and its garden."""
     folder = Path(shutil.copytree(two_facts, tmp_path_factory.mktemp("here") / "data"))
-    settings = load_settings(data_dir=folder, cors_origins=WIKI)
+    settings = load_settings(data_dir=folder)
     container = build_container(settings, embedding=embedding)
     with serve_here(create_app(container)) as address:
         yield address, container

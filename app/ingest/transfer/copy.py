@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from app.ingest.sink import part_hash
 from app.ingest.transfer.archive import Archive
 from app.providers.embeddings.models import EmbeddingModel
-from app.providers.embeddings.vectors import adocument_vectors, agrouped_vectors
+from app.providers.embeddings.vectors import adocument_vectors
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.layout import Point, sentence_texts
-from app.providers.stores.payloads import spans_of
+from app.providers.stores.layout import Point
 from graph.errors import ConfigurationError
 
 PART = part_hash("")
@@ -35,29 +34,23 @@ async def copy(
     target: ChunkStore,
     embedding: EmbeddingModel,
     *,
-    sentences: bool = True,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Copied:
     """Write every point of *source* into *target*; *documents* is its document id → ``content_hash``.
 
-    With *sentences*, vectors of sentences that the source does not hold are made. *on_progress* is called with the
-    number of chunks read. Raises ``ConfigurationError`` when the vectors are of another size than those of *embedding*,
-    and the store's errors.
+    *on_progress* is called with the number of chunks read. Raises ``ConfigurationError`` when the vectors are of
+    another size than those of *embedding*, and the store's errors.
     """
     stored = await target.adocuments()
     same = {one for one, hash_ in documents.items() if _is_complete(hash_) and stored.get(one) == hash_}
     seen = written = 0
-
-    async def write(points: Sequence[Point]) -> None:
-        if points:
-            await target.aupsert(await _with_sentences(points, embedding) if sentences else points)
 
     async for points in source.apoints():
         if not seen:
             await check_size(points, embedding)
         seen += len(points)
         chosen = [_as_part(point) for point in points if _document(point) not in same]
-        await write(chosen)
+        await target.aupsert(chosen)
         written += len(chosen)
         on_progress(seen)
     for document in documents.keys() & stored.keys() - same:
@@ -68,7 +61,7 @@ async def copy(
                 await target.adelete_chunks(older)
     if written:
         async for points in source.apoints():
-            await write([point for point in points if _document(point) not in same and _completes(point)])
+            await target.aupsert([point for point in points if _document(point) not in same and _completes(point)])
         await target.aoptimize()
     return Copied(len(documents) - len(same), len(same), written)
 
@@ -81,17 +74,6 @@ async def check_size(points: Sequence[Point], embedding: EmbeddingModel) -> None
             f"The vectors are not those that EMBEDDING_MODEL={embedding.name} makes: name the model the collection was "
             "filled with"
         )
-
-
-async def _with_sentences(points: Sequence[Point], embedding: EmbeddingModel) -> list[Point]:
-    """Return the points, with vectors for the sentences of those that have none."""
-    spans = (spans_of(point.metadata.get("spans"), len(point.text)) for point in points)
-    texts = [
-        [] if len(point.sentences) else sentence_texts(point.text, its)
-        for point, its in zip(points, spans, strict=True)
-    ]
-    made = await agrouped_vectors(embedding.embeddings, texts)
-    return [replace(point, sentences=rows) if len(rows) else point for point, rows in zip(points, made, strict=True)]
 
 
 def _document(point: Point) -> str:

@@ -27,8 +27,6 @@ log = logging.getLogger("garden.store")
 class AnyVectorStore(ChunkStore):
     """Searches *store* by vector. Chunks are embedded again to measure them, as LangChain returns no vectors."""
 
-    notes = ("no_sparse_vectors",)
-
     def __init__(self, store: VectorStore, embedding: Embeddings) -> None:
         super().__init__(embedding, type(store).__name__, None)
         self._store = store

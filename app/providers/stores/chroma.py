@@ -19,7 +19,6 @@ import orjson
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import unit
-from app.providers.http.retry import Retry
 from app.providers.http.transport import AiohttpTransport
 from app.providers.stores.chroma_rows import chroma_where, flat, payload
 from app.providers.stores.hybrid import HybridHits, HybridQuery, Where, conditions
@@ -52,10 +51,9 @@ class ChromaStore(RemoteStore):
         size: int | None = None,
         *,
         seconds: float = 5.0,
-        retry: Retry | None = None,
     ) -> None:
         """*seconds* is the time limit of one request."""
-        super().__init__(embedding, collection, size, seconds=seconds, retry=retry)
+        super().__init__(embedding, collection, size, seconds=seconds)
         self._known: Collection | None = None
         self._transport = AiohttpTransport()
         self._close_here = self._transport.aclose

@@ -36,7 +36,6 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     raise ``CollectionMissing`` where there is no collection.
     """
 
-    notes: tuple[str, ...] = ()  # what the collection lacks, as logged: no_sparse_vectors, no_sentence_vectors
     _close_here: Callable[[], Awaitable[None]] | None = None  # closes what belongs to the running event loop
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None) -> None:

@@ -71,18 +71,13 @@ def indexed_text_of(metadata: Mapping[str, Any], text: str) -> str:
     return indexed_text(str(metadata.get("title") or ""), text, chapter=chapter, section=section)
 
 
-def sentence_texts(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    """What is embedded of each sentence of a chunk: the sentence alone."""
-    return [text[start:end] for start, end in spans]
-
-
 async def document_points(
     documents: Sequence[Document], ids: Sequence[str], embedding: Embeddings, spans: Sequence[Sequence[Span]] = ()
 ) -> list[Point]:
     """Embed LangChain documents and their sentences; *spans* gives those of each document where they are known."""
     spans = spans or [sentence_spans(document.page_content) for document in documents]
     texts = [
-        [indexed_text_of(one.metadata, one.page_content), *sentence_texts(one.page_content, its)]
+        [indexed_text_of(one.metadata, one.page_content), *(one.page_content[start:end] for start, end in its)]
         for one, its in zip(documents, spans, strict=True)
     ]
     points = []

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from langchain_core.vectorstores import VectorStore
 
@@ -14,12 +13,9 @@ from graph.errors import StoreDamaged
 log = logging.getLogger("garden.store")
 
 
-def make_store(settings: Settings, collection: str, embedding: EmbeddingModel, **options: Any) -> ChunkStore:
-    """Open *collection* in the store that ``VECTOR_STORE`` names. Raises ``ConfigurationError``.
-
-    A server's store takes *options*: ``seconds``, the time limit of one request, and ``retry``.
-    """
-    store = FACTORIES[settings.vector_store](settings, collection, embedding, **options)
+def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -> ChunkStore:
+    """Open *collection* in the store that ``VECTOR_STORE`` names. Raises ``ConfigurationError``."""
+    store = FACTORIES[settings.vector_store](settings, collection, embedding)
     try:
         store.open()
     except StoreDamaged as error:  # startup continues: readiness reports it, and a repaired collection is opened
@@ -41,17 +37,17 @@ def _embedded(settings: Settings, collection: str, model: EmbeddingModel) -> Chu
     return EmbeddedStore(model.embeddings, settings.data_dir, collection, model.dimension, wait=wait)
 
 
-def _chroma(settings: Settings, collection: str, model: EmbeddingModel, **options: Any) -> ChunkStore:
+def _chroma(settings: Settings, collection: str, model: EmbeddingModel) -> ChunkStore:
     from app.providers.stores.chroma import ChromaStore
 
-    options = {"seconds": settings.vector_store_timeout_seconds, **options}
-    return ChromaStore(model.embeddings, settings.vector_store_url, collection, model.dimension, **options)
+    url, seconds = settings.vector_store_url, settings.vector_store_timeout_seconds
+    return ChromaStore(model.embeddings, url, collection, model.dimension, seconds=seconds)
 
 
-def _qdrant(settings: Settings, collection: str, model: EmbeddingModel, **options: Any) -> ChunkStore:
+def _qdrant(settings: Settings, collection: str, model: EmbeddingModel) -> ChunkStore:
     from app.providers.stores.qdrant import QdrantStore
 
-    return QdrantStore(model.embeddings, settings, collection, model.dimension, **options)
+    return QdrantStore(model.embeddings, settings, collection, model.dimension)
 
 
 FACTORIES: dict[str, Callable[..., ChunkStore]] = {"embedded": _embedded, "chroma": _chroma, "qdrant": _qdrant}

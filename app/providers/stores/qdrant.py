@@ -19,7 +19,6 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 
-from app.providers.http.retry import Retry
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
@@ -59,11 +58,10 @@ class QdrantStore(RemoteStore):
         size: int | None = None,
         *,
         seconds: float | None = None,
-        retry: Retry | None = None,
     ) -> None:
         """*seconds* is the time limit of one request, by default the settings'. Logs a key sent unencrypted."""
         seconds = seconds or settings.vector_store_timeout_seconds
-        super().__init__(embedding, collection, size, seconds=seconds, retry=retry)
+        super().__init__(embedding, collection, size, seconds=seconds)
         url, key = settings.qdrant_url, settings.qdrant_api_key.get_secret_value()
         if key and url.startswith("http://"):
             log.warning("qdrant_key_unencrypted")

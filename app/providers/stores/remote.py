@@ -27,13 +27,12 @@ log = logging.getLogger("garden.store")
 class RemoteStore(ChunkStore):
     """One collection of a server. ``size`` is the dimension of the embedding model, None while that is unknown."""
 
-    def __init__(
-        self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float, retry: Retry | None = None
-    ) -> None:
+    def __init__(self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float) -> None:
         """*seconds* is the time limit of one attempt of one call."""
         super().__init__(embedding, collection, size)
         total = TRIES * (seconds + 2.0)
-        self._calls = GuardedCalls(store_error, seconds, total, retry or Retry(attempts=TRIES))
+        self._noted: set[str] = set()
+        self._calls = GuardedCalls(store_error, seconds, total, Retry(attempts=TRIES))
 
     @abstractmethod
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
@@ -66,9 +65,9 @@ class RemoteStore(ChunkStore):
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found.values()}
 
     def _note(self, event: str, **facts: Any) -> None:
-        """Log once what the collection lacks, and keep it in ``notes``."""
-        if event not in self.notes:
-            self.notes = tuple(sorted((*self.notes, event)))
+        """Log once what the collection lacks."""
+        if event not in self._noted:
+            self._noted.add(event)
             log.warning(event, extra={"collection": self.collection, **facts})
 
     async def _list(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:

@@ -24,8 +24,6 @@ from tests.support.samples_service import serve
 class OneChunkStore:
     """One chunk, found whatever is asked."""
 
-    notes = ()
-
     def __init__(self, http: httpx.Client) -> None:
         body = http.post("/query", json={"query": CHEMICALS, "includeEvidence": True}).json()
         self._stored = http.get(f"/api/v1/chunks/{quote(body['evidence'][0]['chunkId'], safe='')}").json()

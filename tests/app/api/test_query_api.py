@@ -166,19 +166,6 @@ def test_null_is_as_absent_and_unknown_fields_are_ignored(http: httpx.Client) ->
     assert response.json()["metadata"]["chunksRetrieved"] == 10
 
 
-def test_source_in_the_address_leaves_one_document(http: httpx.Client) -> None:
-    """``?source=`` asks one document alone, the last one that is named."""
-    for path, answered in [
-        ("/query?source=safety_manual.pdf", True),
-        ("/query?source=hr_policy.pdf", False),
-        ("/query?source=hr_policy.pdf&source=safety_manual.pdf", True),
-        ("/query?source=no-such-file.pdf", False),
-    ]:
-        response = http.post(path, json={"query": CHEMICALS})
-        assert response.status_code == 200
-        assert bool(response.json()["citedDocuments"]) is answered, path
-
-
 @pytest.mark.parametrize("most", [1, 3, 50])
 def test_max_sources_bounds_what_is_retrieved(http: httpx.Client, most: int) -> None:
     """chunksRetrieved never exceeds maxSources."""

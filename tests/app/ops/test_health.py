@@ -13,8 +13,6 @@ from graph.errors import StoreUnavailable
 class Store:
     """A store whose probe ends as it is told."""
 
-    notes = ()
-
     def __init__(self, error: Exception | None) -> None:
         self.error = error
 

@@ -91,7 +91,9 @@ async def test_sentence_vectors_are_read_and_not_computed(peer: QdrantPeer, stor
     assert apples.keyword > 0
 
 
-async def test_chunks_that_others_write_into_our_collection_are_read(peer: QdrantPeer, store: QdrantStore) -> None:
+async def test_chunks_that_others_write_into_our_collection_are_read(
+    peer: QdrantPeer, store: QdrantStore, caplog: pytest.LogCaptureFixture
+) -> None:
     """They hold no sentence vectors: their sentences are embedded when needed."""
     await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT[1:])])
     (row,) = EMBEDDING.embed_documents([FRUIT[0]])
@@ -102,7 +104,8 @@ async def test_chunks_that_others_write_into_our_collection_are_read(peer: Qdran
     assert (theirs.document_id, len(ours)) == ("theirs", len(FRUIT) - 1)
     assert theirs.similarity == pytest.approx(1.0, abs=1e-5)
     assert theirs.span_similarities == pytest.approx([1.0], abs=1e-5)
-    assert store.notes == ()
+    assert "no_sentence_vectors" not in caplog.messages
+    assert "no_sparse_vectors" not in caplog.messages
 
 
 FOREIGN = [
