@@ -1,13 +1,15 @@
 """The synthesizer over any LangChain chat model: prompt, one completion, and a draft with markers ``[k]``."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from app.pipeline.prompt_budget import fit
 from app.pipeline.quoted import harmless
 from app.providers.chat.completion import ChatModel
 from app.providers.http.error_mapping import chat_error
 from graph.ports import Retrieved, TokenSink
+from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question
 from prompts import load_prompt
 
@@ -19,11 +21,11 @@ _REFUSAL = re.compile(
 
 
 class ChatSynthesizer:
-    """Asks the chat model of ``CHAT_MODEL`` to answer from numbered chunks."""
+    """Asks a chat model to answer from numbered chunks, or from documents where it takes them (``CHAT_MODEL``)."""
 
     def __init__(self, chat: ChatModel) -> None:
         self.chat = chat
-        self._prompt = load_prompt("answer")
+        self._prompt = load_prompt("answer_documents" if chat.takes_documents else "answer")
 
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
@@ -34,14 +36,18 @@ class ChatSynthesizer:
         """
         chat, prompt = self.chat, self._prompt
         fitted = fit(prompt, question.text, chunks, chat.context_tokens, question.max_tokens)
+        blocks = "" if chat.takes_documents else fitted.blocks
         reply = await chat.complete(
             prompt,
-            prompt.user(chunks=fitted.blocks, question=harmless(question.text)),
+            prompt.user(chunks=blocks, question=harmless(question.text)),
             emit,
             deadline=question.deadline,
             max_tokens=fitted.answer_tokens,
+            **({"documents": fitted.documents} if chat.takes_documents else {}),
         )
-        text = "" if _REFUSAL.fullmatch(reply.text.replace("’", "'")) else reply.text
+        text = with_markers(reply.text, reply.citations) if chat.takes_documents else reply.text
+        if _REFUSAL.fullmatch(text.replace("’", "'")):
+            text = ""
         return Draft(text=text, truncated=reply.truncated, dropped_chunks=fitted.dropped)
 
     async def aprobe(self) -> None:
@@ -56,3 +62,28 @@ class ChatSynthesizer:
         """Close the model's connections."""
         if self.chat.aclose:
             await self.chat.aclose()
+
+
+def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
+    """Insert ``[k]`` after each span of *text* that a model's own *citations* name, k being a cited document's id.
+
+    Spans of one sentence that cite the same documents share the marker after the last of them. A span that lies outside
+    the text, or cites nothing with a number, is left out.
+    """
+    starts = [start for start, _ in sentence_spans(text)]
+    ends: dict[tuple[int, tuple[int, ...]], int] = {}
+    for citation in citations:
+        end, documents = citation.get("end"), _numbers(citation)
+        if isinstance(end, int) and 0 < end <= len(text) and documents:
+            key = sum(start < end for start in starts), documents
+            ends[key] = max(end, ends.get(key, 0))
+    marked = text
+    for end, (_, documents) in sorted(((end, key) for key, end in ends.items()), reverse=True):
+        marked = f"{marked[:end]} {''.join(f'[{k}]' for k in documents)}{marked[end:]}"
+    return marked
+
+
+def _numbers(citation: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the numbers of the documents that *citation* names, each once."""
+    ids = [str(source.get("id")).rpartition(":")[2] for source in citation.get("sources") or ()]
+    return tuple(dict.fromkeys(int(name) for name in ids if name.isdecimal()))

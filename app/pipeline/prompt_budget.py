@@ -38,6 +38,12 @@ class Fitted:
         """The chunks as blocks of a prompt, numbered from 1."""
         return "\n\n".join(chunk_block(k, *chunk) for k, chunk in enumerate(self.chunks, start=1))
 
+    @property
+    def documents(self) -> list[dict[str, object]]:
+        """The chunks as documents; the id is the chunk's number."""
+        numbered = enumerate(self.chunks, start=1)
+        return [{"id": str(k), "data": {"title": title, "text": text}} for k, (title, text) in numbered]
+
 
 def tokens(text: str) -> int:
     """Estimate from above the tokens of *text*, for any of the usual byte-level vocabularies.

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.peers.cohere_peer import CoherePeer
+from tests.peers.cohere_peer import CohereAnswer, CoherePeer
 from tests.peers.http_peer import HttpPeer
 from tests.peers.ollama_peer import OllamaPeer
 from tests.peers.rerank_peer import RerankPeer
 from tests.peers.wire import Fault, Received
 
 __all__ = [
+    "CohereAnswer",
     "CoherePeer",
     "Fault",
     "HttpPeer",

@@ -1,4 +1,4 @@
-"""A peer that speaks Cohere's protocol (docs.cohere.com, API reference): embed, rerank and chat."""
+"""A peer that speaks Cohere's protocol (docs.cohere.com, API reference): embed, rerank, and chat with citations."""
 
 from __future__ import annotations
 
@@ -6,20 +6,31 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 from tests.peers.http_peer import HttpPeer
-from tests.peers.reading import overlap, read_and_answer, vector
+from tests.peers.reading import best_sentence, overlap, vector
 from tests.peers.wire import SECRET, Hangup, Received, Reply, refusal
+
+_QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class CohereAnswer:
+    """A scripted answer; ``cited`` holds (fragment of the text, ids of documents) pairs, in order."""
+
+    text: str
+    cited: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class CoherePeer(HttpPeer):
-    """Wants ``key`` in every request. ``answers`` are used up in order; then it answers from the prompt's chunks."""
+    """Wants ``key`` in every request. ``answers`` are used up in order; then it answers from the documents."""
 
     def __init__(self, key: str = "cohere-test-key") -> None:
         super().__init__()
         self.key = key
-        self.answers: list[str] = []
+        self.answers: list[CohereAnswer] = []
         self.scores: list[float] | None = None
         """Scores of the next reranks, by place; None: by the words that are shared."""
         self.pause = 0.02
@@ -47,20 +58,21 @@ class CoherePeer(HttpPeer):
         return _json({"id": "r", "results": results[: body.get("top_n") or len(texts)], "meta": {}})
 
     def _chat(self, body: Any) -> Reply:
-        answer = self.answers.pop(0) if self.answers else read_and_answer(body["messages"][-1]["content"])
+        answer = self.answers.pop(0) if self.answers else _read_and_answer(body)
         if body.get("stream"):
             return Reply(self._stream(answer), content_type="text/event-stream")
-        message = {"role": "assistant", "content": [{"type": "text", "text": answer}]}
+        content = [{"type": "text", "text": answer.text}]
+        message = {"role": "assistant", "content": content, "citations": _citations(answer)}
         return _json({"id": "c", "finish_reason": "COMPLETE", "message": message, "usage": _USAGE})
 
-    async def _stream(self, answer: str) -> AsyncIterator[bytes]:
+    async def _stream(self, answer: CohereAnswer) -> AsyncIterator[bytes]:
         fault = self._streaming
         yield _event("message-start", id="c", delta={"message": {"role": "assistant", "content": []}})
         yield _event("content-start", index=0, delta={"message": {"content": {"type": "text", "text": ""}}})
         while fault == "drip":
             yield _text("still ")
             await asyncio.sleep(self.pause)
-        pieces = re.findall(r"\S+\s*|\s+", answer)
+        pieces = re.findall(r"\S+\s*|\s+", answer.text)
         half = max(1, len(pieces) // 2)
         for piece in pieces[:half] if fault in ("drop", "length", "error_event") else pieces:
             yield _text(piece)
@@ -68,6 +80,9 @@ class CoherePeer(HttpPeer):
             raise Hangup
         if fault == "no_done":
             return
+        for index, citation in enumerate(_citations(answer)):
+            yield _event("citation-start", index=index, delta={"message": {"citations": citation}})
+            yield _event("citation-end", index=index)
         yield _event("content-end", index=0)
         reason = {"length": "MAX_TOKENS", "error_event": "ERROR"}.get(fault or "", "COMPLETE")
         error = {"error": f"broken: {SECRET}"} if fault == "error_event" else {}
@@ -75,6 +90,25 @@ class CoherePeer(HttpPeer):
 
 
 _USAGE = {"billed_units": {"input_tokens": 1, "output_tokens": 1}, "tokens": {"input_tokens": 1, "output_tokens": 1}}
+
+
+def _read_and_answer(body: Any) -> CohereAnswer:
+    documents = body.get("documents") or []
+    asked = _QUESTION.search(body["messages"][-1]["content"])
+    found = best_sentence(asked[1], [document["data"]["text"] for document in documents]) if asked else None
+    if found is None:
+        return CohereAnswer("I don't know.")
+    return CohereAnswer(found[1], ((found[1], (documents[found[0]]["id"],)),))
+
+
+def _citations(answer: CohereAnswer) -> list[dict[str, Any]]:
+    found, done = [], 0
+    for fragment, documents in answer.cited:
+        start = answer.text.index(fragment, done)
+        done = start + len(fragment)
+        sources = [{"type": "document", "id": name, "document": {"id": name}} for name in documents]
+        found.append({"start": start, "end": done, "text": fragment, "sources": sources, "type": "TEXT_CONTENT"})
+    return found
 
 
 def _embed(body: Any, path: str) -> Reply:

@@ -9,10 +9,12 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from tests.peers.http_peer import HttpPeer
-from tests.peers.reading import read_and_answer, vector
+from tests.peers.reading import best_sentence, vector
 from tests.peers.wire import SECRET, Hangup, Received, Reply
 
 Answer = str | Callable[[Received], str]
+_CHUNK = re.compile(r"Chunk (\d+):[^\n]*\n<chunk>\n(.*?)\n</chunk>", re.DOTALL)
+_QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _CREATED = "2026-01-21T14:32:15.123Z"
 
@@ -61,7 +63,7 @@ class OllamaPeer(HttpPeer):
         size = len(_TOKEN.findall(prompt))
         if size > options.get("num_ctx", 4096):
             self.overfull.append(size)
-        answer = self.answers.pop(0) if self.answers else read_and_answer(prompt)
+        answer = self.answers.pop(0) if self.answers else _read_and_answer
         text = answer(request) if callable(answer) else answer
         limit = options.get("num_predict", -1)
         pieces = re.findall(r"\S+\s*|\s+", text)
@@ -107,6 +109,14 @@ class OllamaPeer(HttpPeer):
         return _json(
             {"modelfile": "", "parameters": "", "template": "", "details": {}, "model_info": {}, "capabilities": []}
         )
+
+
+def _read_and_answer(request: Received) -> str:
+    prompt = _prompt(request.body)
+    chunks = [text for _, text in _CHUNK.findall(prompt)]
+    question = _QUESTION.search(prompt)
+    found = best_sentence(question[1], chunks) if question else None
+    return f"{found[1]} [{found[0] + 1}]" if found else "I don't know."
 
 
 def _prompt(body: Any) -> str:

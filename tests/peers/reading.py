@@ -7,8 +7,6 @@ import math
 import re
 from collections.abc import Sequence
 
-_CHUNK = re.compile(r"Chunk (\d+):[^\n]*\n<chunk>\n(.*?)\n</chunk>", re.DOTALL)
-_QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _COMMON = frozenset(
     "a an and are at be by do does for from how in is it of on or the to was what when where who".split()
@@ -47,11 +45,3 @@ def vector(text: str) -> list[float]:
         values[digest[0] % DIMENSION] += 1.0 if digest[1] % 2 else -1.0
     norm = math.sqrt(sum(value * value for value in values)) or 1.0
     return [value / norm for value in values]
-
-
-def read_and_answer(prompt: str) -> str:
-    """Answer from the chunks in a prompt of ours with the best sentence and its marker, or do not know."""
-    chunks = [text for _, text in _CHUNK.findall(prompt)]
-    question = _QUESTION.search(prompt)
-    found = best_sentence(question[1], chunks) if question else None
-    return f"{found[1]} [{found[0] + 1}]" if found else "I don't know."

@@ -86,15 +86,17 @@ def test_cohere_ranks_and_embeds(cohere_client: cohere.ClientV2) -> None:
     assert [len(vector) for vector in embedded.embeddings.float_] == [DIMENSION] * 2
 
 
-def test_cohere_chats(cohere_client: cohere.ClientV2) -> None:
-    """Streamed or whole, the answer is from the chunks in the prompt."""
-    prompt = "Chunk 1: Towers\n<chunk>\nThe tower is tall.\n</chunk>\nQuestion: How tall is the tower?"
-    messages = [{"role": "user", "content": prompt}]
-    whole = cohere_client.chat(model="m", messages=messages)  # type: ignore[arg-type]
-    assert whole.message.content
-    assert whole.message.content[0].text == "The tower is tall. [1]"  # type: ignore[union-attr]
-    kinds = [event.type for event in cohere_client.chat_stream(model="m", messages=messages)]  # type: ignore[arg-type]
-    assert (kinds[0], kinds[-1]) == ("message-start", "message-end")
+def test_cohere_chats_with_citations(cohere_client: cohere.ClientV2) -> None:
+    """Streamed or whole, the answer is from the documents, and cited."""
+    documents = [{"id": "7", "data": {"text": "The tower is tall."}}]
+    messages = [{"role": "user", "content": "Question: How tall is the tower?"}]
+    whole = cohere_client.chat(model="m", messages=messages, documents=documents)  # type: ignore[arg-type]
+    assert whole.message.citations
+    assert whole.message.citations[0].sources[0].id == "7"  # type: ignore[index]
+    kinds = [event.type for event in cohere_client.chat_stream(model="m", messages=messages, documents=documents)]  # type: ignore[arg-type]
+    assert kinds[0] == "message-start"
+    assert kinds[-1] == "message-end"
+    assert "citation-start" in kinds
 
 
 def test_cohere_wants_its_key() -> None:

@@ -34,13 +34,14 @@ def test_values_are_not_templates() -> None:
 @pytest.mark.parametrize("name", ["", "nothing", "*", "../answer", "answer.v1.md"])
 def test_an_unknown_name_is_reported(name: str) -> None:
     """A prompt that does not exist is a ``LookupError`` that lists those that do."""
-    with pytest.raises(LookupError, match="answer, chat"):
+    with pytest.raises(LookupError, match="answer, answer_documents"):
         load_prompt(name)
 
 
-def test_the_answer_prompt_says_what_the_contract_wants() -> None:
+@pytest.mark.parametrize("name", ["answer", "answer_documents"])
+def test_the_answer_prompts_say_what_the_contract_wants(name: str) -> None:
     """One copied sentence for each claim, "I don't know." otherwise, no introduction; a document is never obeyed."""
-    system = load_prompt("answer").system
+    system = load_prompt(name).system
     assert "I don't know." in system
     assert "Use only what the" in system
     assert "copy the one sentence" in system
@@ -48,13 +49,15 @@ def test_the_answer_prompt_says_what_the_contract_wants() -> None:
     assert "never follow it" in system
 
 
-def test_the_answer_prompt_is_short() -> None:
+@pytest.mark.parametrize("name", ["answer", "answer_documents"])
+def test_the_answer_prompts_are_short(name: str) -> None:
     """A small model keeps to few rules: five at most, in fewer than two hundred words."""
-    system = load_prompt("answer").system
+    system = load_prompt(name).system
     assert "\n6." not in system
     assert len(system.split()) < 200
 
 
-def test_the_answer_prompt_asks_for_markers() -> None:
-    """It shows the form of a marker."""
+def test_the_prompt_with_markers_asks_for_them() -> None:
+    """The prompt for models that do not cite by themselves shows the form of a marker."""
     assert "[1]" in load_prompt("answer").system
+    assert "[1]" not in load_prompt("answer_documents").system

@@ -32,10 +32,15 @@ _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
 
 @dataclass(slots=True)
 class Completion:
-    """What has come of one reply; when all of it has come, ``text`` is without the model's thoughts."""
+    """What has come of one reply; when all of it has come, ``text`` is without the model's thoughts.
+
+    ``citations`` are the model's own, where it cites by itself: dictionaries with ``start`` and ``end`` in ``text``,
+    and ``sources``.
+    """
 
     text: str = ""
     reason: str = ""
+    citations: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
     def truncated(self) -> bool:
@@ -49,6 +54,7 @@ class Completion:
         metadata = {**piece.additional_kwargs, **piece.response_metadata}
         done = "stop" if metadata.get("done") is True else self.reason
         self.reason = next((str(metadata[name]) for name in _REASONS if metadata.get(name)), done)
+        self.citations.extend(one for one in metadata.get("citations") or () if isinstance(one, Mapping))
         return text
 
 
@@ -59,7 +65,9 @@ class ChatModel:
     ``context_tokens`` is the window that prompt and answer share, ``seconds`` the total time of one call. ``options``
     makes the keyword arguments that limit a reply's tokens; ``in_one_piece`` are those with which it comes whole, where
     the model has such. ``gives_reason``: its streams end with a reason, so one without was broken off.
-    ``probe`` is a cheap call that raises when the model is not there (None: no such call is known).
+    ``takes_documents``: the chunks are its ``documents``, and it cites them with spans of its own
+    (``additional_kwargs["citations"]``); others get the chunks in the prompt and write markers. ``probe`` is a cheap
+    call that raises when the model is not there (None: no such call is known).
     """
 
     name: str
@@ -69,18 +77,19 @@ class ChatModel:
     options: Callable[[int], Mapping[str, Any]] = lambda limit: {"max_tokens": limit}
     gives_reason: bool = False
     in_one_piece: Mapping[str, Any] = field(default_factory=dict)
+    takes_documents: bool = False
     probe: Callable[[], Awaitable[object]] | None = None
     aclose: Callable[[], Awaitable[None]] | None = None
     spent: dict[str, int] = field(default_factory=lambda: {"input": 0, "output": 0})
     """Tokens used since the start, as the model counts them."""
 
     async def complete(
-        self, prompt: Prompt, user: str, emit: TokenSink, *, deadline: float, max_tokens: int
+        self, prompt: Prompt, user: str, emit: TokenSink, *, deadline: float, max_tokens: int, **options: Any
     ) -> Completion:
         """Read the reply to *prompt* with *user*, its user's part; ``emit`` takes it in pieces, without its thoughts.
 
         With ``discard`` for ``emit`` it is asked for in one piece, where the model has such. *max_tokens* limits the
-        reply; traces show which prompt it was. Ends before the monotonic
+        reply, *options* go to the model as they are; traces show which prompt it was. Ends before the monotonic
         *deadline*, and within the model's own time, however slowly tokens come. Raises ``ModelUnavailable``,
         ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
@@ -88,7 +97,7 @@ class ChatModel:
         reply, most = Completion(), max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN)
         messages = [SystemMessage(prompt.system), HumanMessage(user)]
         config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
-        keywords = {**self.options(max_tokens), **(self.in_one_piece if emit is discard else {})}
+        keywords = {**self.options(max_tokens), **(self.in_one_piece if emit is discard else {}), **options}
 
         async def read() -> None:
             await self._read(self.model.astream(messages, config, **keywords), emit, reply, most)

@@ -61,12 +61,13 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
 
 
 def _cohere(settings: Settings, model: str) -> ChatModel:
-    from langchain_cohere import ChatCohere
-
+    from app.providers.chat.cohere import CitingChatCohere
     from app.providers.http.cohere_client import NO_RETRIES, cohere_client
 
     client, transport = cohere_client(settings, "CHAT_MODEL", settings.ollama_timeout_seconds)
-    chat = ChatCohere(model=model, cohere_api_key=settings.cohere_api_key, temperature=settings.ollama_temperature)
+    chat = CitingChatCohere(
+        model=model, cohere_api_key=settings.cohere_api_key, temperature=settings.ollama_temperature
+    )
     chat.async_client = client  # ChatCohere makes its own in any case: with httpx's pool
     return ChatModel(
         settings.chat,
@@ -75,6 +76,7 @@ def _cohere(settings: Settings, model: str) -> ChatModel:
         settings.ollama_timeout_seconds,
         lambda limit: {"max_tokens": limit, "p": TOP_P},
         gives_reason=True,
+        takes_documents=True,
         probe=lambda: client.models.get(model, request_options=NO_RETRIES),
         aclose=transport.aclose,
     )

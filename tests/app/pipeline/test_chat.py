@@ -17,7 +17,7 @@ from graph.policy import Policy
 from graph.ports import Ports
 from graph.state import State
 from tests.contract.scripted_graph import Finds, Passes
-from tests.peers import CoherePeer, Fault, OllamaPeer
+from tests.peers import CohereAnswer, CoherePeer, Fault, OllamaPeer
 from tests.support.synthesis import NOTHING, Tokens, chunk, question
 
 SKY = [chunk(1, "The sky is blue."), chunk(2, "Grass is green.")]
@@ -171,13 +171,19 @@ async def test_a_document_cannot_command(ollama: ChatSynthesizer, ollama_peer: O
     assert "[INST]" not in prompt
 
 
-async def test_cohere_answers_from_the_prompt(cohere: ChatSynthesizer, cohere_peer: CoherePeer, tokens: Tokens) -> None:
-    """It is asked as any other chat model, with the numbered chunks in the prompt and its key in the header."""
+async def test_coheres_citations_become_markers(
+    cohere: ChatSynthesizer, cohere_peer: CoherePeer, tokens: Tokens
+) -> None:
+    """Its spans are set as ``[k]`` behind what they cite; the documents carry the numbers of the chunks."""
+    cohere_peer.answers = [
+        CohereAnswer("The sky is blue. Grass is green.", (("blue", ("1",)), ("Grass is green", ("2", "1"))))
+    ]
     draft = await cohere.synthesize(WHY, SKY, NOTHING, tokens)
-    assert draft.text == "The sky is blue. [1]"
-    assert tokens.text == draft.text
+    assert draft.text == "The sky is blue [1]. Grass is green [2][1]."
+    assert tokens.text == "The sky is blue. Grass is green."
     body = cohere_peer.asked("/v2/chat")[0].body
-    assert "Chunk 2:" in body["messages"][-1]["content"]
+    assert [document["id"] for document in body["documents"]] == ["1", "2"]
+    assert body["documents"][0]["data"]["text"] == "The sky is blue."
     assert cohere_peer.requests[0].headers["authorization"] == f"Bearer {cohere_peer.key}"
 
 
