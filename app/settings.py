@@ -112,7 +112,9 @@ class Settings(BaseSettings):
     request_timeout_seconds: Seconds = Field(30.0, le=3600, description="deadline of a whole request")
     max_concurrent_requests: int = Field(0, ge=0, le=10_000, description="0: sized to the machine")
     workers: int = Field(1, ge=1, le=256, description="processes of `garden serve`; they share every store")
-    api_keys: SecretStr = Field(SecretStr(""), description="comma-separated keys; empty: open")
+    api_keys: SecretStr = Field(
+        SecretStr(""), description="comma-separated keys; empty: open; SIGHUP reads `.env` anew"
+    )
     allow_anonymous: bool = Field(False, description="serve beyond this machine without a key")
     trusted_hosts: Names = Field((), description="comma-separated host names callers may use; `*`: any")
     host: str = Field("127.0.0.1", min_length=1, description="address to serve on")

@@ -3,7 +3,8 @@
 In this order: request id and traffic (``app.ops.traffic``), spans, refusals, defects, body limit.
 """
 
-from collections.abc import Mapping, Sequence, Sized
+import logging
+from collections.abc import Callable, Mapping, Sequence, Sized
 from hmac import compare_digest
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.errors import error_response
 from app.ops.health import Health
 from app.ops.traffic import PROBE_PATHS, is_below
+from graph.errors import ConfigurationError
 
 MAX_BODY = 1024 * 1024
 """Largest request body in bytes (contract, Query API: 413 past 1 MiB)."""
@@ -24,11 +26,35 @@ MAX_BODY = 1024 * 1024
 DRAIN_RETRY_SECONDS = 5
 """``Retry-After`` of a service that shuts down: another replica is ready by then."""
 
+log = logging.getLogger("garden.http")
+
+
+class ApiKeys(list[str]):
+    """The accepted keys."""
+
+    def accepts(self, key: str) -> bool:
+        """Tell whether *key* is one of the keys. Every one is compared, each in constant time."""
+        given, *accepted = (one.encode("utf-8", "replace") for one in (key, *self))
+        matches = [compare_digest(given, one) for one in accepted]
+        return any(matches)
+
+    def reload(self, read: Callable[[], Sequence[str]]) -> None:
+        """Accept the keys that *read* returns, and no other; unreadable or missing keys change nothing."""
+        try:
+            keys = read()
+            if self and not keys:
+                raise ConfigurationError("API_KEYS holds no key, and only a restart opens the service")
+        except ConfigurationError as error:
+            log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
+        else:
+            self[:] = keys
+            log.info("keys_reloaded", extra={"keys": len(keys)})
+
 
 class Refusals:
     """Refuses a request while the service shuts down, to an unknown host name, or without a key."""
 
-    def __init__(self, app: ASGIApp, health: Health, api_keys: Sequence[str], hosts: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, health: Health, api_keys: ApiKeys, hosts: Sequence[str]) -> None:
         self.app = app
         self._health = health
         self._api_keys = api_keys
@@ -53,7 +79,7 @@ class Refusals:
         if self._api_keys and not public:
             scheme, _, bearer = headers.get("authorization", "").partition(" ")
             key = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
-            if not accepts(self._api_keys, key):
+            if not self._api_keys.accepts(key):
                 return error_response(401, "An API key is required.", {"WWW-Authenticate": "Bearer"})
         return None
 
@@ -96,13 +122,6 @@ class BodyLimit:
             return part
 
         await self.app(scope, limited, send)
-
-
-def accepts(api_keys: Sequence[str], key: str) -> bool:
-    """Tell whether *key* is one of the keys. Every one is compared, each in constant time."""
-    given, *accepted = (one.encode("utf-8", "replace") for one in (key, *api_keys))
-    matches = [compare_digest(given, one) for one in accepted]
-    return any(matches)
 
 
 def is_loopback(address: str | None) -> bool:

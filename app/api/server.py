@@ -15,7 +15,7 @@ from app.api.documents import MAX_UPLOAD, document_routes, ingest_routes
 from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
 from app.api.langserve import rag_routes
-from app.api.middleware import BodyLimit, Refusals
+from app.api.middleware import ApiKeys, BodyLimit, Refusals
 from app.api.monitoring import Metrics, health_routes, metrics_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
@@ -41,10 +41,14 @@ MAX_HEADER_BYTES = 64 * 1024
 """Longest request line and headers together. A query of 2000 characters, percent-encoded, takes 24 kB."""
 
 
-def create_app(container: AppContainer) -> FastAPI:
-    """Return the ASGI application over *container*, which it closes at shutdown."""
-    settings, service, api_keys = container.settings, container.service, container.settings.keys
+def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> FastAPI:
+    """Return the ASGI application over *container*, which it closes at shutdown.
+
+    *api_keys* are those of the settings, unless given.
+    """
+    settings, service = container.settings, container.service
     collection = settings.data_dir / settings.vector_store_collection
+    api_keys = ApiKeys(settings.keys) if api_keys is None else api_keys
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

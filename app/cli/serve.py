@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import logging
+import signal
 import socket
 from collections.abc import Callable
 from functools import partial
@@ -56,7 +57,10 @@ def run_server(
 
 
 def serve_as_worker(host: str | None, port: int, ingest_samples: bool, ready: Connection) -> None:
-    """Serve in one of several processes (``app.cli.workers``); report readiness, or the error, through *ready*."""
+    """Serve in one of several processes (``app.cli.workers``); report readiness, or the error, through *ready*.
+
+    The settings are read anew: keys may have changed since the first worker started.
+    """
     from app.cli.workers import become_worker
 
     become_worker()
@@ -71,6 +75,7 @@ def serve(
     settings: Settings, listening: socket.socket, *, ingest_samples: bool, on_ready: Callable[[str], None]
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size."""
+    from app.api.middleware import ApiKeys
     from app.api.server import create_app, server_config
     from app.bootstrap.compose import build_container
     from app.cli.shutdown import DrainingServer
@@ -84,11 +89,13 @@ def serve(
             asyncio.run(ingest_samples_if_empty(container))
         except StoreDamaged as error:  # the server starts: readiness reports the damage
             log.warning("samples_not_ingested", extra={"reason": error.message})
+    api_keys = ApiKeys(settings.keys)
 
     async def started() -> None:
         on_ready(await collection_size(container))
 
-    server = DrainingServer(server_config(create_app(container)), container, started)
+    server = DrainingServer(server_config(create_app(container, api_keys)), container, started)
+    signal.signal(signal.SIGHUP, lambda *_: api_keys.reload(lambda: load_settings().keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
 

@@ -36,7 +36,7 @@ class Workers:
 
         Raises the error of a worker that cannot start.
         """
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._forward)
         try:
             report = self._start(ingest_samples)
@@ -80,8 +80,8 @@ class Workers:
         return str(report)
 
     def _forward(self, number: int, _: object) -> None:
-        """Send a signal on to every worker."""
-        self._stopping = True
+        """Send a signal on to every worker; all but SIGHUP stop the service."""
+        self._stopping |= number != signal.SIGHUP
         for worker in self._running:
             if worker.pid and worker.is_alive():
                 os.kill(worker.pid, number)
@@ -90,6 +90,7 @@ class Workers:
 def become_worker() -> None:
     """Leave Ctrl+C to the parent, which forwards it, and end when the parent ends."""
     os.setpgid(0, 0)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it serves
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -1,26 +1,81 @@
-"""API keys: compared, and required beyond loopback."""
+"""API keys: replaced in a running process, and required beyond loopback."""
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
-from app.api.middleware import accepts
+from app.api.middleware import ApiKeys
 from app.cli.serve import require_key_beyond_loopback
 from app.settings import load_settings
 from graph.errors import ConfigurationError
 from tests.support.paths import ROOT
+from tests.support.process import Service, until
+
+
+def test_keys_are_exchanged_without_a_restart(start: Callable[..., Service], tmp_path: Path) -> None:
+    """SIGHUP reads .env anew: the new keys open, the old ones no more; a file that is gone, or emptied, leaves the
+    keys as they are and says what to do; no key is in the log."""
+    (keys := tmp_path / ".env").write_text("API_KEYS=first-key, second-key\n")
+    service = start(HOST="0.0.0.0")
+
+    def opens(key: str) -> bool:
+        status = httpx.get(
+            f"{service.address.replace('0.0.0.0', '127.0.0.1')}/docs", headers={"X-API-Key": key}
+        ).status_code
+        assert status in (200, 401)
+        return status == 200
+
+    def reloaded(event: str, times: int) -> None:
+        service.signal(signal.SIGHUP)
+        until(lambda: sum(line["event"] == event for line in service.log()) == times)
+
+    assert [opens(key) for key in ("first-key", "second-key", "third-key")] == [True, True, False]
+    keys.write_text("API_KEYS=second-key,third-key\n")
+    reloaded("keys_reloaded", 1)
+    assert [opens(key) for key in ("first-key", "second-key", "third-key")] == [False, True, True]
+    keys.unlink()
+    reloaded("keys_kept", 1)
+    keys.write_text("\n")
+    reloaded("keys_kept", 2)
+    assert opens("third-key")
+    assert all("API_KEYS" in line["reason"] and line["do"] for line in service.log() if line["event"] == "keys_kept")
+    assert "-key" not in "".join(str(line) for line in service.log()).replace("keys", "")
+    service.signal(signal.SIGTERM)
+    assert service.wait() == 0
+
+
+def test_a_reload_never_opens_a_closed_service() -> None:
+    """Keys that are all gone after a reload are kept."""
+    api_keys = ApiKeys(["key"])
+    api_keys.reload(tuple)
+    assert api_keys.accepts("key")
+    assert not api_keys.accepts("")
+
+
+def test_a_reload_that_fails_keeps_the_keys() -> None:
+    """A wrong setting met by a reload changes nothing."""
+
+    def read() -> list[str]:
+        raise ConfigurationError("PORT='x' is not allowed: a number")
+
+    api_keys = ApiKeys(["key"])
+    api_keys.reload(read)
+    assert (api_keys.accepts("key"), len(api_keys)) == (True, 1)
 
 
 @pytest.mark.parametrize("key", ["k", "key", "kez", "keyy", "kéy", "\udcff", ""])
 def test_only_the_key_itself_is_accepted(key: str) -> None:
     """Shorter, longer, changed and unencodable ones are not."""
-    assert accepts(["key", "other"], key) is (key == "key")
+    assert ApiKeys(["key", "other"]).accepts(key) is (key == "key")
 
 
 def serve(folder: Path, port: str = "0", **settings: str) -> subprocess.CompletedProcess[str]:
