@@ -20,6 +20,7 @@ from app.api.monitoring import Metrics, health_routes, metrics_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
 from app.api.schemas import ErrorBody
+from app.api.search import search_routes
 from app.api.tasks import task_routes
 from app.bootstrap.compose import AppContainer
 from app.ops.traffic import Requests, new_request_id
@@ -70,6 +71,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     )
     for router in (
         query_routes(service, settings.request_timeout_seconds),
+        search_routes(container),
         task_routes(container.tasks, service.slot),
         rag_routes(service, settings.request_timeout_seconds),
         page_routes(container.store, api_keys, collection),

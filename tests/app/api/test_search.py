@@ -1,4 +1,4 @@
-"""Search API: ``garden search`` and ``RAGService.retrieve``, clause by clause of document R."""
+"""Search API: ``garden search``, ``RAGService.retrieve`` and ``GET /api/v1/search``, clause by clause of document R."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -160,3 +161,19 @@ def test_every_chunk_of_the_context_shows_its_metadata() -> None:
         "--- [1] Robots ---\nsource: https://x.test/a\nchapter: 2\nsection: 2.1\npage: 7\nscore: 0.5000\n\nNodes talk."
         "\n\n--- [2] Bread ---\nscore: 0.2500\n\nFlour."
     )
+
+
+def test_a_search_over_http_returns_chunks_with_their_metadata(http: httpx.Client) -> None:
+    """A query without a match still brings k chunks, their low scores in sight, with title, place and text."""
+    found = http.get("/api/v1/search", params={"q": "quantum computing recipes", "k": 4}).json()
+    assert (found["k"], len(found["results"])) == (4, 4)
+    assert all(hit["score"] < 0.5 and hit["text"] and hit["chunk_id"] for hit in found["results"])
+    assert all(hit["source_url"] and hit["title"] and hit["chunk_index"] is not None for hit in found["results"])
+
+
+@pytest.mark.parametrize(("parameters", "field"), [({"k": 5}, "q"), ({"q": " "}, "q"), ({"q": "x", "k": "many"}, "k")])
+def test_bad_parameters_are_400_over_http(http: httpx.Client, parameters: dict[str, Any], field: str) -> None:
+    """In the one error body, which names the field; a ``k`` out of its range is clamped and not refused."""
+    response = http.get("/api/v1/search", params=parameters)
+    assert (response.status_code, response.json()["details"]["field"]) == (400, field)
+    assert http.get("/api/v1/search", params={"q": "x", "k": -3}).json()["k"] == 3

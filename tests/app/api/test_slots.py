@@ -16,6 +16,7 @@ from tests.peers import Fault, OllamaPeer
 from tests.support.samples_service import serve, wait_until
 
 ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
+    ("GET", "/api/v1/search?q=anything", None),
     ("GET", "/api/v1/search/semantic?q=anything", None),
     ("POST", "/api/v1/chat", {"message": "hello"}),
     ("POST", "/query", {"query": "anything"}),

@@ -1,0 +1,27 @@
+"""Serve the Search API: ``GET /api/v1/search``."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from app.bootstrap.compose import AppContainer
+from app.query_service.chunk_search import SearchResults, search
+from graph.nodes.validate import query_text
+
+
+def search_routes(container: AppContainer) -> APIRouter:
+    """Return the route over *container*."""
+    router = APIRouter(prefix="/api/v1", tags=["search"])
+    settings = container.settings
+
+    @router.get("/search")
+    async def search_chunks(
+        q: Annotated[str, Query(description="what to look for", examples=["nodes"])],
+        k: Annotated[int, Query(description="how many chunks; clamped to 3-8", examples=[3])] = 5,
+    ) -> SearchResults:
+        """Return the chunks nearest to a query, by similarity, and the context assembled from them."""
+        query_text(q, settings.max_query_chars, "q")
+        async with container.service.slot():
+            return await search(container.retriever, settings, q, k)
+
+    return router
