@@ -24,8 +24,8 @@ import numpy as np
 
 from app.bootstrap.compose import build_container
 from app.cli.evaluation.fit import (
-    ANSWER_WEIGHT,
-    RELEVANT_WEIGHT,
+    ANSWER_WEIGHTS,
+    RELEVANT_WEIGHTS,
     cross_validate,
     fit,
     mean,
@@ -191,7 +191,7 @@ def write(path: Path, entries: Mapping[str, Any], files: Sequence[str], question
         "idf": "graph.relevance.english.english_idf",
         "model": "logistic regression, weights not negative, ridge 1 on standardised features",
         "cross_validation": "five folds, questions on one document in one fold",
-        "positive_weights": [RELEVANT_WEIGHT, ANSWER_WEIGHT],
+        "positive_weights": {"relevance": RELEVANT_WEIGHTS, "answers": ANSWER_WEIGHTS},
     }
     known["models"].update(entries)
     path.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app.bootstrap.compose import AppContainer
-from app.cli.evaluation.fit import RELEVANT_WEIGHT, cross_validate, fit, fit_logistic, probabilities, rates, rescale
+from app.cli.evaluation.fit import RELEVANT_WEIGHTS, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.headings import heading_questions, heading_samples
 from app.cli.evaluation.measures import folded, rounded
 from app.cli.evaluation.questions import EvalQuestion, read_questions
@@ -161,7 +161,7 @@ async def _fit_scale(grader: RerankGrader, retriever: Retriever, questions: list
             scores.append([log_odds_of(chunk.relevance or 0.0)])
             right.append(chunk.chunk_id in asked.chunks or chunk.document_id in asked.documents)
     try:
-        weights, bias = fit_logistic(np.array(scores), np.array(right), RELEVANT_WEIGHT)
+        weights, bias = fit_logistic(np.array(scores), np.array(right), RELEVANT_WEIGHTS[0])
         weight = float(weights[0])
     except ValueError:  # all right, or all wrong
         weight, bias = 0.0, 0.0

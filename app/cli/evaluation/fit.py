@@ -18,9 +18,10 @@ RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage", "
 ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage", "headed")
 READ = ("margin", "answerable")
 """Features of the reader, for chunks that were read."""
-RELEVANT_WEIGHT, ANSWER_WEIGHT = 4.0, 4.0
-"""Weight of a right pair against a wrong one. A lost right chunk is worse than a wrong one that passes: whether it
-answers is decided later."""
+RELEVANT_WEIGHTS, ANSWER_WEIGHTS = (9.0, 3.0), (4.0, 3.0)
+"""Weights of a right pair against a wrong one, of a chunk below a heading and of one below none. A lost right chunk is
+worse than a wrong one that passes, since whether it answers is decided later; and more so in a manual, where the
+siblings of the right chunk are about the same thing. Chosen by cross-validation: ``docs/relevance.md``."""
 RIDGE = 1.0
 """Penalty on the squared weights of features scaled to unit variance."""
 
@@ -70,10 +71,10 @@ def rescale(samples: Samples, entry: Mapping[str, Any], added: Sequence[str] = (
     return rescaled
 
 
-def fit_logistic(x: Floats, y: Flags, positive_weight: float = 1.0) -> tuple[Floats, float]:
+def fit_logistic(x: Floats, y: Flags, positive_weight: Floats | float = 1.0) -> tuple[Floats, float]:
     """Find weights [features], none negative, and bias that make *y* [rows] likeliest given *x* [rows, features].
 
-    Each positive row counts *positive_weight* times. A feature that would need a negative weight gets 0: more of any
+    Each positive row counts *positive_weight* times, [rows] or one for all. A feature that would need a negative weight gets 0: more of any
     evidence must never make a chunk less relevant. Projected Newton method (Bertsekas 1982). Raises `ValueError` when
     *y* does not hold both classes.
     """
@@ -171,17 +172,22 @@ def mean(happened: Flags) -> float | None:
     return float(happened.mean()) if len(happened) else None
 
 
-def _training_rows(samples: Samples) -> dict[str, tuple[Samples, Flags, float]]:
-    """Select for each model its pairs, their labels, and the weight of a positive one."""
+def _training_rows(samples: Samples) -> dict[str, tuple[Samples, Flags, Floats | float]]:
+    """Select for each model its pairs, their labels, and the weights of positive ones."""
     known, judged = samples.rows(samples.known), samples.rows(samples.judged)
     read, judged_read = known.rows(known.read), judged.rows(judged.read)
     return {
-        "relevance": (known, known.relevant, RELEVANT_WEIGHT),
-        "relevance_read": (read, read.relevant, RELEVANT_WEIGHT),
-        "answers": (judged, judged.answers, ANSWER_WEIGHT),
-        "answers_read": (judged_read, judged_read.answers, ANSWER_WEIGHT),
+        "relevance": (known, known.relevant, _weights(known, RELEVANT_WEIGHTS)),
+        "relevance_read": (read, read.relevant, _weights(read, RELEVANT_WEIGHTS)),
+        "answers": (judged, judged.answers, _weights(judged, ANSWER_WEIGHTS)),
+        "answers_read": (judged_read, judged_read.answers, _weights(judged_read, ANSWER_WEIGHTS)),
         "cosine": (known, known.relevant, 1.0),
     }
+
+
+def _weights(samples: Samples, weights: tuple[float, float]) -> Floats:
+    """Return for each pair the weight that it has if it is right, float [pairs]."""
+    return np.where(samples.columns(("headed",))[:, 0] > 0.0, *weights)
 
 
 def _model(bias: float, weights: Mapping[str, float]) -> dict[str, Any]:
