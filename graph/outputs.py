@@ -14,7 +14,7 @@ NOTHING_FOUND = "Nothing was found in the documents about this question."
 NOT_SURE = "Not sure: the documents have something close to this question, but nothing that surely answers it."
 """The answers where nothing is cited (contract, Interface Q: "a plain no-answer sentence")."""
 
-CLOSE = 0.5
+CLOSE = 0.7
 """Least relevance of something close."""
 
 UNVERIFIED = "The model wrote an answer, but it could not be verified against the documents, so it is not shown."

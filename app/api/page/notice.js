@@ -4,7 +4,7 @@ import { byId, drawing, el } from "./dom.js";
 import { measure, passage, position } from "./passage.js";
 import { json } from "./service.js";
 
-const CLOSE = 0.5; // relevance from which the service itself calls a passage close
+const CLOSE = 0.7; // relevance from which the service itself calls a passage close
 
 const FAILED = {
   VALIDATION_ERROR: ["The question was not accepted", "Change it and ask again."],
