@@ -4,11 +4,9 @@
 ``graph.errors`` for known failures, and finish, or raise, before ``question.deadline``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from graph.state import Chunk, Draft, Question, ReadPassage, SubqueryResults
 
@@ -80,7 +78,7 @@ class Passage(NamedTuple):
     sentences: tuple[str, ...]
 
     @classmethod
-    def of(cls, chunk: Chunk, sentences: Sequence[str]) -> Passage:
+    def of(cls, chunk: Chunk, sentences: Sequence[str]) -> Self:
         """Make the passage of *sentences* of *chunk*."""
         names = dict.fromkeys(name for name in (chunk.title, chunk.section) if name)
         return cls(" > ".join(names), tuple(sentences))

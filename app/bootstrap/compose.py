@@ -4,8 +4,6 @@ Every part can be passed as an argument instead. Embedded parts are loaded and c
 are not contacted, so that they may start later.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -58,7 +56,7 @@ class AppContainer:
     """Answers one question; ``service`` runs it."""
     service: QueryService
     health: Health
-    spans: Spans | None
+    spans: "Spans | None"
     version: str = __version__
     traffic: Traffic = field(default_factory=Traffic)
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -146,7 +144,7 @@ async def _probe_embedding(model: EmbeddingModel) -> None:
         await model.embeddings.aembed_query("ready?")
 
 
-def make_spans(settings: Settings) -> Spans | None:
+def make_spans(settings: Settings) -> "Spans | None":
     """Return the tracer of the settings' collector; None without a collector or without OpenTelemetry."""
     base, traces = settings.otel_exporter_otlp_endpoint, settings.otel_exporter_otlp_traces_endpoint
     endpoint = traces or (base and f"{base}/v1/traces")

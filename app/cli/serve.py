@@ -1,7 +1,5 @@
 """``garden serve``: build the service, ingest the samples if asked, and serve until a signal ends it."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json
@@ -129,7 +127,7 @@ def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
     return listening
 
 
-async def collection_size(container: AppContainer) -> str:
+async def collection_size(container: "AppContainer") -> str:
     """Return how many documents there are (chunks, for a server's collection), or that it cannot be read."""
     try:
         async with asyncio.timeout(COUNT_SECONDS):

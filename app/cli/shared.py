@@ -1,7 +1,5 @@
 """What several commands need: the open service, JSON output, progress bars, and errors with advice."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -30,7 +28,7 @@ Show = Callable[..., None]
 """``show(done, total, remark)``: update the bar; the total may be known from the start, the remark follows it."""
 
 
-def run_in_container(work: Callable[[AppContainer], Awaitable[T]], **overrides: Any) -> T:
+def run_in_container(work: Callable[["AppContainer"], Awaitable[T]], **overrides: Any) -> T:
     """Do *work* in the service of the settings, over which *overrides* that are not None win; return its result."""
     from app.bootstrap.compose import build_container
 

@@ -4,8 +4,6 @@ It may be called from any thread and inside a running event loop. Chunks are mea
 ``EMBEDDING_MODEL`` names, so that Cohere's rerank, if any, is the only call that leaves this process.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import logging
@@ -143,7 +141,7 @@ async def _measure(
         return await asyncio.gather(read(), score())
 
 
-def chosen_reranker(settings: Settings) -> CohereReranker | None:
+def chosen_reranker(settings: Settings) -> "CohereReranker | None":
     """Make Cohere's reranker if its key is set and ``RERANKER`` is not ``local``; it is not contacted."""
     local = "reranker" in settings.model_fields_set and settings.reranker == "local"
     if local or not settings.cohere_api_key.get_secret_value():
@@ -152,7 +150,7 @@ def chosen_reranker(settings: Settings) -> CohereReranker | None:
     return cast("CohereReranker", make_reranker(settings.model_copy(update={"reranker": named})))
 
 
-async def rerank_once(reranker: CohereReranker, query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
+async def rerank_once(reranker: "CohereReranker", query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
     """Return Cohere's score in [0, 1] by chunk id, from exactly one request, and close the connection.
 
     Raises ``CohereAPIError``, or ``TimeoutError`` when the connection timed out.

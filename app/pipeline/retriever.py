@@ -5,8 +5,6 @@ BM25 being divided by the most the question could reach, ``(k1 + 1) * sum(idf)``
 and orders better than a fusion of ranks does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,12 +1,11 @@
 """Amounts of a text in base units: "half an hour" equals "30 minutes", "1,000" equals "one thousand"."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 _TOKEN = re.compile(
     r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
@@ -69,7 +68,7 @@ class Amount:
     unit: str = ""
     written: float | None = None
 
-    def matches(self, other: Amount) -> bool:
+    def matches(self, other: Self) -> bool:
         """Whether *other* states the same; where one names no unit, the numbers as written must agree."""
         if self.unit == other.unit:
             return _same(self.value, other.value)

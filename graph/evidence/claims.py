@@ -1,7 +1,5 @@
 """Reduce a sentence to its claim: no label, "Note that", "According to the handbook," or markup; and its clauses."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -3,8 +3,6 @@
 The entailment model reads meaning and may miss one small word; aligning a copy with its original shows it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ change in it (``amounts``, ``edits``) stays below the bar whatever the reader sa
 support, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Sequence

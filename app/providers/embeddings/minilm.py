@@ -4,8 +4,6 @@ Texts become unit vectors, so a dot product is their cosine. A text's vector doe
 embedded with, and what goes past the model's 256 word pieces is not read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Sequence
@@ -25,7 +23,7 @@ from app.providers.embeddings.weights import MODEL_NAME
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, SessionOptions
+    from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
 MAX_TOKENS = 256
@@ -75,7 +73,7 @@ class MiniLMEmbeddings(AsyncEmbeddings):
         (vectors,) = self.load(precision).run(None, {"input_ids": ids, "attention_mask": mask})
         return np.asarray(vectors, np.float32)
 
-    def load(self, precision: Precision = QUESTION_PRECISION) -> InferenceSession:
+    def load(self, precision: Precision = QUESTION_PRECISION) -> "InferenceSession":
         """Return the session of that precision; the first call opens it."""
         with self._loading:
             if precision not in self._sessions:
@@ -89,7 +87,7 @@ class MiniLMEmbeddings(AsyncEmbeddings):
         self._sessions.clear()
 
 
-def read_tokenizer(folder: Path) -> Tokenizer:
+def read_tokenizer(folder: Path) -> "Tokenizer":
     """Return the folder's tokenizer, without padding and truncation. Raises ``ConfigurationError``."""
     from tokenizers import Tokenizer
 
@@ -102,14 +100,14 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def open_session(model: bytes | str, folder: Path | None = None) -> InferenceSession:
+def open_session(model: bytes | str, folder: Path | None = None) -> "InferenceSession":
     """Open a session over a serialised graph or a file's name; with *folder* it maps weights of the model file there.
 
     The weights file may be a link, as in a Hugging Face cache: ONNX Runtime gets the folder of its target.
     """
     from onnxruntime import InferenceSession, SessionOptions
 
-    options: SessionOptions = SessionOptions()
+    options = SessionOptions()
     options.intra_op_num_threads = 1  # the callers' threads are the parallelism
     options.inter_op_num_threads = 1
     options.enable_mem_pattern = False  # a plan of memory kept for each shape helps only where shapes repeat

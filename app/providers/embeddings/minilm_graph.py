@@ -9,17 +9,12 @@ operators. The linear layers may have 8-bit weights instead (``MatMulNBits``, on
 dimension); the embedding tables stay as they are.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import onnx
 
 Precision = Literal["fp32", "int8"]
 

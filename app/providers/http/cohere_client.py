@@ -1,19 +1,14 @@
 """Cohere's client for its LangChain classes: time limit, address, our transport, and one try per call."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import cohere
 import httpx
 
+from app.providers.http.transport import AiohttpTransport
 from app.settings import Settings
 from graph.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    import cohere
-
-    from app.providers.http.transport import AiohttpTransport
 
 COHERE_URL = "https://api.cohere.com"
 NO_RETRIES: Any = {"max_retries": 0}
@@ -32,10 +27,6 @@ def cohere_client(
     key = settings.cohere_api_key.get_secret_value()
     if not key:
         raise ConfigurationError(f"{setting} names a Cohere model, which needs COHERE_API_KEY to be set")
-    import cohere
-
-    from app.providers.http.transport import AiohttpTransport
-
     transport = AiohttpTransport(kept=kept)
     http = httpx.AsyncClient(transport=transport, timeout=seconds, follow_redirects=True)
     address = settings.cohere_base_url or COHERE_URL

@@ -6,8 +6,6 @@ count against the pool until no request gets through (encode/httpcore, issues 83
 The package ``httpx-aiohttp`` 0.2.0 serves one event loop only and ignores proxies.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
@@ -77,7 +75,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         if connector is not None:
             await connector.close()
 
-    def _connector(self) -> Connector:
+    def _connector(self) -> "Connector":
         """Return the connections of the running loop: the command line, the library and a server each run their own."""
         for ended in [loop for loop in list(self._connectors) if loop.is_closed()]:
             self._connectors.pop(ended, None)

@@ -8,8 +8,6 @@ HNSW: Malkov and Yashunin, 2016, "Efficient and robust approximate nearest neigh
 Small World graphs".
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import shutil
@@ -17,7 +15,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +46,7 @@ class Segment(NamedTuple):
     index: Any = None
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, low: int, high: int = 1 << 62) -> Segment:
+    def read(cls, connection: sqlite3.Connection, low: int, high: int = 1 << 62) -> Self:
         """Make one in memory of the chunks with ids in (*low*, *high*]."""
         chunks = "SELECT id, dense, words FROM chunks WHERE id > ? AND id <= ? ORDER BY id"
         ids, dense, words = tuple(zip(*connection.execute(chunks, (low, high)), strict=True)) or ((), (), ())
@@ -59,7 +57,7 @@ class Segment(NamedTuple):
         return cls(np.array(ids, np.int64), vectors, entries["term"][order], rows[order], entries["weight"][order])
 
     @classmethod
-    def open(cls, folder: Path, checksum: int) -> Segment:
+    def open(cls, folder: Path, checksum: int) -> Self:
         """Map a saved segment. Raises ``OSError`` or ``ValueError`` when a file is missing or damaged."""
         if _checksum(folder) != checksum:
             raise ValueError("its checksum is wrong")
@@ -127,7 +125,7 @@ class View(NamedTuple):
     writes: int | None = None
     parts: Mapping[str, tuple[Segment, Mask]] = {}
 
-    def updated(self, connection: sqlite3.Connection, folder: Path) -> View:
+    def updated(self, connection: sqlite3.Connection, folder: Path) -> "View":
         """Return the view of what the connection sees, with the segments of this one where they are still in use."""
         (writes,) = connection.execute("SELECT writes FROM version").fetchone()
         if writes == self.writes:
