@@ -7,7 +7,7 @@ from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import parse_xml, unpacked
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.outline import Outline
-from app.ingest.loaders.text_encoding import decode
+from app.ingest.loaders.text_encoding import Unreadable, decode
 
 PAGES = ("application/xhtml+xml", "text/html")
 
@@ -23,7 +23,9 @@ def load(data: bytes, source: str) -> LoadedDocument:
         package = parse_xml(archive.read(root))
         title = " ".join((package.findtext(".//{*}title") or "").split())
         items = {item.get("id"): item for item in package.iterfind("{*}manifest/{*}item")}
-        spine = [items[one.get("idref")] for one in package.iterfind("{*}spine/{*}itemref")]
+        spine = [items.get(one.get("idref")) for one in package.iterfind("{*}spine/{*}itemref")]
+        if None in spine:
+            raise Unreadable("a damaged EPUB book (its spine names what its manifest lacks)")
         names = [
             normpath(join(dirname(root), unquote(item.get("href") or "")))
             for item in spine

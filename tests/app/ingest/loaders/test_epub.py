@@ -69,6 +69,8 @@ def test_broken_books_are_named(tmp_path: Path) -> None:
     for missing in ("META-INF/container.xml", "OEBPS/book.opf", "OEBPS/text/1.xhtml"):
         parts = {name: text for name, text in PARTS.items() if name != missing}
         assert skipped(epub(path, parts)).reason == "a damaged EPUB book (KeyError)"
+    unlisted = PARTS | {"OEBPS/book.opf": PACKAGE.replace('idref="one"', 'idref="three"')}
+    assert skipped(epub(path, unlisted)).reason == "a damaged EPUB book (its spine names what its manifest lacks)"
     assert "XMLSyntaxError" in skipped(epub(path, PARTS | {"OEBPS/book.opf": PACKAGE[:300]})).reason
 
 
