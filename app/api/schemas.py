@@ -60,22 +60,24 @@ class Evidence(WireModel):
     support: float
 
 
-class ClosestChunk(WireModel):
+class NamedChunk(WireModel):
+    """A chunk and its document."""
+
+    chunk_id: str = Field(examples=["safety_manual.pdf#3"])
+    document_id: str = Field(examples=["safety_manual.pdf"])
+    title: str = Field(examples=["Safety Manual"])
+
+
+class ClosestChunk(NamedChunk):
     """A passage to look at where there is no answer; not a citation."""
 
-    chunk_id: str
-    document_id: str
-    title: str
     text: str
     relevance: float | None
 
 
-class ChunkSummary(WireModel):
+class ChunkSummary(NamedChunk):
     """One chunk of the ``retrieval`` event."""
 
-    chunk_id: str
-    document_id: str
-    title: str
     similarity: float
     relevance: float | None
 
@@ -116,12 +118,9 @@ class ErrorBody(BaseModel):
     details: dict[str, Any]
 
 
-class StoredChunk(WireModel):
+class StoredChunk(NamedChunk):
     """A chunk as it is stored. ``start`` and ``end`` of an evidence row count code points of ``text``."""
 
-    chunk_id: str = Field(examples=["safety_manual.pdf#3"])
-    document_id: str = Field(examples=["safety_manual.pdf"])
-    title: str = Field(examples=["Safety Manual"])
     text: str
     url: str | None
     chapter: str | None

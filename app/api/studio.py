@@ -6,15 +6,11 @@ from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from app.bootstrap.compose import AppContainer, build_container
+from app.bootstrap.compose import build_container
+
+open_container = cache(build_container)
 
 
 async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return the graph; made once a process, off the event loop, since it opens the store."""
     return (await asyncio.to_thread(open_container)).graph
-
-
-@cache
-def open_container() -> AppContainer:
-    """Make the graph and its parts."""
-    return build_container()

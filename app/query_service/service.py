@@ -97,7 +97,7 @@ class QueryService:
     ) -> Any:
         """Start a run, of a *conversation* on its thread; its state is stored once, at the end."""
         names = ("query", "maxSources", "maxTokens", "source")
-        given: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
+        run_input: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
         config: RunnableConfig = {
             "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
             "run_name": "question",
@@ -106,9 +106,9 @@ class QueryService:
         }
         kept = await self.conversations.graph() if conversation and self.conversations else None
         if kept is None:
-            return self._graph.astream(given, config, stream_mode=modes)
+            return self._graph.astream(run_input, config, stream_mode=modes)
         config["configurable"]["thread_id"] = conversation
-        return kept.astream(given, config, stream_mode=modes, durability="exit")
+        return kept.astream(run_input, config, stream_mode=modes, durability="exit")
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:

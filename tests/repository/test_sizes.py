@@ -55,14 +55,23 @@ def test_private_names_are_their_owners() -> None:
     assert used == []
 
 
+def our_file(frame: FrameType | None) -> Path | None:
+    """The file of a frame, if it is of ``app`` or ``graph``, below the root."""
+    path = Path(frame.f_code.co_filename) if frame else ROOT
+    return path.relative_to(ROOT) if any(path.is_relative_to(folder) for folder in OURS) else None
+
+
 @pytest.fixture
-def called() -> Iterator[set[str]]:
-    """The files of which a function was called since, in any thread that was started since."""
-    files: set[str] = set()
+def called() -> Iterator[set[tuple[Path | None, Path]]]:
+    """Pairs of our files: the nearest caller, if there is one, and what was called; in threads that started since."""
+    files: set[tuple[Path | None, Path]] = set()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            files.add(frame.f_code.co_filename)
+        if event == "call" and (file := our_file(frame)):
+            caller = frame.f_back
+            while caller and not our_file(caller):
+                caller = caller.f_back
+            files.add((our_file(caller), file))
 
     before = sys.getprofile()
     threading.setprofile(note)
@@ -72,8 +81,11 @@ def called() -> Iterator[set[str]]:
     threading.setprofile(None)
 
 
-def test_a_question_runs_through_few_files(sample_data: Path, tmp_path: Path, called: set[str]) -> None:
-    """A question that is answered with a citation calls functions of at most 45 files of ``app`` and ``graph``."""
+def test_a_question_runs_through_few_files(
+    sample_data: Path, tmp_path: Path, called: set[tuple[Path | None, Path]]
+) -> None:
+    """A question that is answered with a citation calls functions of at most 45 files of ``app`` and ``graph``, and
+    the graph calls ``app`` by its ports alone: the retriever and the reader."""
     shutil.copytree(sample_data, tmp_path / "data")
     container = build_container(load_settings(data_dir=tmp_path / "data"))
     local: dict[str, Any] = {"base_url": "http://localhost", "client": ("127.0.0.1", 50_000)}
@@ -82,6 +94,8 @@ def test_a_question_runs_through_few_files(sample_data: Path, tmp_path: Path, ca
         answer = client.post("/query", json={"query": "What is Knowledge Garden?"}).json()
         asked = called.copy()
     assert answer["citedDocuments"]
-    ours = {name for name in asked if any(Path(name).is_relative_to(folder) for folder in OURS)}
-    assert {"service.py", "retriever.py", "database.py", "cite.py"} <= {Path(name).name for name in ours}
+    ours = {file for _, file in asked}
+    assert {"service.py", "retriever.py", "database.py", "cite.py"} <= {file.name for file in ours}
+    entered = {file.name for caller, file in asked if caller and caller.parts[0] == "graph" and file.parts[0] == "app"}
+    assert entered == {"retriever.py", "reader.py"}
     assert len(ours) <= MOST_FILES

@@ -159,8 +159,8 @@ class Database:
         return connection
 
     def _unusable(self, reason: str) -> ConfigurationError:
-        place = f"DATA_DIR={str(self.folder.parent)!r}"
-        return ConfigurationError(f'The collection "{self.collection}" cannot be kept in {place}: {reason}')
+        folder = f"DATA_DIR={str(self.folder.parent)!r}"
+        return ConfigurationError(f'The collection "{self.collection}" cannot be kept in {folder}: {reason}')
 
     @contextmanager
     def _mapped_errors(self) -> Iterator[None]:
