@@ -23,12 +23,12 @@ def load(data: bytes, source: str) -> LoadedDocument:
         package = parse_xml(archive.read(root))
         title = " ".join((package.findtext(".//{*}title") or "").split())
         items = {item.get("id"): item for item in package.iterfind("{*}manifest/{*}item")}
-        spine = [items.get(one.get("idref")) for one in package.iterfind("{*}spine/{*}itemref")]
-        if None in spine:
+        spine = [one.get("idref") for one in package.iterfind("{*}spine/{*}itemref")]
+        if not items.keys() >= set(spine):
             raise Unreadable("a damaged EPUB book (its spine names what its manifest lacks)")
         names = [
             normpath(join(dirname(root), unquote(item.get("href") or "")))
-            for item in spine
+            for item in map(items.__getitem__, spine)
             if item.get("media-type") in PAGES and "nav" not in (item.get("properties") or "").split()
         ]
         for name in names:
