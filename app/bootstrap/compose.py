@@ -16,10 +16,12 @@ from app.ingest.sink import Sink
 from app.ops.health import Health
 from app.ops.traffic import Traffic
 from app.pipeline.chat_rewriter import ChatRewriter
+from app.pipeline.chat_synthesizer import ChatSynthesizer
 from app.pipeline.fitted import read_fitted
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale
 from app.pipeline.retriever import HybridRetriever
 from app.providers.chat.completion import ChatModel
+from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.rerank.models import RERANK_SECONDS, make_reranker
 from app.providers.rerank.reader import OnnxReader
@@ -65,7 +67,7 @@ class AppContainer:
     @property
     def chat(self) -> ChatModel | None:
         """The chat model; None where answers are extracted."""
-        return getattr(self.ports.synthesizer, "chat", None)
+        return _chat_of(self.ports.synthesizer)
 
     @property
     def retriever(self) -> Retriever:
@@ -172,7 +174,7 @@ def _make_ports(
     calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
     grader = grader or make_grader(settings, calibration, fitted.rerankers)
     writer = synthesizer or _make_synthesizer(settings, calibration)
-    chat: ChatModel | None = getattr(writer, "chat", None)
+    chat = _chat_of(writer)
     # Last, so that no collection stays open when another part cannot be made.
     name = settings.vector_store_collection
     store = make_store(settings, name, embedding) if store is None else as_store(store, embedding)
@@ -185,6 +187,10 @@ def _make_ports(
         rewriter=ChatRewriter(chat) if chat else None,
     )
     return store, ports
+
+
+def _chat_of(synthesizer: Synthesizer) -> ChatModel | None:
+    return synthesizer.chat if isinstance(synthesizer, ChatSynthesizer) else None
 
 
 def make_grader(settings: Settings, calibration: Calibration, scales: Mapping[str, ScoreScale]) -> Grader:
@@ -204,7 +210,4 @@ def _make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesiz
     if settings.chat == EXTRACTIVE:
         # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
         return ExtractiveSynthesizer(calibration, each_part=settings.reranker == "local")
-    from app.pipeline.chat_synthesizer import ChatSynthesizer
-    from app.providers.chat.models import make_chat_model
-
     return ChatSynthesizer(make_chat_model(settings))

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from app.library.chunk_list_store import ChunkListStore
 from app.library.sync_bridge import LoopThread
@@ -22,6 +22,7 @@ from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import Fault, fault_of
 from app.providers.rerank.models import make_reranker
 from app.providers.rerank.reader import OnnxReader
+from app.providers.rerank.scores import ScoringReranker
 from app.settings import Settings, load_settings
 from graph.errors import RAGError, RerankFailed
 from graph.relevance.calibration import calibration_for, load_calibrations
@@ -30,9 +31,6 @@ from graph.relevance.features import read_best
 from graph.relevance.graders import assess, grade
 from graph.retrieval_validation import MOST_CHUNKS, check_arguments, verdict
 from graph.state import Chunk, Question, SubqueryResults
-
-if TYPE_CHECKING:
-    from app.providers.rerank.cohere import CohereReranker
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
@@ -141,16 +139,16 @@ async def _measure(
         return await asyncio.gather(read(), score())
 
 
-def chosen_reranker(settings: Settings) -> "CohereReranker | None":
+def chosen_reranker(settings: Settings) -> ScoringReranker | None:
     """Make Cohere's reranker if its key is set and ``RERANKER`` is not ``local``; it is not contacted."""
     local = "reranker" in settings.model_fields_set and settings.reranker == "local"
     if local or not settings.cohere_api_key.get_secret_value():
         return None
     named = settings.reranker if settings.reranker.startswith("cohere:") else COHERE_MODEL
-    return cast("CohereReranker", make_reranker(settings.model_copy(update={"reranker": named})))
+    return make_reranker(settings.model_copy(update={"reranker": named}))
 
 
-async def rerank_once(reranker: "CohereReranker", query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
+async def rerank_once(reranker: ScoringReranker, query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
     """Return Cohere's score in [0, 1] by chunk id, from exactly one request, and close the connection.
 
     Raises ``CohereAPIError``, or ``TimeoutError`` when the connection timed out.

@@ -25,5 +25,4 @@ class CohereReranker(ScoringReranker, CohereRerank):
         return [(one.index, one.relevance_score) for one in reply.results]
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self.transport.aclose()

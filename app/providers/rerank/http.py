@@ -47,5 +47,4 @@ class HttpReranker(ScoringReranker):
         return [(index, sigmoid(score)) for index, score in found] if self._log_odds else found
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self.http.aclose()

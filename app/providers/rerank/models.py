@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-from langchain_core.documents import BaseDocumentCompressor
 
+from app.providers.rerank.scores import ScoringReranker
 from app.settings import Settings, is_address
 from graph.errors import ConfigurationError
 
@@ -17,7 +17,7 @@ RERANK_SECONDS = 5.0
 """Total time of Cohere's reranking of one question's candidates, retries included."""
 
 
-def make_reranker(settings: Settings) -> BaseDocumentCompressor:
+def make_reranker(settings: Settings) -> ScoringReranker:
     """Make the reranker that ``RERANKER`` names; a server is not contacted. Raises ``ConfigurationError``."""
     wanted = settings.reranker
     provider, _, model = wanted.partition(":")
@@ -36,7 +36,7 @@ def reranker_label(settings: Settings) -> str:
     return Path(wanted).name if Path(wanted).expanduser().is_dir() else wanted
 
 
-def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
+def _cohere(settings: Settings, model: str) -> ScoringReranker:
     from app.providers.http.cohere_client import cohere_client
     from app.providers.rerank.cohere import CohereReranker
 
@@ -44,7 +44,7 @@ def _cohere(settings: Settings, model: str) -> BaseDocumentCompressor:
     return CohereReranker(async_client=client, transport=transport, cohere_api_key=settings.cohere_api_key, model=model)
 
 
-def _tei(settings: Settings, url: str, model: str | None = None) -> BaseDocumentCompressor:
+def _tei(settings: Settings, url: str, model: str | None = None) -> ScoringReranker:
     from app.providers.http.transport import AiohttpTransport
     from app.providers.rerank.http import HttpReranker
 
@@ -56,7 +56,7 @@ def _tei(settings: Settings, url: str, model: str | None = None) -> BaseDocument
     return HttpReranker(http=http, model=model)
 
 
-def _rerank(settings: Settings, name: str) -> BaseDocumentCompressor:
+def _rerank(settings: Settings, name: str) -> ScoringReranker:
     model, _, url = name.partition("@http")
     return _tei(settings, f"http{url}", model)
 
@@ -69,7 +69,7 @@ def _refused(settings: Settings) -> ConfigurationError:
     )
 
 
-FACTORIES: dict[str, Callable[[Settings, str], BaseDocumentCompressor]] = {
+FACTORIES: dict[str, Callable[[Settings, str], ScoringReranker]] = {
     "cohere": _cohere,
     "tei": _tei,
     "rerank": _rerank,

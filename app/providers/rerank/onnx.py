@@ -71,7 +71,6 @@ class OnnxReranker(ScoringReranker):
         return enumerate(map(sigmoid, await in_batches(self._pool, partial(self.model.logits, query), texts)))
 
     async def aclose(self) -> None:
-        """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -22,6 +22,10 @@ class ScoringReranker(BaseDocumentCompressor):
     async def ascores(self, query: str, texts: Sequence[str]) -> Iterable[tuple[int, float]]:
         """Return (position, probability) of every text, in any order; at least one text."""
 
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close connections and threads."""
+
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
