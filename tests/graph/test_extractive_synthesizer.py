@@ -98,6 +98,33 @@ async def test_only_chunks_that_passed_may_answer(calibration: Calibration) -> N
     assert "1889" not in draft.text
 
 
+@pytest.mark.parametrize(
+    ("added", "section", "answers"),
+    [(("tower",), None, True), (("pari",), None, False), (("pari",), "In Paris", True), (("contractor",), None, False)],
+)
+async def test_an_answer_shows_what_a_follow_up_added(
+    calibration: Calibration, added: tuple[str, ...], section: str | None, answers: bool
+) -> None:
+    """Sentences that name neither by themselves nor by a heading what a follow-up added are no answer to it."""
+    tower = chunk(1, "It was finished in 1889 by the river. Paris is near. Bread is sold.", "Eiffel Tower")
+    tower = replace(tower, section=section, span_similarities=(0.8, 0.1, 0.1))
+    asked = replace(question("When was the Eiffel Tower finished by the river?"), added=added)
+    draft, _ = await answer(calibration, asked, [tower], SubqueryResults(asked.text, (tower, NOISE)))
+    assert ("1889" in draft.text) is answers
+    assert ((draft.confidence or 0.0) >= MIN_CONFIDENCE) is answers
+
+
+async def test_of_two_chunks_the_one_that_shows_what_was_added_answers(calibration: Calibration) -> None:
+    """A chunk that names what a follow-up added answers, though another one is nearer to the question."""
+    other = chunk(5, "The Eiffel Tower in Blackpool was finished in 1894.", "Eiffel Tower", similarity=0.6)
+    asked = replace(WHEN, added=("blackpool",))
+    draft, _ = await answer(
+        calibration, asked, [TOWER, other], SubqueryResults(WHEN.text, (*seen(WHEN.text, TOWER).chunks, other))
+    )
+    assert "1894" in draft.text
+    assert "1889" not in draft.text
+
+
 async def test_a_compound_question_is_one_answer(calibration: Calibration) -> None:
     """Each part that is answered adds its sentences, in order; the confidence is that of the weakest."""
     parts = ("When was the Eiffel Tower finished?", "When does the museum open?")
