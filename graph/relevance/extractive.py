@@ -67,7 +67,8 @@ class ExtractiveSynthesizer:
     ) -> Draft:
         """Return the draft over *chunks*; ``text`` is empty when no sub-question reaches ``min_confidence``.
 
-        Past ``max_tokens`` the sentences that answer least are left out, whole; the best one always stays.
+        Past ``max_tokens`` the sentences that answer least are left out, whole. Of each answered sub-question the best
+        one always stays, a lead-in with the first item after it: who sets a low limit wants a short answer, not none.
 
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
@@ -80,8 +81,12 @@ class ExtractiveSynthesizer:
         notes = [f"\n\n{UNANSWERED.format(one.question)}" for one in extracts if one not in answered]
         written = [*_written(sentences, chunks), *notes]
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
-        while most and len(sentences) > 1 and len("".join(written)) > most:
-            sentences.remove(min(sentences, key=lambda sentence: sentence.score))
+        added = frozenset(question.added)  # a sentence with these is better than one without
+        ranked = [sorted(one.sentences, key=lambda s: (-len(added & vocabulary(s.text)), -s.score)) for one in answered]
+        spare = [sentence for best, *others in ranked for sentence in others[best.text.endswith(":") :]]
+        spare.sort(key=lambda sentence: -sentence.score)
+        while most and spare and len("".join(written)) > most:
+            sentences.remove(spare.pop())
             written = [*_written(sentences, chunks), *notes]
         for piece in written:
             await emit(piece)
@@ -165,7 +170,7 @@ def _led_in(assessed: Assessment, lead: Sentence) -> list[Sentence]:
         if not (_ITEM.search(gap) or (_FENCED.search(gap) and "\n" not in text)):
             break
         shown = text if _ITEM.search(gap) else f"`{text}`"
-        found.append(Sentence(chunk.chunk_id, start, stop, shown, 0.0, 0.0))
+        found.append(Sentence(chunk.chunk_id, start, stop, shown, lead.score, 0.0))
         end = stop
     return found
 
