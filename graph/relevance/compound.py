@@ -22,7 +22,7 @@ _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|m
 VERBLESS = re.compile(rf"^(?:\w+ )?(?:what|which|how (?:many|much)) (?!{AUXILIARY})\w+\W*$", re.IGNORECASE)
 """What asks, and its noun, alone ("at what rate?")."""
 ASKING = re.compile(rf"^{_PREPOSITION}{WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
-_WHO = re.compile(rf"\bwho\s+{AUXILIARY}", re.IGNORECASE)
+WHO = re.compile(r"\bwho\s+\w+", re.IGNORECASE)
 _PRONOUNS = frozenset("it its he him his she her hers they them their theirs this that these those".split())
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(_PRONOUNS))})\b", re.IGNORECASE)
 THINGS = frozenset("they them their theirs".split())
@@ -77,16 +77,15 @@ def subject_of(part: str) -> str:
     """Find what the question *part* asks about; "" for none.
 
     It is what *part* counts or chooses from ("how many days can …"), or else the words after its first article, or
-    after its first auxiliary verb but "who can".
+    after its first auxiliary verb but that of "who can".
     """
     if (counted := COUNTED.match(part)) and all(is_content(word) for word in words(counted[1])):
         return counted[1].strip()
-    subject = named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, _WHO.sub("who", part))
+    subject = named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, WHO.sub("who", part))
     *named, last = subject.split() or [""]
-    if named and named[-1] not in ARTICLES:
-        verb = _DOES.format(re.escape(subject))
-        if STATE.fullmatch(last) or re.search(verb, part, re.IGNORECASE):
-            return " ".join(named)
+    verb_last = STATE.fullmatch(last) or re.search(_DOES.format(re.escape(subject)), part, re.IGNORECASE)
+    if verb_last and named and named[-1] not in ARTICLES:
+        return " ".join(named)
     return "" if STATE.fullmatch(subject) else subject
 
 
@@ -149,8 +148,7 @@ def _is_article(pronoun: str, after: list[str]) -> bool:
 
 def _names_something(text: str) -> bool:
     """Whether *text* has a noun, as far as its neighbours tell: after "I", "to" or "been" a content word is a verb."""
-    found = ["", *words(_WHO.sub("who", text))]
-    return any(is_content(word) and before not in _SPEAKERS for before, word in pairwise(found))
+    return any(is_content(one) and last not in _SPEAKERS for last, one in pairwise(["", *words(WHO.sub("who", text))]))
 
 
 def asked_in(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from graph.relevance import compound
-from graph.relevance.compound import ARTICLES, ASKING, PLURAL, PREPOSITIONS, lost_pronoun, put_in, subject_of
+from graph.relevance.compound import ARTICLES, ASKING, PLURAL, PREPOSITIONS, WHO, lost_pronoun, put_in, subject_of
 from graph.sentences import sentence_spans
 from graph.terms import AUXILIARIES, is_content, question_stems, stems, words
 
@@ -14,7 +14,8 @@ _PREPOSITION = re.compile(rf"(?:{'|'.join(PREPOSITIONS)})\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:if|unless|while)\b[^,]*$", re.IGNORECASE)
 _TIMES = "on at during after before since".split()  # one takes the place of another ("on weekdays", "at weekends")
 _ADVERB = re.compile(rf"(?:(?:when|where|why|how(?: \w+)?) )?(?={compound.AUXILIARY})", re.IGNORECASE)
-"""What another question word can take the place of ("how long" of "how long are …")."""
+_NO_ADVERB = re.compile(r"(?:what|which|who|how (?:much|many))\b|.*\bnot\b", re.IGNORECASE)
+"""What a question word can take the place of ("how long" of "how long are …"), and which can not."""
 _ACTOR = r"[\w-]*(?:ee|er|or|ist|ant|ian|[^m]ent)"
 _PERSON = rf"(?:(?:{'|'.join(ARTICLES)}) )?{_ACTOR}s?|[\w-]+ {_ACTOR}s"
 """A noun whose ending is that of somebody who acts ("the employee", "new employees")."""
@@ -52,8 +53,8 @@ def carry_subject(question: str, earlier: str) -> str:
     the place of its like, or is added at the end. What can stand alone only loses its "and".
     """
     own, earlier = _own(question), compound.question_parts(earlier)[-1].rstrip("?!. ")
-    named = takewhile(lambda token: is_content(token.lower()), reversed(compound.TOKEN.findall(earlier)))
-    subject, last, bare = subject_of(earlier), " ".join(reversed(list(named))), own.rstrip("?!. ")
+    named = takewhile(lambda one: is_content(one.lower()), compound.TOKEN.findall(WHO.sub("who", earlier))[::-1])
+    subject, last, bare = subject_of(earlier), " ".join([*named][::-1]), own.rstrip("?!. ")
     if _is_phrase(own):
         completed = f"{_with_phrase(earlier, bare)}?"
     elif found := lost_pronoun(own):
@@ -61,7 +62,7 @@ def carry_subject(question: str, earlier: str) -> str:
         completed = put_in(own, found, (last if they else subject or last) or found[0])
     elif not _names_nothing(own):
         completed = own
-    elif (put := _ADVERB.match(earlier)) and "not" not in words(own):
+    elif (put := _ADVERB.match(earlier)) and not _NO_ADVERB.match(own):
         completed = f"{bare} {earlier[put.end()].lower()}{earlier[put.end() + 1 :]}?"
     else:
         completed = f"{earlier}, and {bare}?"
@@ -101,20 +102,21 @@ def _with_phrase(earlier: str, phrase: str) -> str:
     article, opens = opening in ARTICLES, bool(_PREPOSITION.match(first) or _CLAUSE.match(phrase))
     phrase = f"{opening} {rest}" if article or opens else phrase
     named, plain = rest if opening == "for" else phrase, not (article or opens)
+    alike = subject and article == (subject.partition(" ")[0] in ARTICLES)
     kinds = {
         _AGENT: re.fullmatch(_PERSON, named, re.IGNORECASE),
-        rf"({re.escape(subject)})": article and subject.partition(" ")[0] in ARTICLES,
+        rf"({re.escape(subject)})": article and alike,
         rf"\b({re.escape(first)}\s+\w+)": plain and rest,  # "garage B" of "garage A"
         r"\b(\w*\d\w*)\b": plain and any(map(str.isdigit, first)),
-        rf"\b(?:is|are|was|were) ({re.escape(subject)})\b": plain and subject and not compound.STATE.fullmatch(phrase),
+        rf"\b(?:is|are|was|were) ({re.escape(subject)})\b": plain and alike and not compound.STATE.fullmatch(phrase),
     }
     for kind in filter(kinds.get, kinds):
         found = re.search(kind, earlier, re.IGNORECASE)
         if found and bool(PLURAL.search(found[1])) == bool(PLURAL.search(named)):
             return f"{earlier[: found.start(1)]}{named}{earlier[found.end(1) :]}"
     same = "|".join(_TIMES if opening in _TIMES else [opening if opens else "for"])
-    alike = rf"\b(?:{same})\s+[^,;]+?(?=\s+(?:{'|'.join(PREPOSITIONS)})\b|[,;]|$)"
-    if found := re.search(alike, earlier, re.IGNORECASE):
+    found = re.search(rf"\b(?:{same})\s+[^,;]+?(?=\s+{_PREPOSITION.pattern}|[,;]|$)", earlier, re.IGNORECASE)
+    if found:
         return f"{earlier[: found.start()]}{'' if opens else 'for '}{phrase}{earlier[found.end() :]}"
     apart = not opens or (opening == "for" and re.search(_AGENT, earlier, re.IGNORECASE))
     return f"{earlier}, and {phrase}" if apart else f"{earlier} {phrase}"

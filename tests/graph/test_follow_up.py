@@ -77,12 +77,15 @@ def test_a_follow_up_is_completed_from_the_question_before(earlier: str, questio
         ("Which ports are open?", "and for how many weeks?", "Which ports are open, and for how many weeks?"),
         ("Is overtime paid?", "and for managers?", "Is overtime paid for managers?"),
         ("How long is lunch?", "and if lunch is paid?", "How long is lunch if lunch is paid?"),
+        ("What is the allowance in the EU?", "and outside?", "What is the allowance in the EU, and outside?"),
+        ("Does the pump need oil?", "which one?", "Does the pump need oil, and which one?"),
         # a question word takes the place of another
         ("How long are invoices kept?", "and since when?", "Since when are invoices kept?"),
         ("When must a report be submitted?", "to whom?", "To whom must a report be submitted?"),
         ("Is overtime paid?", "at what rate?", "At what rate is overtime paid?"),
         ("Are dogs allowed inside?", "why not?", "Are dogs allowed inside, and why not?"),
         # a pronoun stands for what was asked about
+        ("Who signs contracts?", "who files them?", "Who files contracts?"),
         ("How is an advance approved?", "who approves it?", "Who approves an advance?"),
         ("What is stored in feedback files?", "who can delete them?", "Who can delete feedback files?"),
         ("What is the retention period for backups?", "where are they stored?", "Where are backups stored?"),
