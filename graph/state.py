@@ -20,8 +20,9 @@ class Question:
     """A question that has passed every rule of the Query API.
 
     ``sub_questions`` are the questions it asks: itself, or those of a compound one. ``background``: more is said in
-    ``text`` than is asked; it is searched too, and the nearer of the two is read. ``started`` and ``deadline`` are
-    seconds of ``time.monotonic``; every stage gets what is left.
+    ``text`` than is asked; it is searched too, and the nearer of the two is read. ``added`` are the stems that
+    follow-ups ("and for contractors?") added to the question before: an extractive answer shows all of them.
+    ``started`` and ``deadline`` are seconds of ``time.monotonic``; every stage gets what is left.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Question:
     relevance_threshold: float = RELEVANCE_THRESHOLD
     min_confidence: float = MIN_CONFIDENCE
     background: bool = False
+    added: tuple[str, ...] = ()
 
     @property
     def searched(self) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from langgraph.config import get_stream_writer
 from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int
 from graph.ports import Rewriter
-from graph.relevance.compound import asked_in, question_parts, subject_of, without_background
-from graph.relevance.follow_up import carry_subject, is_follow_up, is_remark
+from graph.relevance.compound import asked_in, question_parts, without_background
+from graph.relevance.follow_up import added_stems, carry_subject, is_follow_up, is_remark
 from graph.state import Question, State, Update
 
 MOST_EARLIER = 3
@@ -34,7 +34,8 @@ async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -
     if earlier and is_follow_up(asked):
         rewritten = await _rewritten(asked, earlier, rewriter, question.deadline)
         if rewritten != question.text and len(rewritten) <= policy.max_query_chars:
-            question = replace(question, text=rewritten, sub_questions=question_parts(rewritten), background=False)
+            parts, added = question_parts(rewritten), added_stems(asked, rewritten, earlier)
+            question = replace(question, text=rewritten, sub_questions=parts, background=False, added=added)
             get_stream_writer()({"rewritten": rewritten})
             update["rewritten"] = rewritten
     kept = [] if is_remark(question.text) else [without_background(question.text)]
@@ -49,7 +50,7 @@ async def _rewritten(asked: str, earlier: list[str], rewriter: Rewriter | None, 
             return await rewriter.rewrite(asked, earlier, now + REWRITING_SHARE * (deadline - now))
         except SynthesisFailed as error:
             log.warning("rewriting_failed", extra={"failed": type(error).__name__, "reason": error.message})
-    return carry_subject(asked, next((one for one in reversed(earlier) if subject_of(one)), earlier[-1]))
+    return carry_subject(asked, earlier[-1])
 
 
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:

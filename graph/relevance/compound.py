@@ -9,51 +9,48 @@ from graph.terms import AUXILIARIES, is_content, question_stems, words
 MOST_PARTS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
 
-_AUXILIARY = rf"(?:{'|'.join(sorted(AUXILIARIES))})\b"
-_WH = r"(?:what|when|where|which|who|whom|whose|why|how)\b"
+AUXILIARY = rf"(?:{'|'.join(sorted(AUXILIARIES))})\b"
+WH = r"(?:what|when|where|which|who|whom|whose|why|how)\b"
 _PREPOSITION = r"(?:(?:in|on|at|for|to|of|by|from|with)\s+)?"
-_LISTED = rf"(?:what|how|why|which\s+(?!{_AUXILIARY})\w+|(?:when|where)\s+{_AUXILIARY})"
+_LISTED = rf"(?:what|how|why|which\s+(?!{AUXILIARY})\w+|(?:when|where)\s+{AUXILIARY})"
 """What opens a question in a list, and no clause about the noun before it (", who is on duty, …")."""
-_QUESTION_END = re.compile(r"(?<=\?)\s+")
 _CONJUNCTION = re.compile(
-    rf"\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{_WH})"
-    rf"|,\s+(?={_LISTED}\b[^?]*,\s+and\s+{_PREPOSITION}{_WH})",
-    re.IGNORECASE,
+    rf"(?i)\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{WH})"
+    rf"|,\s+(?={_LISTED}\b[^?]*,\s+and\s+{_PREPOSITION}{WH})"
 )
 _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|moreover)\b[\s,]*", re.IGNORECASE)
-ASKING = re.compile(rf"^{_PREPOSITION}{_WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
+VERBLESS = re.compile(rf"^(?:\w+ )?(?:what|which|how (?:many|much)) (?!{AUXILIARY})\w+\W*$", re.IGNORECASE)
+"""What asks, and its noun, alone ("at what rate?")."""
+ASKING = re.compile(rf"^{_PREPOSITION}{WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
+WHO = re.compile(r"\bwho\s+\w+", re.IGNORECASE)
 _PRONOUNS = frozenset("it its he him his she her hers they them their theirs this that these those".split())
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(_PRONOUNS))})\b", re.IGNORECASE)
-_THINGS = frozenset("they them their theirs".split())
+THINGS = frozenset("they them their theirs".split())
+PLURAL = re.compile(r"[^s]s$")
 _POSSESSIVE = frozenset("its their theirs his her hers".split())
-_DEMONSTRATIVES = frozenset("this that these those".split())
 _EXPLETIVE = re.compile(
-    r"\bthat there\b|\bit\s+(?:called|takes?|took|means?|"
-    r"(?:\w+ly\s+)?(?:possible|necessary|allowed|permitted|required|mandatory|ok|okay|safe|worth|"
-    r"better|best|easy|hard|true))\s+(?:for\s+(?:\w+\s+){1,3})?(?:to|that|if|when)\b",
-    re.IGNORECASE,
+    r"(?i)\bthat there\b|\bit\s+(?:called|takes?|took|means?|(?:\w+ly\s+)?(?:possible|necessary|allowed|permitted|"
+    r"required|mandatory|ok|okay|safe|worth|better|best|easy|hard|true))\s+"
+    r"(?:for\s+(?:\w+\s+){1,3})?(?:to|that|if|when)\b"
 )
 """An "it" or "that" which stands for nothing ("is it possible to …")."""
 _SPEAKERS = frozenset("i we you to who been".split())
 ARTICLES = frozenset("the a an my our your".split())
-PREPOSITIONS = "in on at for to of by from with during after before under since".split()
+PREPOSITIONS = "in on at for to of by from with during after before under since without until within".split()
 _DOES = (
     r"\b(?:do|does|did|can|could|may|might|must|shall|should|will|would)\s+{}"
     rf"(?=\s*[?.!]*$|\s+(?:{'|'.join(PREPOSITIONS)}|about|per|{'|'.join(ARTICLES)})\b)"
 )
 """A subject and its verb, where nothing but an object or a preposition's phrase follows."""
-_STATE = re.compile(r"open|free|due|valid|available|\w{2,}[^e]ed")
+STATE = re.compile(r"open|free|due|valid|available|paid|kept|held|sent|made|done|given|taken|\w{2,}[^e]ed")
 """What follows a subject after "is" ("when is the sauna open")."""
-_TOKEN = re.compile(r"[^\W_][\w'’-]*")
-_COUNTED = re.compile(
-    rf"{_PREPOSITION}(?:how (?:many|much)|which|what) (?:[\w'’-]+ of )?((?:[\w'’-]+ ){{1,3}}?){_AUXILIARY}",
-    re.IGNORECASE,
+TOKEN = re.compile(r"[^\W_][\w'’-]*")
+COUNTED = re.compile(
+    rf"(?i){_PREPOSITION}(?:how (?:many|much)|which|what) (?:[\w'’-]+ of )?((?:[\w'’-]+ ){{1,3}}?)(?={AUXILIARY})"
 )
 _LONGEST_SUBJECT = 4
 _OPENING = 4
 """First words of a question, among which its auxiliary verb is; without one, a pronoun there refers back."""
-_QUESTION_MARK = re.compile(r"[?？][\"'”’)\]]*$")
-_INTRODUCING = frozenset({"the", "a", "an"})
 
 
 def question_parts(question: str) -> tuple[str, ...]:
@@ -64,7 +61,7 @@ def question_parts(question: str) -> tuple[str, ...]:
     searched by itself: it has no content word, or refers back to something else.
     """
     parts: list[str] = []
-    for sentence in _QUESTION_END.split(question.strip()):
+    for sentence in re.split(r"(?<=\?)\s+", question.strip()):
         pieces = [piece for piece in map(trimmed, _CONJUNCTION.split(sentence)) if piece]
         subject = subject_of(parts[0] if parts else pieces[0] if pieces else "")
         pieces = [with_subject(piece, subject) if parts or n else piece for n, piece in enumerate(pieces)]
@@ -80,36 +77,33 @@ def subject_of(part: str) -> str:
     """Find what the question *part* asks about; "" for none.
 
     It is what *part* counts or chooses from ("how many days can …"), or else the words after its first article, or
-    after its first auxiliary verb.
+    after its first auxiliary verb but that of "who can".
     """
-    if (counted := _COUNTED.match(part)) and all(is_content(word) for word in words(counted[1])):
+    if (counted := COUNTED.match(part)) and all(is_content(word) for word in words(counted[1])):
         return counted[1].strip()
-    subject = named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, part)
+    subject = named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, WHO.sub("who", part))
     *named, last = subject.split() or [""]
-    if named and named[-1] not in ARTICLES:
-        verb = _DOES.format(re.escape(subject))
-        if _STATE.fullmatch(last) or re.search(verb, part, re.IGNORECASE):
-            return " ".join(named)
-    return subject
+    verb_last = STATE.fullmatch(last) or re.search(_DOES.format(re.escape(subject)), part, re.IGNORECASE)
+    if verb_last and named and named[-1] not in ARTICLES:
+        return " ".join(named)
+    return "" if STATE.fullmatch(subject) else subject
 
 
 def named_after(marks: frozenset[str], part: str, *, keep: bool = False) -> str:
     """Return the content words that follow the first of *marks* in *part*, with the mark if *keep*; "" for none."""
-    tokens = _TOKEN.findall(part)
+    tokens = TOKEN.findall(part)
     start = next((n for n, token in enumerate(tokens) if token.lower() in marks), len(tokens))
-    after = tokens[start + 1 : start + 1 + _LONGEST_SUBJECT]
-    named = list(takewhile(lambda token: is_content(token.lower()), after))
+    named = list(takewhile(lambda token: is_content(token.lower()), tokens[start + 1 :][:_LONGEST_SUBJECT]))
     return " ".join([*map(str.lower, tokens[start : start + keep]), *named]) if named else ""
 
 
 def with_subject(part: str, subject: str) -> str:
     """Replace the pronoun for a thing in *part* that lost what it stands for by *subject*; "they" by a plural alone."""
     found = lost_pronoun(part)
-    plural = subject.endswith("s") and not subject.endswith("ss")
     if not (subject and found):
         return part
-    things = found[0].lower() in _THINGS and plural and len(_PRONOUN.findall(part)) == 1
-    return put_in(part, found, subject) if things or found[0].lower() in ("it", "its") else part
+    they = found[0].lower() in THINGS and PLURAL.search(subject) and len(_PRONOUN.findall(part)) == 1
+    return put_in(part, found, subject) if they or found[0].lower() in ("it", "its") else part
 
 
 def put_in(part: str, pronoun: re.Match[str], subject: str) -> str:
@@ -125,8 +119,8 @@ def trimmed(piece: str) -> str:
 
 def stands_alone(part: str) -> bool:
     """Whether *part* names what it asks about, so that it can be searched by itself."""
-    refers_back = _refers_back(part) or lost_pronoun(part) is not None
-    return len(words(part)) > 2 and not refers_back and bool(question_stems(part))
+    lacking = _refers_back(part) or lost_pronoun(part) is not None or VERBLESS.match(part)
+    return len(words(part)) > 2 and not lacking and bool(question_stems(part))
 
 
 def lost_pronoun(part: str) -> re.Match[str] | None:
@@ -149,12 +143,12 @@ def _refers_back(part: str) -> bool:
 def _is_article(pronoun: str, after: list[str]) -> bool:
     """Whether *pronoun* belongs to the noun that follows ("is this service free")."""
     noun = len(after) > 1 and is_content(after[0]) and (is_content(after[1]) or after[1] in AUXILIARIES)
-    return noun and pronoun.lower() in _DEMONSTRATIVES
+    return noun and pronoun.lower() in ("this", "that", "these", "those")
 
 
 def _names_something(text: str) -> bool:
     """Whether *text* has a noun, as far as its neighbours tell: after "I", "to" or "been" a content word is a verb."""
-    return any(is_content(word) and before not in _SPEAKERS for before, word in pairwise(["", *words(text)]))
+    return any(is_content(one) and last not in _SPEAKERS for last, one in pairwise(["", *words(WHO.sub("who", text))]))
 
 
 def asked_in(text: str) -> str:
@@ -167,23 +161,18 @@ def asked_in(text: str) -> str:
 def without_background(text: str) -> str:
     """Return what *text* asks without what is said around it; *text* itself when in doubt.
 
-    A question that lost its subject ("… When was it built?") gets that of the nearest sentence before it that names
-    one.
+    A question that lost its subject ("… When was it built?") gets that of the nearest sentence before that names one.
     """
     asked = asked_in(text)
     if asked == text:
         return text
-    sentences = (text[start:end] for start, end in sentence_spans(text))
-    before = list(takewhile(lambda sentence: not asked.startswith(sentence), sentences))
+    before = list(takewhile(lambda one: not asked.startswith(one), (text[i:j] for i, j in sentence_spans(text))))
     for sentence in reversed(before):
-        asked = with_subject(asked, named_after(_INTRODUCING, sentence, keep=True))
+        asked = with_subject(asked, named_after(frozenset({"the", "a", "an"}), sentence, keep=True))
     return asked if stands_alone(asked) else text
 
 
 def _asks(sentence: str) -> bool:
-    """Whether *sentence* ends in a question mark, or opens like a question and has no end; and names something.
-
-    "How are you?" names nothing.
-    """
-    asks = _QUESTION_MARK.search(sentence) or (sentence[-1].isalnum() and ASKING.match(trimmed(sentence)))
+    """Whether *sentence* names something and ends in a question mark, or opens like a question and has no end."""
+    asks = re.search(r"[?？][\"'”’)\]]*$", sentence) or (sentence[-1].isalnum() and ASKING.match(trimmed(sentence)))
     return bool(asks) and any(map(is_content, words(sentence)))

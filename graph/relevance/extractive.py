@@ -10,10 +10,10 @@ from typing import NamedTuple
 from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
-from graph.relevance.graders import Assessment, assess, names_another
+from graph.relevance.graders import OF_ANOTHER, Assessment, assess, names_another
 from graph.sentences import Span, code_spans, sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
-from graph.terms import asks_whether, stems
+from graph.terms import asks_whether, coverage, stems, vocabulary
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
@@ -67,12 +67,13 @@ class ExtractiveSynthesizer:
     ) -> Draft:
         """Return the draft over *chunks*; ``text`` is empty when no sub-question reaches ``min_confidence``.
 
-        Past ``max_tokens`` the sentences that answer least are left out, whole; the best one always stays.
+        Past ``max_tokens`` the sentences that answer least are left out, whole. Of each answered sub-question the best
+        one always stays, a lead-in with the first item after it: who sets a low limit wants a short answer, not none.
 
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
         least = question.relevance_threshold if self._each_part else 0.0
-        extracts = [self._extract(results, chunks, least) for results in retrieved.subquery_results]
+        extracts = [self._extract(results, chunks, least, question.added) for results in retrieved.subquery_results]
         answered = [one for one in extracts if one.sentences and one.probability >= question.min_confidence]
         if not answered:
             return Draft(text="", confidence=max((one.probability for one in extracts), default=0.0))
@@ -80,17 +81,24 @@ class ExtractiveSynthesizer:
         notes = [f"\n\n{UNANSWERED.format(one.question)}" for one in extracts if one not in answered]
         written = [*_written(sentences, chunks), *notes]
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
-        while most and len(sentences) > 1 and len("".join(written)) > most:
-            sentences.remove(min(sentences, key=lambda sentence: sentence.score))
+        added = frozenset(question.added)  # a sentence with these is better than one without
+        ranked = [sorted(one.sentences, key=lambda s: (-len(added & vocabulary(s.text)), -s.score)) for one in answered]
+        spare = [sentence for best, *others in ranked for sentence in others[best.text.endswith(":") :]]
+        spare.sort(key=lambda sentence: -sentence.score)
+        while most and spare and len("".join(written)) > most:
+            sentences.remove(spare.pop())
             written = [*_written(sentences, chunks), *notes]
         for piece in written:
             await emit(piece)
         return Draft("".join(written), confidence=min(one.probability for one in answered))
 
-    def _extract(self, results: SubqueryResults, chunks: Sequence[Chunk], least: float) -> Extract:
+    def _extract(
+        self, results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]
+    ) -> Extract:
         """Answer one sub-question from the chunk that most probably holds it; where some were read, from these.
 
         Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is chance.
+        Chunks with all *added* stems come first; an answer without them is hardly one: it is about something else.
         """
         passed = {chunk.chunk_id for chunk in chunks}
         candidates = [
@@ -99,6 +107,7 @@ class ExtractiveSynthesizer:
             if assessed.chunk.chunk_id in passed and assessed.matches and assessed.relevance >= least
         ]
         candidates = [one for one in candidates if one.chunk.read] or candidates
+        candidates = [one for one in candidates if _shows(added, one.chunk, one.chunk.sentences)] or candidates
         if not candidates:
             return Extract(results.question, (), 0.0)
         best = max(candidates, key=lambda assessed: assessed.answers)
@@ -106,7 +115,15 @@ class ExtractiveSynthesizer:
         copies = [one for one in candidates if one.chunk.chunk_id in best.chunk.near_duplicates]
         full = [one for one in copies if all(text in one.chunk.text for text in texts)]
         fullest = max([best, *full], key=lambda assessed: len(assessed.chunk.text))
-        return Extract(results.question, answering_sentences(fullest, results.question), best.answers)
+        sentences = answering_sentences(fullest, results.question)
+        kept = 1.0 if _shows(added, fullest.chunk, [sentence.text for sentence in sentences]) else OF_ANOTHER
+        return Extract(results.question, sentences, best.answers * kept)
+
+
+def _shows(added: Iterable[str], chunk: Chunk, sentences: Iterable[str]) -> bool:
+    """Whether every one of the *added* stems is in *sentences* or in a heading of *chunk*."""
+    shown = vocabulary("\n".join(filter(None, (chunk.title, chunk.chapter, chunk.section, *sentences))))
+    return all(coverage({one: 1.0}, shown) for one in added)
 
 
 def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[str]:
@@ -153,7 +170,7 @@ def _led_in(assessed: Assessment, lead: Sentence) -> list[Sentence]:
         if not (_ITEM.search(gap) or (_FENCED.search(gap) and "\n" not in text)):
             break
         shown = text if _ITEM.search(gap) else f"`{text}`"
-        found.append(Sentence(chunk.chunk_id, start, stop, shown, 0.0, 0.0))
+        found.append(Sentence(chunk.chunk_id, start, stop, shown, lead.score, 0.0))
         end = stop
     return found
 

@@ -1,27 +1,36 @@
 """Tell a follow-up question, and complete it with the words of the question before it."""
 
 import re
+from collections.abc import Sequence
 from itertools import takewhile
 
-from graph.relevance.compound import ARTICLES, ASKING, PREPOSITIONS, lost_pronoun, put_in, question_parts, subject_of
+from graph.relevance import compound
+from graph.relevance.compound import ARTICLES, ASKING, PLURAL, PREPOSITIONS, WHO, lost_pronoun, put_in, subject_of
 from graph.sentences import sentence_spans
-from graph.terms import AUXILIARIES, asks_whether, is_content, words
+from graph.terms import AUXILIARIES, is_content, question_stems, stems, words
 
 _LINKING = re.compile(r"^(?:(?:and|but|or)\b[\s,]*)?(?:(?:what|how)\s+about\b\s*)?", re.IGNORECASE)
 _PREPOSITION = re.compile(rf"(?:{'|'.join(PREPOSITIONS)})\b", re.IGNORECASE)
-_TIMES = "on at during after before since".split()
-"""Prepositions of which one takes the place of another ("on weekdays", "at weekends")."""
+_CLAUSE = re.compile(r"(?:if|unless|while)\b[^,]*$", re.IGNORECASE)
+_TIMES = "on at during after before since".split()  # one takes the place of another ("on weekdays", "at weekends")
+_ADVERB = re.compile(rf"(?:(?:when|where|why|how(?: \w+)?) )?(?={compound.AUXILIARY})", re.IGNORECASE)
+_NO_ADVERB = re.compile(r"(?:what|which|who|how (?:much|many))\b|.*\bnot\b", re.IGNORECASE)
+"""What a question word can take the place of ("how long" of "how long are …"), and which can not."""
+_ACTOR = r"[\w-]*(?:ee|er|or|ist|ant|ian|[^m]ent)"
+_PERSON = rf"(?:(?:{'|'.join(ARTICLES)}) )?{_ACTOR}s?|[\w-]+ {_ACTOR}s"
+"""A noun whose ending is that of somebody who acts ("the employee", "new employees")."""
+_AGENT = rf"(?<!\bwho ){compound.AUXILIARY} ({_PERSON})(?= (?!{_PREPOSITION.pattern})\w)"
 _COURTESIES = frozenset(
     "thank thanks cheers ok okay great good fine nice cool perfect hi hello hey bye yes sure right got see lot".split()
 )
-_LONGEST_FRAGMENT = 6
-"""Words of a question without a verb; a longer one is likely to have one that is not recognised."""
+_LONGEST_FRAGMENT = 6  # words; a longer question is likely to have a verb that is not recognised
 
 
 def is_follow_up(question: str) -> bool:
     """Whether *question* needs the one before it: it opens with "and" or "what about", has no verb, or refers back."""
     own = _own(question)
-    return not is_remark(question) and (own != question or _is_fragment(own) or lost_pronoun(own) is not None)
+    needs = own != question or _is_phrase(own) or _names_nothing(own) or lost_pronoun(own) is not None
+    return needs and not is_remark(question)
 
 
 def is_remark(text: str) -> bool:
@@ -40,23 +49,31 @@ def _is_remark(sentence: str) -> bool:
 def carry_subject(question: str, earlier: str) -> str:
     """Complete the follow-up *question* with the words of *earlier*, a question that stands alone.
 
-    A pronoun becomes what *earlier* asks about. A phrase ("for contractors?") takes the place of the phrase of
-    *earlier* that opens alike, or is added to it. What can stand alone only loses its "and".
+    A pronoun becomes what *earlier* asks about. A phrase ("for contractors?") or a question word ("since when?") takes
+    the place of its like, or is added at the end. What can stand alone only loses its "and".
     """
-    own, earlier = _own(question), question_parts(earlier)[-1]
-    named = takewhile(is_content, reversed(words(earlier)))  # the content words at its end ("handling chemicals")
-    subject = subject_of(earlier) or " ".join(reversed(list(named)))
-    if found := lost_pronoun(own):
-        completed = put_in(own, found, subject) if subject else own
-    elif not _is_fragment(own):
+    own, earlier = _own(question), compound.question_parts(earlier)[-1].rstrip("?!. ")
+    named = takewhile(lambda one: is_content(one.lower()), compound.TOKEN.findall(WHO.sub("who", earlier))[::-1])
+    subject, last, bare = subject_of(earlier), " ".join([*named][::-1]), own.rstrip("?!. ")
+    if _is_phrase(own):
+        completed = f"{_with_phrase(earlier, bare)}?"
+    elif found := lost_pronoun(own):
+        they = found[0].lower() in compound.THINGS and PLURAL.search(last) and not PLURAL.search(subject)
+        completed = put_in(own, found, (last if they else subject or last) or found[0])
+    elif not _names_nothing(own):
         completed = own
-    elif _names_nothing(own) and asks_whether(earlier):
-        completed = f"{own.rstrip('?!. ')} {earlier[0].lower()}{earlier[1:]}"
-    elif _names_nothing(own):
-        completed = f"{own.rstrip('?!. ')} {subject}?"
+    elif (put := _ADVERB.match(earlier)) and not _NO_ADVERB.match(own):
+        completed = f"{bare} {earlier[put.end()].lower()}{earlier[put.end() + 1 :]}?"
     else:
-        completed = _with_phrase(earlier.rstrip("?!. "), own.rstrip("?!. "))
+        completed = f"{earlier}, and {bare}?"
     return completed[:1].upper() + completed[1:]
+
+
+def added_stems(question: str, complete: str, history: Sequence[str]) -> tuple[str, ...]:
+    """Return the stems of *complete* that phrases ("for contractors?") added since the first alike of *history*."""
+    found = [one for one in question_stems(complete) if _is_phrase(_own(question)) or one not in stems(question)]
+    shared = [stems(one) for one in history if one == history[-1] or 2 * len({*found} & {*stems(one)}) >= len(found)]
+    return tuple(one for one in found if not all(one in before for before in shared))
 
 
 def _own(question: str) -> str:
@@ -64,33 +81,42 @@ def _own(question: str) -> str:
     return _LINKING.sub("", question) or question
 
 
-def _is_fragment(own: str) -> bool:
-    """Whether *own* is a phrase ("for contractors?") or nothing but a question word ("since when?")."""
-    found = words(own)
-    if AUXILIARIES.isdisjoint(found) and not ASKING.match(own):
-        return len(found) <= _LONGEST_FRAGMENT and (own.endswith("?") or bool(_PREPOSITION.match(own)))
-    return _names_nothing(own)
+def _is_phrase(own: str) -> bool:
+    """Whether *own* is a phrase or clause that asks nothing itself ("for contractors?", "if it is late?")."""
+    if len(words(own)) > _LONGEST_FRAGMENT or ASKING.match(own) or re.search(rf"\b{compound.WH}", own, re.IGNORECASE):
+        return False
+    verbless = AUXILIARIES.isdisjoint(words(own)) and (own.endswith("?") or _PREPOSITION.match(own))
+    return bool(verbless or _CLAUSE.match(own))
 
 
 def _names_nothing(own: str) -> bool:
-    """Whether *own* has no word of its own subject ("why?", "since when?")."""
-    return not any(is_content(word) and word not in PREPOSITIONS for word in words(own))
+    """Whether *own* has no subject of its own ("why?", "since when?", "at what rate?")."""
+    named = any(is_content(word) and word not in PREPOSITIONS for word in words(own))
+    return not named or bool(compound.VERBLESS.match(own))
 
 
 def _with_phrase(earlier: str, phrase: str) -> str:
-    """Put *phrase* in the place of the phrase of *earlier* that opens alike; without one, at its end."""
-    first, _, rest = phrase.partition(" ")
-    opening, subject = first.lower(), subject_of(earlier)
-    if opening in ARTICLES or opening in PREPOSITIONS:
-        phrase = f"{opening} {rest}"
-    if opening in ARTICLES and subject.partition(" ")[0] in ARTICLES:
-        return re.sub(re.escape(subject), lambda _: phrase, earlier, count=1, flags=re.IGNORECASE) + "?"
-    labelled = re.compile(rf"\b{re.escape(first)}\s+\w+", re.IGNORECASE)  # "garage B" of "garage A"
-    if opening not in PREPOSITIONS and rest and labelled.search(earlier):
-        return labelled.sub(lambda _: phrase, earlier, count=1) + "?"
-    if opening not in PREPOSITIONS:
-        phrase = f"for {phrase}"
-    same = _TIMES if opening in _TIMES else [phrase.partition(" ")[0]]
-    ends = rf"(?=\s+(?:{'|'.join(PREPOSITIONS)})\b|[,;]|$)"
-    alike = re.compile(rf"\b(?:{'|'.join(same)})\s+[^,;]+?{ends}", re.IGNORECASE)
-    return (alike.sub(lambda _: phrase, earlier, count=1) if alike.search(earlier) else f"{earlier} {phrase}") + "?"
+    """Put *phrase* in the place of what is of its kind and number in *earlier*, or opens alike; else at its end."""
+    earlier, (first, _, rest) = re.sub(r", and [^,]*$", "", earlier), phrase.partition(" ")
+    opening, subject = first.lower(), subject_of(compound.COUNTED.sub("", earlier))
+    article, opens = opening in ARTICLES, bool(_PREPOSITION.match(first) or _CLAUSE.match(phrase))
+    phrase = f"{opening} {rest}" if article or opens else phrase
+    named, plain = rest if opening == "for" else phrase, not (article or opens)
+    alike = subject and article == (subject.partition(" ")[0] in ARTICLES)
+    kinds = {
+        _AGENT: re.fullmatch(_PERSON, named, re.IGNORECASE),
+        rf"({re.escape(subject)})": article and alike,
+        rf"\b({re.escape(first)}\s+\w+)": plain and rest,  # "garage B" of "garage A"
+        r"\b(\w*\d\w*)\b": plain and any(map(str.isdigit, first)),
+        rf"\b(?:is|are|was|were) ({re.escape(subject)})\b": plain and alike and not compound.STATE.fullmatch(phrase),
+    }
+    for kind in filter(kinds.get, kinds):
+        found = re.search(kind, earlier, re.IGNORECASE)
+        if found and bool(PLURAL.search(found[1])) == bool(PLURAL.search(named)):
+            return f"{earlier[: found.start(1)]}{named}{earlier[found.end(1) :]}"
+    same = "|".join(_TIMES if opening in _TIMES else [opening if opens else "for"])
+    found = re.search(rf"\b(?:{same})\s+[^,;]+?(?=\s+{_PREPOSITION.pattern}|[,;]|$)", earlier, re.IGNORECASE)
+    if found:
+        return f"{earlier[: found.start()]}{'' if opens else 'for '}{phrase}{earlier[found.end() :]}"
+    apart = not opens or (opening == "for" and re.search(_AGENT, earlier, re.IGNORECASE))
+    return f"{earlier}, and {phrase}" if apart else f"{earlier} {phrase}"

@@ -62,6 +62,43 @@ async def test_max_tokens_leaves_whole_sentences(calibration: Calibration) -> No
         assert all(part in whole.text for part in draft.text.split(". "))
 
 
+async def test_a_low_max_tokens_keeps_a_list_from_its_beginning(calibration: Calibration) -> None:
+    """Of a list the last items go first, and its lead-in never stands alone."""
+    text = "To stop the pump at once, do this:\n\n- Press the red button.\n- Close valve A.\n- Call the foreman."
+    pump = replace(chunk(1, text, "Pump"), span_similarities=(0.8, 0.1, 0.1, 0.1))
+    stop = question("How do I stop the pump at once?")
+    found = []
+    for most in (100, 22, 1):
+        draft, _ = await answer(
+            calibration, replace(stop, max_tokens=most), [pump], SubqueryResults(stop.text, (pump,))
+        )
+        found.append([part for part in ("do this", "red button", "valve A", "foreman") if part in draft.text])
+    assert found == [
+        ["do this", "red button", "valve A", "foreman"],
+        ["do this", "red button", "valve A"],
+        ["do this", "red button"],
+    ]
+
+
+async def test_a_low_max_tokens_keeps_an_answer_to_each_part(calibration: Calibration) -> None:
+    """The best sentence of each sub-question stays; the further ones of both go."""
+    parts = ("When was the Eiffel Tower finished?", "When does the museum open?")
+    asked = replace(question(" ".join(parts), max_tokens=1), sub_questions=parts)
+    tower = replace(TOWER, span_similarities=(0.7, 0.9, 0.1))
+    museum = replace(MUSEUM, similarity=0.8, keyword=0.8, span_similarities=(0.8, 0.7))
+    results = (SubqueryResults(parts[0], (tower, NOISE)), SubqueryResults(parts[1], (museum, NOISE)))
+    draft, _ = await answer(calibration, asked, [tower, museum], *results)
+    assert bare(draft.text).split(". ") == ["It was finished in 1889", "The museum opens at nine in the morning."]
+
+
+async def test_a_low_max_tokens_keeps_what_a_follow_up_added(calibration: Calibration) -> None:
+    """A sentence that names what a follow-up added is better than one that does not, for an answer of one sentence."""
+    asked = replace(question("When was the Eiffel Tower finished, and visited?", max_tokens=1), added=("visit",))
+    tower = replace(TOWER, span_similarities=(0.2, 0.95, 0.6))
+    draft, _ = await answer(calibration, asked, [tower], SubqueryResults(asked.text, (tower, NOISE)))
+    assert draft.text == "Many people visit it [1]."
+
+
 async def test_what_is_emitted_is_the_draft(calibration: Calibration) -> None:
     """The stream and the draft are one text."""
     draft, emitted = await answer(calibration, WHEN, [TOWER], seen(WHEN.text, TOWER, NOISE))
@@ -95,6 +132,33 @@ async def test_of_two_copies_the_one_that_says_more_is_cited(calibration: Calibr
 async def test_only_chunks_that_passed_may_answer(calibration: Calibration) -> None:
     """The best chunk of the pool is no source when gate one did not let it through."""
     draft, _ = await answer(calibration, WHEN, [MUSEUM], seen(WHEN.text, TOWER, MUSEUM))
+    assert "1889" not in draft.text
+
+
+@pytest.mark.parametrize(
+    ("added", "section", "answers"),
+    [(("tower",), None, True), (("pari",), None, False), (("pari",), "In Paris", True), (("contractor",), None, False)],
+)
+async def test_an_answer_shows_what_a_follow_up_added(
+    calibration: Calibration, added: tuple[str, ...], section: str | None, answers: bool
+) -> None:
+    """Sentences that name neither by themselves nor by a heading what a follow-up added are no answer to it."""
+    tower = chunk(1, "It was finished in 1889 by the river. Paris is near. Bread is sold.", "Eiffel Tower")
+    tower = replace(tower, section=section, span_similarities=(0.8, 0.1, 0.1))
+    asked = replace(question("When was the Eiffel Tower finished by the river?"), added=added)
+    draft, _ = await answer(calibration, asked, [tower], SubqueryResults(asked.text, (tower, NOISE)))
+    assert ("1889" in draft.text) is answers
+    assert ((draft.confidence or 0.0) >= MIN_CONFIDENCE) is answers
+
+
+async def test_of_two_chunks_the_one_that_shows_what_was_added_answers(calibration: Calibration) -> None:
+    """A chunk that names what a follow-up added answers, though another one is nearer to the question."""
+    other = chunk(5, "The Eiffel Tower in Blackpool was finished in 1894.", "Eiffel Tower", similarity=0.6)
+    asked = replace(WHEN, added=("blackpool",))
+    draft, _ = await answer(
+        calibration, asked, [TOWER, other], SubqueryResults(WHEN.text, (*seen(WHEN.text, TOWER).chunks, other))
+    )
+    assert "1894" in draft.text
     assert "1889" not in draft.text
 
 

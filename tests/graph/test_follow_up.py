@@ -27,7 +27,7 @@ GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
 @pytest.mark.parametrize(
     ("earlier", "question", "complete"),
     [
-        (DAYS, "and for contractors?", "How many vacation days do employees get for contractors?"),
+        (DAYS, "and for contractors?", "How many vacation days do contractors get?"),
         (NOTICE, "and for contractors?", "What is the notice period for contractors in Germany?"),
         (NOTICE, "What about contractors?", "What is the notice period for contractors in Germany?"),
         (NOTICE, "And the deadline?", "What is the deadline for employees in Germany?"),
@@ -41,13 +41,59 @@ GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
         (KETTLE, "What happens if it breaks?", "What happens if the green kettle breaks?"),
         (KETTLE, "Does that include the lid?", "Does the green kettle include the lid?"),
         ("What must be worn with acids?", "Where are they stored?", "Where are acids stored?"),
-        (KETTLE, "Since when?", "Since when the green kettle?"),
+        (KETTLE, "Since when?", "Since when do I descale the green kettle?"),
         (KETTLE, "But who sells lamps?", "Who sells lamps?"),
         (f"Who sells lamps? And {NOTICE}", "How long is it?", "How long is the notice period?"),
     ],
 )
 def test_a_follow_up_is_completed_from_the_question_before(earlier: str, question: str, complete: str) -> None:
     """What a follow-up leaves out, or points to, comes from the question before it."""
+    assert is_follow_up(question)
+    assert carry_subject(question, earlier) == complete
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "complete"),
+    [
+        # a noun takes the place of one of its kind
+        ("Can managers approve overtime?", "and consultants?", "Can consultants approve overtime?"),
+        ("What must new employees bring?", "what about visitors?", "What must visitors bring?"),
+        ("How do employees report an accident?", "and what about visitors?", "How do visitors report an accident?"),
+        ("Can an employee use the gym?", "and a contractor?", "Can a contractor use the gym?"),
+        ("Is lunch paid?", "and overtime?", "Is overtime paid?"),
+        ("When are salaries paid?", "and bonuses?", "When are bonuses paid?"),
+        ("How is an advance approved?", "and the loan?", "How is the loan approved?"),
+        ("Who is responsible for fire drills?", "and first aid?", "Who is responsible for first aid?"),
+        ("What does error E4 mean?", "and E7?", "What does error E7 mean?"),
+        ("How many people can use the hall?", "and the kitchen?", "How many people can use the kitchen?"),
+        # what is of no kind that can be told is added
+        ("Do contractors get sick pay?", "and interns?", "Do contractors get sick pay, and interns?"),
+        ("How long can employees travel?", "and for interns?", "How long can employees travel, and for interns?"),
+        ("What does green light mean?", "and solid red?", "What does green light mean, and solid red?"),
+        ("What does green light mean, and solid red?", "yellow?", "What does green light mean, and yellow?"),
+        ("Can managers approve overtime?", "and expenses?", "Can managers approve overtime, and expenses?"),
+        ("When does the cafeteria open?", "and close?", "When does the cafeteria open, and close?"),
+        ("Who may enter above 10 tons?", "and below that?", "Who may enter above 10 tons, and below that?"),
+        ("Which ports are open?", "and for how many weeks?", "Which ports are open, and for how many weeks?"),
+        ("Is overtime paid?", "and for managers?", "Is overtime paid for managers?"),
+        ("How long is lunch?", "and if lunch is paid?", "How long is lunch if lunch is paid?"),
+        ("What is the allowance in the EU?", "and outside?", "What is the allowance in the EU, and outside?"),
+        ("Does the pump need oil?", "which one?", "Does the pump need oil, and which one?"),
+        # a question word takes the place of another
+        ("How long are invoices kept?", "and since when?", "Since when are invoices kept?"),
+        ("When must a report be submitted?", "to whom?", "To whom must a report be submitted?"),
+        ("Is overtime paid?", "at what rate?", "At what rate is overtime paid?"),
+        ("Are dogs allowed inside?", "why not?", "Are dogs allowed inside, and why not?"),
+        # a pronoun stands for what was asked about
+        ("Who signs contracts?", "who files them?", "Who files contracts?"),
+        ("How is an advance approved?", "who approves it?", "Who approves an advance?"),
+        ("What is stored in feedback files?", "who can delete them?", "Who can delete feedback files?"),
+        ("What is the retention period for backups?", "where are they stored?", "Where are backups stored?"),
+        ("Who is responsible for fire drills?", "how often are they held?", "How often are fire drills held?"),
+    ],
+)
+def test_a_phrase_is_put_where_it_belongs_or_added(earlier: str, question: str, complete: str) -> None:
+    """A phrase replaces what is of its kind; where that cannot be told, nothing of the question before is lost."""
     assert is_follow_up(question)
     assert carry_subject(question, earlier) == complete
 
@@ -101,6 +147,27 @@ def test_a_follow_up_of_a_follow_up_is_well_formed(questions: dict[str, str]) ->
         "What does it mean when the lamp flashes?",
         "Is this service free?",
         "What does that setting do?",
+        "Can I work from home on Fridays?",
+        "Is lunch paid?",
+        "May contractors use the gym?",
+        "expense policy",
+        "How much does parking cost per month?",
+        "Which forms do I need for parental leave?",
+        "When is it allowed to work overtime?",
+        "What happens if I lose my badge?",
+        "If a report is late, who approves it?",
+        "In Germany, is overtime paid?",
+        "What happens if the alarm sounds while I am in it?",
+        "Who should employees contact when they are sick?",
+        "Who can delete feedback files and their backups?",
+        "Where do visitors leave their cars?",
+        "Do managers review their teams every quarter?",
+        "List the holidays.",
+        "What does a blinking green light mean?",
+        "How are the files that users upload deleted?",
+        "Does the device keep its settings after a reset?",
+        "Why is that option disabled by default?",
+        "Is there a canteen?",
         "Who bought the bridge and where is it now?",
         "Thanks!",
         "?!",
@@ -154,6 +221,15 @@ async def test_a_thread_is_a_conversation() -> None:
     assert ends[3]["question"].text == ends[3]["rewritten"]
     assert ends[2]["history"] == [NOTICE, ends[1]["rewritten"]]
     assert ends[4]["history"] == [ends[1]["rewritten"], ends[3]["rewritten"], "What is grass?"]
+
+
+async def test_what_follow_ups_added_is_noted() -> None:
+    """What phrases added since the first question of their like is noted with the question; a whole one adds none."""
+    first = "How many days can employees work from home?"
+    ends = await states(
+        None, first, "and for contractors?", "and on Mondays?", "who sells lamps?", "When do they rest?"
+    )
+    assert [end["question"].added for end in ends] == [(), ("contractor",), ("contractor", "monday"), (), ()]
 
 
 async def test_a_remark_is_not_remembered() -> None:

@@ -25,12 +25,13 @@ export function keepQuestion(query) {
 /** The question that was asked here last, or that the address names; "" for none. */
 export const keptQuestion = () => history.state?.asked ?? linked();
 
-/** The answer as Markdown: its text, then one line for each quote. */
+/** The answer as Markdown: its text, then one line for each quote, with its page where that has come. */
 export function markdown(body) {
   const quotes = (body.evidence ?? []).map((one) => {
     const document = body.citedDocuments[one.marker - 1];
     const where = document.url ? `[${document.title || document.id}](${document.url})` : document.title || document.id;
-    return `[${one.marker}] ${where}: “${one.quote.replace(/\s+/g, " ").trim()}”`;
+    const page = one.page ? `, page ${one.page}` : "";
+    return `[${one.marker}] ${where}${page}: “${one.quote.replace(/\s+/g, " ").trim()}”`;
   });
   return `${body.answer}\n\n${quotes.join("\n\n")}\n`;
 }

@@ -30,7 +30,7 @@ export function lightQuotes(rows, k, follow) {
 }
 
 function source(document, k, body, relevance) {
-  const rows = (body.evidence ?? []).map((one, row) => ({ ...one, row })).filter((one) => one.marker === k);
+  const rows = (body.evidence ?? []).map((one, row) => Object.assign(one, { row })).filter((one) => one.marker === k);
   const chunks = [...new Set(rows.map((one) => one.chunkId))];
   const url = safeUrl(document.url);
   const name = document.title || document.id;
@@ -59,7 +59,7 @@ function source(document, k, body, relevance) {
 
 const lit = (card, { row }) => card.querySelector(`mark.lit[data-rows~="${row}"]`) !== null;
 
-/** The passage once it is here; until then, and if it never comes, the quotes alone. */
+/** The passage once it is here, its page noted for the copy; until then, and if it never comes, the quotes alone. */
 function fill(box, chunkId, rows, relevance) {
   const support = Math.min(...rows.map((one) => one.support));
   const measures = el("dl", { class: "measures" },
@@ -80,7 +80,10 @@ function fill(box, chunkId, rows, relevance) {
   box.replaceChildren(quotes(rows), measures);
   json(`/api/v1/chunks/${encodeURIComponent(chunkId)}`).then(
     (chunk) => {
-      if (holds(chunk.text, rows)) paint(chunk, false); // else it was replaced since: the quotes are what was verified
+      if (holds(chunk.text, rows)) { // else it was replaced since: the quotes are what was verified
+        for (const one of rows) one.page = chunk.page;
+        paint(chunk, false);
+      }
       box.classList.add("arrived");
     },
     () => {}, // the chunk is gone or cannot be had: the quotes stand there

@@ -1,6 +1,7 @@
 """Decode the bytes of a text file."""
 
 import codecs
+import re
 import unicodedata
 
 from charset_normalizer import from_bytes
@@ -18,6 +19,8 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_ZEROS = re.compile("\0{4,}")
+"""More zero bytes in a row than a text has in any encoding."""
 
 
 class Unreadable(ValueError):
@@ -30,10 +33,13 @@ def decode(data: bytes, declared: str | None = None) -> str:
     Tried in turn: the byte-order mark, UTF-8 (a few broken bytes become U+FFFD), the ``declared`` encoding, a guess
     from the first 64 KiB where they are no Western text, Windows-1252 and Latin-1.
 
-    Raises ``Unreadable`` for binary data.
+    Raises ``Unreadable`` for binary data, also where half of it is runs of zero bytes.
     """
     marked = (codec for mark, codec in _MARKS.items() if data.startswith(mark))
-    text = data.decode(next(marked, None) or _unmarked(data, declared), errors="replace").replace("\0", "")
+    text = data.decode(next(marked, None) or _unmarked(data, declared), errors="replace")
+    if sum(map(len, _ZEROS.findall(text))) * 2 > len(text):  # a file whose blocks were never written
+        raise Unreadable("a damaged file (mostly zero bytes)")
+    text = text.replace("\0", "")
     sample = text[:SAMPLE_BYTES]
     controls = sum(1 for sign in sample if sign not in "\n\r\t\f" and unicodedata.category(sign) in ("Cc", "Cn"))
     if controls > 0.02 * len(sample):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from app.bootstrap.compose import build_container
+from app.ingest.manifest import IngestManifest
+from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.query_service.conversations import FILE, NewestCheckpoints
 from app.settings import load_settings
@@ -67,6 +70,31 @@ def test_a_follow_up_is_answered_as_the_complete_question(http: httpx.Client) ->
     assert follow_up[-1][1]["answer"] == alone[-1][1]["answer"]
     assert follow_up[-1][1].keys() == alone[-1][1].keys()
     assert follow_up[-1][1]["metadata"].keys() == alone[-1][1]["metadata"].keys()
+
+
+def test_an_answer_for_employees_is_none_for_contractors(embedding: EmbeddingModel, tmp_path: Path) -> None:
+    """A follow-up that names somebody else is answered from what is said of them, and declined where nothing is."""
+    (path := tmp_path / "handbook.md").write_text(
+        "# Handbook\n\n## Home office\n\nEmployees can work from home two days a week. Wednesdays are office days.\n\n"
+        "## Sick pay\n\nContractors get no sick pay.\n\n## Trainees\n\nTrainees can work from home one day a week.\n"
+    )
+    settings = load_settings(data_dir=tmp_path / "data")
+
+    async def fill() -> None:
+        filled = build_container(settings, embedding=embedding)
+        await ingest_into(filled.sink, [path], manifest=IngestManifest(tmp_path / "manifest", [path]))
+        await filled.aclose()
+
+    asyncio.run(fill())
+    talk, first = uuid4().hex, "How many days a week can employees work from home?"
+    questions = (first, "and for trainees?", "and for contractors?", "and on Wednesdays?")
+    container = build_container(settings, embedding=embedding)
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as http:
+        answers = [events(ask(http, talk, query))[-1][1] for query in questions]
+    assert [one["answer"].startswith(who) for one, who in zip(answers, ("Employees", "Trainees"), strict=False)] == [
+        True
+    ] * 2
+    assert [one["metadata"]["answerSynthesized"] for one in answers] == [True, True, False, False]
 
 
 def test_a_complete_question_and_another_conversation_owe_nothing_to_it(http: httpx.Client) -> None:

@@ -126,7 +126,7 @@ def test_a_question_its_answer_and_the_sentence_that_carries_it(visitor: Visitor
 
 
 def test_an_answer_is_copied_with_its_citations_and_a_link_asks_it_again(visitor: Visitor, address: str) -> None:
-    """Copied Markdown holds the answer and each quote under its marker; the copied link opens the page and asks."""
+    """Copied Markdown holds the answer and each quote under its marker, with its page; the copied link asks again."""
     page = visitor.open(address, permissions=["clipboard-read", "clipboard-write"])
     ask(page, CHEMICALS)
     answered(page)
@@ -134,7 +134,7 @@ def test_an_answer_is_copied_with_its_citations_and_a_link_asks_it_again(visitor
     expect(page.locator("#said")).to_have_text("Answer copied with its citations")
     answer, _, quotes = str(page.evaluate("navigator.clipboard.readText()")).partition("\n\n")
     assert answer.endswith("[1].")
-    assert quotes.startswith("[1] Safety Manual: “The safety protocols for handling chemicals require")
+    assert quotes.startswith("[1] Safety Manual, page 3: “The safety protocols for handling chemicals require")
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#said")).to_have_text("Link copied")
     page.goto(str(page.evaluate("navigator.clipboard.readText()")))

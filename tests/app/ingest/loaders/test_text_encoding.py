@@ -60,3 +60,12 @@ def test_binary_data_is_refused(data: bytes, tmp_path: Path) -> None:
         decode(data)
     (path := tmp_path / "a.txt").write_bytes(data)
     assert skipped(path).reason == "binary data, not text"
+
+
+@pytest.mark.parametrize("name", ["page.html", "notes.md", "notes.txt"])
+def test_a_file_of_zero_bytes_is_damaged(name: str, tmp_path: Path) -> None:
+    """A text whose blocks were not all written is refused, not stored by the few words that were."""
+    (path := tmp_path / name).write_bytes(b"<p>The gate opens at six.</p>" + bytes(4096))
+    assert skipped(path).reason == "a damaged file (mostly zero bytes)"
+    padded = GERMAN.encode() + bytes(128)
+    assert decode(padded) == GERMAN
