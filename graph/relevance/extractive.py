@@ -1,7 +1,5 @@
 """Answer with the chunks' own sentences, without a model (``CHAT_MODEL=extractive``)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Read the best candidates, and measure question and chunk: how its sentences match, and the features of the pair."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Assess how probable it is that a chunk is about a question and answers it; grade chunks by that, without a vendor."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

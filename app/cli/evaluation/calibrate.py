@@ -4,8 +4,6 @@ Questions also fit the scale of a reranker's scores, where ``RERANKER`` names on
 ``DATA_DIR/relevance_model.json``, which the next start reads.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from functools import partial

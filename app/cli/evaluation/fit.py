@@ -3,8 +3,6 @@
 The models are logistic regressions without negative weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

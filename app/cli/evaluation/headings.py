@@ -4,8 +4,6 @@ The text below a heading answers it; without its document nothing does. A headin
 text, so what these questions may fit is limited: ``docs/relevance.md``.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict

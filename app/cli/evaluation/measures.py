@@ -1,7 +1,5 @@
 """Compute the measures of `garden eval`. Rates are in [0, 1]; a rate over nothing is None."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Read question files: JSON Lines, or a JSON list as in ``sample_queries.json``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Run `garden eval`: ask the questions of a file, and report what came back."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import re

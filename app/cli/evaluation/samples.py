@@ -1,7 +1,5 @@
 """Measure the features of question and chunk pairs, which relevance is fitted on."""
 
-from __future__ import annotations
-
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +66,7 @@ class Samples:
         weights = np.array(list(model["weights"].values()), dtype=np.float64)
         return self.columns(list(model["weights"])) @ weights + float(model["bias"])
 
-    def rows(self, kept: Flags) -> Samples:
+    def rows(self, kept: Flags) -> "Samples":
         """Select the pairs that *kept* [pairs] marks, of the same questions."""
         return replace(self, **{field.name: getattr(self, field.name)[kept] for field in fields(self)[:PAIR_FIELDS]})
 
