@@ -154,8 +154,8 @@ class View(NamedTuple):
 
 
 def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mapping[int, float], limit: int) -> list[int]:
-    found: list[tuple[float, int]] = []
-    most = highest(query.terms, idf) or 1.0
+    """The best *limit* of each channel over all *parts*, which do not show: so many of each part, and of those."""
+    found = [(np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32))]
     for segment, mask in parts:
         words = np.zeros(len(segment.ids), np.float32)
         for term in query.terms:
@@ -164,6 +164,9 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
         matching = np.flatnonzero(words * mask)
         rows = np.union1d(matching[_top(words[matching], limit)], segment.nearest(query.dense, limit, mask))
         cosines = np.minimum(np.vecdot(segment.dense[rows], query.dense), 1.0)
-        scores = SIMILARITY_SHARE * cosines + (1 - SIMILARITY_SHARE) / most * words[rows]
-        found += zip((-scores).tolist(), segment.ids[rows].tolist(), strict=True)
-    return [own for _, own in sorted(found)]
+        found.append((segment.ids[rows], cosines, words[rows]))
+    ids, cosines, words = map(np.concatenate, zip(*found, strict=True))
+    matching = np.flatnonzero(words)
+    rows = np.union1d(matching[_top(words[matching], limit)], _top(cosines, limit))
+    scores = SIMILARITY_SHARE * cosines + (1 - SIMILARITY_SHARE) / (highest(query.terms, idf) or 1.0) * words
+    return [int(own) for own in ids[rows[np.lexsort((ids[rows], -scores[rows]))]]]

@@ -243,6 +243,19 @@ async def test_filters_of_a_saved_segment_are_exact(
         assert [one.chunk.chunk_id for one in hits] == [one.chunk_id for one in nearest[:limit]]
 
 
+async def test_segments_do_not_show(opened: Callable[..., EmbeddedStore]) -> None:
+    """With chunks in a saved segment and beside it as many are found as asked for: the nearest of both."""
+    store, points = opened(build_from=100), [point(number) for number in range(150)]
+    await store.aupsert(points[:100])
+    await store.aoptimize()
+    await store.aupsert(points[100:])
+    query = HybridQuery(point(5_000).dense, ())
+    nearest = sorted(points, key=lambda one: -float(one.dense @ query.dense))[:20]
+    ((*hits,),) = (await store.ahybrid([query], 20)).candidates
+    assert [one.chunk.chunk_id for one in hits] == [one.chunk_id for one in nearest]
+    assert {one.chunk_id in {own.chunk_id for own in points[100:]} for one in nearest} == {True, False}
+
+
 async def test_segments_that_are_lost_or_broken_cost_no_answer(
     tmp_path: Path, opened: Callable[..., EmbeddedStore], caplog: pytest.LogCaptureFixture
 ) -> None:
