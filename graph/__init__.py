@@ -4,7 +4,7 @@ Read in the order of a question:
     state, errors, ports   the state of a run, its failures, what the nodes need from outside
     policy                 bounds and thresholds, of the graph and of one run
     build                  nodes and edges, and the choice of the next node
-    steps, nodes/          validate -> retrieve -> grade -> synthesize -> cite, and the two ends no_answer and fail
+    nodes/                 validate -> retrieve -> grade -> synthesize -> cite, and the two ends no_answer and fail
     relevance/             is a chunk about the question, does it answer it; extractive answers
     citing/                from a draft's markers to an answer whose every marker is verified
     evidence/              what a sentence claims, which stretch of a chunk carries it, and how well
