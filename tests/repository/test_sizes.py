@@ -39,7 +39,10 @@ def test_the_embedded_store_and_the_benchmarks_are_small() -> None:
     """The embedded store has at most 600 lines, ``bench`` at most 1,300."""
     stores = ROOT / "app" / "providers" / "stores"
     assert lines_of([stores / f"{name}.py" for name in ("embedded", "database", "segments")]) <= 600
-    ours = [*(ROOT / "bench").glob("*.py"), *(ROOT / "bench" / "peers").rglob("*.py")]  # not the environments it installs
+    ours = [
+        *(ROOT / "bench").glob("*.py"),
+        *(ROOT / "bench" / "peers").rglob("*.py"),
+    ]  # not the environments it installs
     assert lines_of(ours) <= 1_300
 
 
