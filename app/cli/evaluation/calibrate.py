@@ -153,14 +153,15 @@ async def _fit_scale(grader: RerankGrader, retriever: Retriever, questions: list
 
     Raises ``InvalidInput`` when the scores tell nothing.
     """
-    scores, right = [], []
+    scores, right, weights = [], [], []
     for asked in questions:
         for chunk in await grader.grade(*await retrieve(retriever, asked.text)):
             scores.append([log_odds_of(chunk.relevance or 0.0)])
             right.append(chunk.chunk_id in asked.chunks or chunk.document_id in asked.documents)
+            weights.append(RELEVANT_WEIGHTS[0 if chunk.chapter or chunk.section else 1])
     try:
-        weights, bias = fit_logistic(np.array(scores), np.array(right), RELEVANT_WEIGHTS[0])
-        weight = float(weights[0])
+        fitted, bias = fit_logistic(np.array(scores), np.array(right), np.array(weights))
+        weight = float(fitted[0])
     except ValueError:  # all right, or all wrong
         weight, bias = 0.0, 0.0
     if weight <= 0.0:
