@@ -15,7 +15,7 @@ NOT_SURE = "Not sure: the documents have something close to this question, but n
 """The answers where nothing is cited (contract, Interface Q: "a plain no-answer sentence")."""
 
 CLOSE = 0.7
-"""Least relevance of something close."""
+"""Least relevance of something close. Of documents nothing off topic has it: ``docs/relevance.md``."""
 
 UNVERIFIED = "The model wrote an answer, but it could not be verified against the documents, so it is not shown."
 """The answer where a model answered and none of its citations holds."""

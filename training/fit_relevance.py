@@ -46,7 +46,7 @@ WORDS = ("keyword", "coverage")
 """Features of the entry for embedding models that nobody calibrated."""
 OFF_TOPIC = "off_topic"
 """Kind of a question that no document is about; so is an unanswerable one that says no kind and names no document."""
-OTHER_THRESHOLDS = ((0.8, 0.2), (0.8, 0.3), (0.8, 0.7), (0.8, 0.9), (0.5, 0.5), (0.95, 0.5))
+OTHER_THRESHOLDS = ((0.8, 0.2), (0.8, 0.3), (0.8, 0.7), (0.8, 0.9), (0.5, 0.5), (0.7, 0.5), (0.95, 0.5))
 """Pairs of ``RELEVANCE_THRESHOLD`` and ``MIN_CONFIDENCE_THRESHOLD`` that are shown beside the default."""
 MAIN = ("right chunk passes grade", "chunks that pass, a question", "answered right", "right outcome")
 LEAST_HELD = 0.9

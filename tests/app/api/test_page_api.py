@@ -17,6 +17,7 @@ from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
+from graph.outputs import CLOSE
 from tests.app.api.test_query_api import CHEMICALS
 
 BYTES = {"Content-Type": "application/octet-stream"}
@@ -41,6 +42,11 @@ async def upload(
     client: httpx.AsyncClient, name: str = "notes.md", content: bytes = NOTES, **kind: str
 ) -> httpx.Response:
     return await client.post("/api/v1/documents", params={"name": name}, content=content, headers=kind or BYTES)
+
+
+def test_the_page_calls_close_what_the_service_does() -> None:
+    """A passage opens by itself on the page from the relevance at which the answer says that something is close."""
+    assert f"const CLOSE = {CLOSE};" in (FOLDER / "notice.js").read_text(encoding="utf-8")
 
 
 def test_every_file_of_the_page_is_sent_locked_up(http: httpx.Client) -> None:
