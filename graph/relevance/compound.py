@@ -22,7 +22,7 @@ _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|m
 VERBLESS = re.compile(rf"^(?:\w+ )?(?:what|which|how (?:many|much)) (?!{AUXILIARY})\w+\W*$", re.IGNORECASE)
 """What asks, and its noun, alone ("at what rate?")."""
 ASKING = re.compile(rf"^{_PREPOSITION}{WH}|^(?:name|list|describe|explain|tell)\b", re.IGNORECASE)
-WHO = re.compile(r"\bwho\s+\w+", re.IGNORECASE)
+WHO = re.compile(r"\bwho\s+\w+", re.IGNORECASE)  # with the verb after it, which is no subject
 _PRONOUNS = frozenset("it its he him his she her hers they them their theirs this that these those".split())
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(sorted(_PRONOUNS))})\b", re.IGNORECASE)
 THINGS = frozenset("they them their theirs".split())

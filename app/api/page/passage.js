@@ -55,6 +55,6 @@ export function shown(text, rows, whole) {
 export function measure(name, value, hint) {
   if (typeof value !== "number") return null;
   const word = LEVELS.find(([least]) => value >= least)[1];
-  const figure = `${Math.round(value * 100)} % likely that ${hint}`;
+  const figure = `estimated ${Math.round(value * 100)} % likely that ${hint}`;
   return el("div", {}, el("dt", {}, name), el("dd", { tabindex: "0" }, word, el("span", { class: "figure" }, `, ${figure}`)));
 }

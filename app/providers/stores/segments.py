@@ -154,7 +154,7 @@ class View(NamedTuple):
 
 
 def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mapping[int, float], limit: int) -> list[int]:
-    """The best *limit* of each channel over all *parts*, which do not show: so many of each part, and of those."""
+    """Return the ids of the best *limit* of each channel over all *parts* together, best first by the fused score."""
     found = [(np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32))]
     for segment, mask in parts:
         words = np.zeros(len(segment.ids), np.float32)
