@@ -3,15 +3,17 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple
 
 from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
-from graph.relevance.graders import OF_ANOTHER, Assessment, assess, names_another
-from graph.sentences import Span, code_spans, sentence_spans
+from graph.relevance.graders import OF_ANOTHER, Assessment, assess
+from graph.relevance.possible_answers import possible_answers
+from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
-from graph.terms import asks_whether, coverage, stems, vocabulary
+from graph.terms import coverage, vocabulary
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
@@ -147,14 +149,15 @@ def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator
 def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:
     """Choose the sentences of one chunk that answer best, in reading order.
 
-    A table row comes with its header, and a lead-in that ends with a colon with what it leads in.
+    A table row comes with its header, a lead-in that ends with a colon with what it leads in, and an item of a list
+    with its lead-in.
     """
     best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
     top = max([best.plain, *(other.plain for other in others)])
     near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
     kept = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
-    headers = [header for sentence in kept if (header := _table_header(assessed, sentence))]
-    found = {sentence.start: sentence for sentence in (*headers, *_led_in(assessed, best), *kept)}
+    before = [one for s in kept for one in (_table_header(assessed, s), _lead_in(assessed, s)) if one]
+    found = {sentence.start: sentence for sentence in (*before, *_led_in(assessed, best), *kept)}
     return tuple(found[start] for start in sorted(found))
 
 
@@ -171,6 +174,19 @@ def _led_in(assessed: Assessment, lead: Sentence) -> list[Sentence]:
         found.append(Sentence(chunk.chunk_id, start, stop, shown, lead.score, 0.0))
         end = stop
     return found
+
+
+def _lead_in(assessed: Assessment, item: Sentence) -> Sentence | None:
+    """Find the sentence ending with ":" before the list that *item* is in; None where there is none."""
+    chunk, after = assessed.chunk, item.start
+    for start, end in reversed(chunk.spans[: chunk.spans.index((item.start, item.end))]):
+        gap = chunk.text[end:after]
+        if _ITEM.search(gap) and chunk.text[start:end].endswith(":"):
+            return Sentence(chunk.chunk_id, start, end, chunk.text[start:end], 0.0, 0.0)
+        if "\n\n" in gap and not _ITEM.search(gap):
+            return None
+        after = start
+    return None
 
 
 def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:
@@ -190,31 +206,4 @@ def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
         Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain)
         for (start, end), match in zip(chunk.spans, assessed.matches, strict=True)
     ]
-    asked, whether = frozenset(stems(question)), asks_whether(question)
-    code = code_spans(chunk.text)
-    headings = {chunk.title, chunk.chapter, chunk.section}
-    rows = [sentence.text.startswith("|") for sentence in found]
-    headers = {n for n, row in enumerate(rows) if row and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])}
-    return [
-        s
-        for n, s in enumerate(found)
-        if s.text not in headings
-        and n not in headers
-        and _can_answer(s, asked, whether or bool(_led_in(assessed, s)), code)
-        and not names_another(question, s.text)
-    ] or found
-
-
-def _can_answer(sentence: Sentence, asked: frozenset[str], may_repeat: bool, code: Sequence[Span]) -> bool:
-    """Whether *sentence* is no heading, question or code, and says more than the stems *asked*.
-
-    With *may_repeat* it need not say more: a sentence in the question's own words answers whether something is so, and
-    leads in a list that answers.
-    """
-    own = stems(sentence.text)
-    return not (
-        sentence.text.startswith("#")
-        or sentence.text.endswith("?")
-        or (asked.issuperset(own) and not (may_repeat and len(own) > 1))
-        or any(start <= sentence.start and sentence.end <= end for start, end in code)
-    )
+    return list(compress(found, possible_answers(question, chunk))) or found

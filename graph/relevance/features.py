@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from graph.ports import Passage, PassageReader
 from graph.relevance.english import english_idf
+from graph.relevance.possible_answers import possible_answers
 from graph.state import Chunk, ReadPassage, SubqueryResults
 from graph.terms import coverage, vocabulary, wanted
 
@@ -23,7 +24,7 @@ Of a few tried by hand, those that put the right chunk first most often (the que
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 UNREAD = 20.0
-"""Distance of an unread sentence's logit below "none of them"."""
+"""Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
 LEAST_SIMILARITY = 0.25
 """Cosine below which a passage is not read: hardly one answers (``docs/relevance.md``)."""
 
@@ -140,7 +141,7 @@ async def read_best(
 ) -> tuple[SubqueryResults, ...]:
     """Read at most *most* chunks of each of *subquery_results* that are near enough, until one has an answer.
 
-    One has an answer where the reader scores a sentence above "none of them".
+    One has an answer where the reader scores a sentence that can answer above "none of them".
     """
     found = []
     for results in subquery_results:
@@ -149,7 +150,7 @@ async def read_best(
         for chunk in sorted(near, key=promise, reverse=True)[:most]:
             start, end = window(chunk)
             one = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
-            read[chunk.chunk_id] = _padded(one, chunk, start)
+            one = read[chunk.chunk_id] = _possible(results.question, chunk, one, start)
             if max(one.sentences, default=one.null) > one.null:
                 break
         chunks = tuple(replace(chunk, read=read.get(chunk.chunk_id)) for chunk in results.chunks)
@@ -157,11 +158,13 @@ async def read_best(
     return tuple(found)
 
 
-def _padded(read: ReadPassage, chunk: Chunk, start: int) -> ReadPassage:
-    """Extend *read*, of the sentences from *start* on, to all of *chunk*; unread ones are very unlikely."""
+def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> ReadPassage:
+    """Extend *read*, of the sentences from *start* on, to all of *chunk*; one that cannot answer is very unlikely."""
     unread = read.null - UNREAD
-    after = len(chunk.spans) - start - len(read.sentences)
-    return replace(read, sentences=(unread,) * start + read.sentences + (unread,) * after)
+    scores = [unread] * len(chunk.spans)
+    scores[start : start + len(read.sentences)] = read.sentences
+    possible = possible_answers(question, chunk)
+    return replace(read, sentences=tuple(s if can else unread for s, can in zip(scores, possible, strict=True)))
 
 
 def sentence_chances(read: ReadPassage) -> tuple[float, ...]:

@@ -1,28 +1,19 @@
 """Assess how probable it is that a chunk is about a question and answers it; grade chunks by that, without a vendor."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import NamedTuple
 
 from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
 from graph.relevance.features import Match, measure
+from graph.relevance.possible_answers import names_another
 from graph.state import Chunk, Question, SubqueryResults
-from graph.terms import is_content, stem
 
 OF_ANOTHER = 0.3
 """Share of its probability to answer that a chunk keeps where it, or its best sentence, names another year or label.
 
 Too little for the usual bar. Not fitted: hardly a question of the fitted sets asks for another year."""
-
-LONGEST_NAMED = 10_000
-"""A text of more characters is not gone through: so much of it names this year and that."""
-
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_DIGITS = re.compile(r"\d+")
-_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 
 
 class LocalGrader:
@@ -106,34 +97,3 @@ def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration)
         best.setdefault(one.chunk.chunk_id, one)
     ordered = sorted(best.values(), key=lambda one: -(one.relevance + one.answers))
     return tuple(replace(one.chunk, relevance=one.relevance) for one in ordered)
-
-
-def names_another(question: str, text: str) -> bool:
-    """Whether *question* names a year, a number or a letter that *text* does not, and *text* another one in its place.
-
-    In a year's place stands any year, in another's one that follows the same word: for "Heron 4", "Heron 2", for
-    "garage C", "garage A".
-    """
-    asked = _labels(question)
-    if len(text) > LONGEST_NAMED or not asked:
-        return False
-    found = _labels(text)
-    letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
-    held = letters.union(_DIGITS.findall(text), (label for _, label in found))
-    missing = {label for _, label in asked if label not in held}
-    if any(map(_YEAR.fullmatch, missing)):
-        return any(map(_YEAR.fullmatch, held))
-    labelled = {name for name, label in asked if label in missing and name}
-    return any(name in labelled for name, _ in found)
-
-
-def _labels(text: str) -> list[tuple[str, str]]:
-    """List the numbers of *text*, and the letters that follow a noun, each with the stem of the word before it."""
-    pairs = pairwise(["", *_TOKEN.findall(text)])
-    named = [(name.lower() if name.isalpha() else "", label) for name, label in pairs]
-    return [(stem(name), label.lower()) for name, label in named if label[0].isdigit() or _is_letter(label, name)]
-
-
-def _is_letter(label: str, name: str) -> bool:
-    """Whether *label* is a single letter, no article or pronoun, and *name* a word that it may belong to."""
-    return len(label) == 1 and label.isalpha() and label not in "aIi" and len(name) > 1 and is_content(name)

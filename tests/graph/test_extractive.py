@@ -99,6 +99,8 @@ def test_whether_something_is_so_is_answered_in_its_own_words() -> None:
     kale = chunk("kale", "Kale is not hardy. Cabbage is sown in April.", 0.9, 0.3)
     assert "Kale is not hardy." in answer("Is kale hardy?", kale)
     assert "Kale is not hardy." not in answer("When is kale hardy?", kale)
+    may = chunk("may", "Kale may be sown. In May kale is sown.", 0.9, 0.5)
+    assert answer("When is kale sown?", may) == ["In May kale is sown."]
 
 
 def test_a_further_sentence_must_be_worth_its_length() -> None:
@@ -132,3 +134,22 @@ def test_a_lead_in_comes_with_what_it_leads_in() -> None:
     cosines = 0.1, 0.1, 0.1, 0.1, 0.9, 0.1
     found = extract(SubqueryResults("How do I start the pump?", (chunk("pump", text, *cosines, title="Pump"),)))
     assert [sentence.text for sentence in found][-2:] == ["Start the pump with:", "`pump --on`"]
+
+
+def test_an_item_of_a_list_comes_with_its_lead_in() -> None:
+    """An item that answers is quoted after the sentence that says what the list is of; prose after the list is not."""
+    text = "Any of these is untrue:\n\n- Kale is sown in May.\n- Roses are blue.\n\nAll is well. Kale is green."
+    found = extract(SubqueryResults("When is kale sown?", (chunk("k", text, 0.1, 0.9, 0.1, 0.1, 0.1, title="Kale"),)))
+    assert [sentence.text for sentence in found][:2] == ["Any of these is untrue:", "Kale is sown in May."]
+    found = extract(SubqueryResults("Is kale green?", (chunk("k", text, 0.1, 0.1, 0.1, 0.1, 0.9, title="Kale"),)))
+    assert [sentence.text for sentence in found] == ["Kale is green."]
+
+
+def test_how_many_is_answered_with_an_amount() -> None:
+    """Where the question asks for an amount, a sentence with one is quoted before any that has none."""
+    text = "Change the passcode of the phone. It must have at least six digits."
+    assert "It must have at least six digits." in answer("How long must the passcode be?", chunk("p", text, 0.9, 0.2))
+    assert answer("How often is it watered?", chunk("p", "It is watered. It is watered daily.", 0.9, 0.3)) == [
+        "It is watered daily."
+    ]
+    assert "Change the passcode of the phone." in answer("What is changed?", chunk("p", text, 0.9, 0.2))

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from graph.policy import MIN_CONFIDENCE
 from graph.relevance.calibration import LEXICAL, Calibration, Logistic, calibration_for, load_calibrations
 from graph.relevance.features import FEATURE_NAMES, Features, measure
-from graph.relevance.graders import assess, grade, names_another
+from graph.relevance.graders import assess, grade
+from graph.relevance.possible_answers import names_another
 from graph.sentences import sentence_spans
 from graph.state import Chunk, ReadPassage, SubqueryResults
 

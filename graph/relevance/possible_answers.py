@@ -1,0 +1,88 @@
+"""Tell which sentences can answer a question, by what is plain to see: no heading, another year, or no amount."""
+
+import re
+from itertools import pairwise
+
+from graph.sentences import code_spans
+from graph.state import Chunk
+from graph.terms import asks_whether, is_content, stem, stems
+
+LONGEST_NAMED = 10_000
+"""A text of more characters is not gone through: so much of it names this year and that."""
+
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_DIGITS = re.compile(r"\d+")
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
+
+_MAY = re.compile(r"(?<=\w )May\b")
+"""The month, which is a stop word otherwise."""
+_ASKS_AMOUNT = re.compile(
+    r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy)|what percentage)\b", re.IGNORECASE
+)
+_AMOUNT = re.compile(
+    r"""\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|(?:twen|thir|four|fif|six|nine)ty
+    |hundred|thousand|million|billion|dozen|half|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
+    |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
+    |yearly|annual|annually|(?:second|minute|hour|day|week|month|year|decade)s)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for an amount of things or time: a number, or a word of these."""
+
+
+def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
+    """Tell for each sentence of *chunk* whether it can answer *question*, bool [sentences].
+
+    It is no heading, question, code or table header; says more than the question does; names no other year or label;
+    and has an amount where one is asked for. A sentence in the question's own words can answer whether something is
+    so, and lead in a list that answers.
+    """
+    asked, whether = frozenset(stems(question)), asks_whether(question)
+    asks_amount = bool(_ASKS_AMOUNT.search(question))
+    headings = {chunk.title, chunk.chapter, chunk.section}
+    code = code_spans(chunk.text)
+    sentences = chunk.sentences
+    rows = [text.startswith("|") for text in sentences]
+    possible = []
+    for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
+        found = stems(text)
+        more = not asked.issuperset(found) or _MAY.search(text)
+        repeats = not more and not ((whether or text.endswith(":")) and len(found) > 1)
+        header = rows[n] and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])
+        possible.append(
+            not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header)
+            and not any(first <= start and end <= last for first, last in code)
+            and not (asks_amount and not _AMOUNT.search(text))
+            and not names_another(question, text)
+        )
+    return tuple(possible)
+
+
+def names_another(question: str, text: str) -> bool:
+    """Whether *question* names a year, a number or a letter that *text* does not, and *text* another one in its place.
+
+    In a year's place stands any year, in another's one that follows the same word: for "Heron 4", "Heron 2", for
+    "garage C", "garage A".
+    """
+    asked = _labels(question)
+    if len(text) > LONGEST_NAMED or not asked:
+        return False
+    found = _labels(text)
+    letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
+    held = letters.union(_DIGITS.findall(text), (label for _, label in found))
+    missing = {label for _, label in asked if label not in held}
+    if any(map(_YEAR.fullmatch, missing)):
+        return any(map(_YEAR.fullmatch, held))
+    labelled = {name for name, label in asked if label in missing and name}
+    return any(name in labelled for name, _ in found)
+
+
+def _labels(text: str) -> list[tuple[str, str]]:
+    """List the numbers of *text*, and the letters that follow a noun, each with the stem of the word before it."""
+    pairs = pairwise(["", *_TOKEN.findall(text)])
+    named = [(name.lower() if name.isalpha() else "", label) for name, label in pairs]
+    return [(stem(name), label.lower()) for name, label in named if label[0].isdigit() or _is_letter(label, name)]
+
+
+def _is_letter(label: str, name: str) -> bool:
+    """Whether *label* is a single letter, no article or pronoun, and *name* a word that it may belong to."""
+    return len(label) == 1 and label.isalpha() and label not in "aIi" and len(name) > 1 and is_content(name)
