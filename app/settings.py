@@ -39,8 +39,8 @@ def is_address(value: str) -> bool:
     if any(letter.isspace() or not letter.isprintable() for letter in value):
         return False
     try:
-        parts = urlsplit(value)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        url = urlsplit(value)
+        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:
         return False
 

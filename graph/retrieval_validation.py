@@ -29,8 +29,8 @@ def verdict(
     evidence: list[dict[str, Any]] = []
     answered = 0
     for question, row in assessed.items():
-        found = [one for one in row if one.chunk.chunk_id in relevant and one.matches]
-        answering = [one for one in found if one.answers >= MIN_CONFIDENCE]
+        candidates = [one for one in row if one.chunk.chunk_id in relevant and one.matches]
+        answering = [one for one in candidates if one.answers >= MIN_CONFIDENCE]
         answered += bool(answering)
         for one in sorted(answering, key=lambda one: -one.answers):
             evidence.extend(piece for piece in _evidence(question, one) if piece not in evidence)
@@ -79,19 +79,19 @@ def _summary(seen: Sequence[Assessment]) -> str:
 
 
 def _reasoning(
-    ranked: Sequence[tuple[str, float]], scores: Sequence[float], answered: int, parts: int, threshold: float
+    ranked: Sequence[tuple[str, float]], scores: Sequence[float], answered: int, total: int, threshold: float
 ) -> str:
     """Explain the rating by counts and scores, without a word of the documents."""
     if not ranked:
         return "No chunks were given"
     if not scores:
         return f"No relevant chunks among {len(ranked)} (best score: {ranked[0][1]:.2f}, threshold: {threshold:.2f})"
-    found = f"{len(scores)} relevant chunk{'s' if len(scores) > 1 else ''} found"
+    counted = f"{len(scores)} relevant chunk{'s' if len(scores) > 1 else ''} found"
     average = f"(avg score: {sum(scores) / len(scores):.2f})"
     if not answered:
-        return f"{found} {average}, answer not found in {'them' if len(scores) > 1 else 'it'}"
-    present = "answer fully present" if answered == parts else f"answer present for {answered} of {parts} parts"
-    return f"{found} {average}, {present}"
+        return f"{counted} {average}, answer not found in {'them' if len(scores) > 1 else 'it'}"
+    present = "answer fully present" if answered == total else f"answer present for {answered} of {total} parts"
+    return f"{counted} {average}, {present}"
 
 
 class ValidationError(InvalidInput):

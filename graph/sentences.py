@@ -109,8 +109,8 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
     Its time grows with the square of the length where there are quotation marks. So a very long text is read without
     them, and in pieces that end with a full stop.
     """
-    whole = len(prose) <= _VERY_LONG
-    for piece in [prose] if whole else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
+    short = len(prose) <= _VERY_LONG
+    for piece in [prose] if short else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
         for sentence in sentencex.segment("en", piece):
             yield position, position + len(sentence)
             position += len(sentence)
@@ -143,7 +143,7 @@ def code_spans(text: str) -> list[Span]:
         elif fence and "`" not in fence[2]:
             opened = (start, fence[1])
         else:
-            spans.extend((start + found.start(), start + found.end()) for found in _INLINE.finditer(line))
+            spans.extend((start + match.start(), start + match.end()) for match in _INLINE.finditer(line))
         start = end
     return spans if opened is None else [*spans, (opened[0], len(text))]
 

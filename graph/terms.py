@@ -72,17 +72,17 @@ def question_stems(question: str) -> tuple[str, ...]:
 
     Question words are left out unless there are no others: the result is empty only where *question* has no word.
     """
-    found = words(question)
-    content = [w for w in found if is_content(w)]
-    kept = content or [w for w in found if w not in _STOP_WORDS] or found
-    return tuple(dict.fromkeys(stem(w) for w in kept))
+    tokens = words(question)
+    content = [w for w in tokens if is_content(w)]
+    chosen = content or [w for w in tokens if w not in _STOP_WORDS] or tokens
+    return tuple(dict.fromkeys(stem(w) for w in chosen))
 
 
 @lru_cache(maxsize=1 << 12)  # grading and synthesis look at the same sentences
 def vocabulary(text: str) -> frozenset[str]:
     """Return what `coverage` looks stems up in: the stems of *text*, and the openings of longer ones."""
-    found = frozenset(stems(text))
-    return found.union(map(_opening, found))
+    all_stems = frozenset(stems(text))
+    return all_stems.union(map(_opening, all_stems))
 
 
 def _opening(stem: str) -> str:
@@ -90,11 +90,11 @@ def _opening(stem: str) -> str:
     return stem[:_OPENING] + "~" if len(stem) >= _OPENING else stem
 
 
-def wanted(question: str, idf: Idf) -> dict[str, float]:
+def idf_shares(question: str, idf: Idf) -> dict[str, float]:
     """Return the stems that *question* looks for, each with its share of their *idf*."""
-    weights = {found: idf(found) for found in question_stems(question)}
+    weights = {term: idf(term) for term in question_stems(question)}
     total = sum(weights.values()) or 1.0
-    return {found: weight / total for found, weight in weights.items()}
+    return {term: weight / total for term, weight in weights.items()}
 
 
 def coverage(shares: Mapping[str, float], present: Collection[str]) -> float:
@@ -102,5 +102,5 @@ def coverage(shares: Mapping[str, float], present: Collection[str]) -> float:
 
     A missing stem that starts like a word that is there ("septicemia", "septicemic") counts by `LOOSE_CREDIT`.
     """
-    loose = sum(share for found, share in shares.items() if found not in present and _opening(found) in present)
-    return sum(share for found, share in shares.items() if found in present) + LOOSE_CREDIT * loose
+    loose = sum(share for term, share in shares.items() if term not in present and _opening(term) in present)
+    return sum(share for term, share in shares.items() if term in present) + LOOSE_CREDIT * loose

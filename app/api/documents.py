@@ -20,7 +20,7 @@ from app.ingest.documents import MAX_ID_CHARS, IngestReport
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
 from app.ingest.manifest import IngestManifest, find_originals, forget_upload, keep_upload, uploads_of
-from app.ingest.pipeline import OnProgress, Progress, ingest_found
+from app.ingest.pipeline import OnProgress, Progress, ingest_items
 from app.ingest.sink import Sink
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
@@ -68,7 +68,7 @@ def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) 
         root: Path, file: FoundFile, on_progress: OnProgress | None, manifest: IngestManifest | None = None
     ) -> IngestReport:
         async with writing:
-            report = await ingest_found(sink, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
+            report = await ingest_items(sink, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
         if report.skipped and not report.added + report.changed + report.unchanged:
             raise InvalidInput(f"{file.source} was not ingested: {report.skipped[0].reason}.", "body")
         return report
@@ -123,12 +123,12 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
     @router.get(PATH)
     async def documents(offset: Offset = 0, limit: Limit = MAX_ROWS) -> DocumentList:
         """Return the stored documents with their titles, numbers of chunks and times of ingest."""
-        found = sorted((one, its) for one, its in (await store.asummaries()).items() if one)
-        shown = dict(found[offset : offset + limit])
-        hashes = {one: (its.content_hash,) for one, its in shown.items()}
+        summaries = sorted((one, summary) for one, summary in (await store.asummaries()).items() if one)
+        shown = dict(summaries[offset : offset + limit])
+        hashes = {one: (summary.content_hash,) for one, summary in shown.items()}
         files = await asyncio.to_thread(find_originals, collection, hashes)
-        rows = [StoredDocument(id=one, **its._asdict(), has_file=one in files) for one, its in shown.items()]
-        return DocumentList(documents=rows, total=len(found))
+        rows = [StoredDocument(id=one, **summary._asdict(), has_file=one in files) for one, summary in shown.items()]
+        return DocumentList(documents=rows, total=len(summaries))
 
     @router.get(PATH + "/{documentId:path}", response_model=DocumentText)
     async def document(
@@ -149,8 +149,8 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
             offset = max(0, min(position - limit // 2, len(chunks) - limit))
         shown = [StoredChunk.model_validate(chunk) for chunk in chunks[offset : offset + limit]]
         title, has_file = chunks[0].title or document_id, bool(await find_original(store, collection, document_id))
-        known: dict[str, Any] = {"id": document_id, "title": title, "total": len(chunks), "offset": offset}
-        return DocumentText(**known, has_file=has_file, chunks=shown)
+        fields: dict[str, Any] = {"id": document_id, "title": title, "total": len(chunks), "offset": offset}
+        return DocumentText(**fields, has_file=has_file, chunks=shown)
 
     @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)
     async def delete(request: Request, document_id: DocumentId) -> DeletedDocument | Response:
@@ -165,8 +165,8 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
     @router.get("/api/v1/chunks/{chunkId:path}", response_model=StoredChunk, tags=["chunks"])
     async def chunk(chunk_id: ChunkId) -> StoredChunk | Response:
         """Return the text, title and position of a chunk that an evidence row names."""
-        found = await store.aget_by_ids([chunk_id])
-        return StoredChunk.model_validate(_chunk(found[0])) if found else error_response(404, "No chunk has this id.")
+        stored = await store.aget_by_ids([chunk_id])
+        return StoredChunk.model_validate(_chunk(stored[0])) if stored else error_response(404, "No chunk has this id.")
 
     return router
 

@@ -61,8 +61,8 @@ class RagRunnable(RunnableLambda[Any, Any]):
             """Return the answer's body; of a failure the error body, where it cannot have its status."""
             fields, request = _fields(value), request_var.get()
             var_child_runnable_config.set(None)  # the graph's nodes are not runs of this one
-            asked = service.ask(fields)
-            result = await (unless_gone(request, asked) if request else asked)
+            work = service.ask(fields)
+            result = await (unless_gone(request, work) if request else work)
             if result.failure and request:
                 raise AnswerFailed(result.failure)
             return result_body(result, evidence=fields["includeEvidence"] is True)
@@ -84,9 +84,9 @@ class RagRunnable(RunnableLambda[Any, Any]):
         """
         slots = asyncio.Semaphore(max(1, self._service.slots // 2))
 
-        async def one(value: Any, own: RunnableConfig) -> Any:
+        async def one(value: Any, run_config: RunnableConfig) -> Any:
             async with slots:
-                return await self.ainvoke(value, own)
+                return await self.ainvoke(value, run_config)
 
         try:
             async with asyncio.timeout(self._seconds), asyncio.TaskGroup() as group:

@@ -34,8 +34,8 @@ class ApiKeys(list[str]):
 
     def accepts(self, key: str) -> bool:
         """Tell whether *key* is one of the keys. Every one is compared, each in constant time."""
-        given, *accepted = (one.encode("utf-8", "replace") for one in (key, *self))
-        matches = [compare_digest(given, one) for one in accepted]
+        presented, *accepted = (one.encode("utf-8", "replace") for one in (key, *self))
+        matches = [compare_digest(presented, one) for one in accepted]
         return any(matches)
 
     def reload(self, read: Callable[[], Sequence[str]]) -> None:

@@ -58,8 +58,8 @@ def health_routes(health: Health) -> APIRouter:
     @router.get("", response_model=HealthBody, responses=UNHEALTHY)
     async def report() -> Response:
         """Probe every part: 200 when `healthy` or `degraded`, 503 when `unhealthy`."""
-        found = await health.check()
-        return JSONResponse(found, 503 if found["status"] == "unhealthy" else 200)
+        body = await health.check()
+        return JSONResponse(body, 503 if body["status"] == "unhealthy" else 200)
 
     @router.get("/live")
     async def live() -> dict[Literal["status"], Literal["alive"]]:

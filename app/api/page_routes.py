@@ -67,9 +67,9 @@ def page_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
     @router.get("/api/v1/page")
     async def offer(request: Request) -> Offer:
         """Return example questions, if the sample documents are stored, and whether the caller may upload."""
-        found = await store.aget_by_ids(first_chunks)
+        stored = await store.aget_by_ids(first_chunks)
         return Offer(
-            examples=questions if len(found) == len(first_chunks) else [],
+            examples=questions if len(stored) == len(first_chunks) else [],
             may_upload=may_write(request, keys),
             max_upload_bytes=MAX_UPLOAD,
             suffixes=sorted(LOADERS),

@@ -209,5 +209,5 @@ def _make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesiz
     """Make the synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
     if settings.chat == EXTRACTIVE:
         # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
-        return ExtractiveSynthesizer(calibration, each_part=settings.reranker == "local")
+        return ExtractiveSynthesizer(calibration, per_sub_question=settings.reranker == "local")
     return ChatSynthesizer(make_chat_model(settings))

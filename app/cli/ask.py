@@ -56,8 +56,8 @@ def run_ask(
         try:
             if conversation and service.conversations:
                 container.closing.push_async_callback(service.conversations.forget, conversation)
-            for asked in chain([question] if question is not None else (), _lines() if chat else ()):
-                status = _show(out, runner.run(_ask(out, service, asked, conversation)), asked, as_json=as_json)
+            for text in chain([question] if question is not None else (), _lines() if chat else ()):
+                status = _show(out, runner.run(_ask(out, service, text, conversation)), text, as_json=as_json)
         finally:
             runner.run(container.aclose())
     return status
@@ -83,7 +83,7 @@ async def _ask(out: Console, service: QueryService, question: str, conversation:
     return result
 
 
-def _show(out: Console, result: Result, asked: str, *, as_json: bool) -> int:
+def _show(out: Console, result: Result, question: str, *, as_json: bool) -> int:
     """Print the end of a question. Returns the exit status."""
     if as_json:
         body = failure_body(result.failure) if result.failure else answer_body(result, evidence=True)
@@ -94,7 +94,7 @@ def _show(out: Console, result: Result, asked: str, *, as_json: bool) -> int:
         print_error(result.failure.message, result.failure.error_type)
         return USAGE if result.outcome == "invalid_input" else FAILED
     if not as_json:
-        _print_answer(out, result, result.rewritten or asked)
+        _print_answer(out, result, result.rewritten or question)
     return OK
 
 
@@ -132,8 +132,8 @@ def _joined(*words: str | None) -> str:
 
 def best_part(text: str, question: str) -> str:
     """Cut *text* around the sentence that shares most words with *question*."""
-    asked = set(question_stems(question))
-    shared = [(len(asked.intersection(stems(text[start:end]))), start, end) for start, end in sentence_spans(text)]
+    terms = set(question_stems(question))
+    shared = [(len(terms.intersection(stems(text[start:end]))), start, end) for start, end in sentence_spans(text)]
     return snippet(text, *max(shared, key=itemgetter(0), default=(0, 0, 0))[1:])
 
 
@@ -157,50 +157,50 @@ def run_search(
 ) -> int:
     """List the chunks nearest to a query, and the context assembled from them."""
     try:
-        found = run_in_container(lambda container: search(container.retriever, container.settings, query, k))
+        response = run_in_container(lambda container: search(container.retriever, container.settings, query, k))
     except CollectionMissing:
         if as_json:
             print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
         raise
     if as_json:
-        print_json(found)
-    if not found.results:
+        print_json(response)
+    if not response.results:
         print(f"garden: {EMPTY}", file=sys.stderr)  # noqa: T201  # a command's output
         return FAILED
     if not as_json:
         out = Console(highlight=False)
         table = Table("#", "score", "title", "chapter", "section", "source")
-        for rank, hit in enumerate(found.results, 1):
+        for rank, hit in enumerate(response.results, 1):
             cells = (hit.title, hit.chapter or "", hit.section or "", hit.source_url or "")
             table.add_row(str(rank), f"{hit.score:.4f}", *map(escape, cells))
         out.print(table)
         out.print()
-        out.print(escape(found.context), soft_wrap=True)
+        out.print(escape(response.context), soft_wrap=True)
     return OK
 
 
 def run_health(as_json: JsonFlag = False) -> int:
     """Check every part: store, embedding model, chat model."""
-    found = run_in_container(_health)
+    health = run_in_container(_health)
     if as_json:
-        print_json(found)
+        print_json(health)
     else:
         out = Console(highlight=False)
         table = Table("part", "state")
-        for part, state in found.items():
+        for part, state in health.items():
             if part != "notes":
                 table.add_row(part, str(state))
         out.print(table)
-        for note in found["notes"]:
+        for note in health["notes"]:
             out.print(escape(note), soft_wrap=True)
-    return FAILED if found["status"] == "unhealthy" else OK
+    return FAILED if health["status"] == "unhealthy" else OK
 
 
 async def _health(container: AppContainer) -> dict[str, Any]:
     """Return the state of every part; ``notes`` say what is wrong, and what to do."""
-    found, notes = await container.health.check(), []
+    health, notes = await container.health.check(), []
     if problem := await container.health.not_ready():
         notes = [problem.reason, *([f"Advice: {problem.do}."] if problem.do else [])]
-    elif found["status"] == "degraded":
+    elif health["status"] == "degraded":
         notes = [f"The chat model is down, search works. Advice: {ADVICE['ModelUnavailable']}."]
-    return {**found, "notes": notes}
+    return {**health, "notes": notes}

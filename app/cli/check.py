@@ -14,7 +14,7 @@ from app.bootstrap.compose import AppContainer
 from app.cli.ingest import file_progress
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, run_in_container
 from app.ingest.manifest import read_sources, recorded_documents
-from app.ingest.pipeline import ingest_found, ingest_into
+from app.ingest.pipeline import ingest_into, ingest_items
 from app.ingest.tasks import read_tasks, task_document
 from app.providers.stores.database import COLUMNS, FILE, Database, checksum
 from app.providers.stores.segments import Segment
@@ -83,9 +83,9 @@ def _inspect(database: Database, report: CheckReport) -> None:
     """Check SQLite's structures, the checksum of every chunk, and every index segment against its rows."""
     try:
         with database.reading() as connection:
-            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if found != "ok":
-                report.database = found
+            (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if verdict != "ok":
+                report.database = verdict
                 return
             damaged = set()
             for document, *row in connection.execute(f"SELECT document_id, {COLUMNS} FROM chunks"):
@@ -122,14 +122,14 @@ async def _repair(database: Database, report: CheckReport, container: AppContain
         paths = [path for path in recorded if path.exists()]
         if tasks:
             last = {task.id: (path, task_document(task)) for path in paths for task in read_tasks(path)}
-            done = await ingest_found(sink, last.values(), len(last))  # the last file wins
+            done = await ingest_items(sink, last.values(), len(last))  # the last file wins
         else:
             with file_progress("repairing") as on_progress:
                 done = await ingest_into(sink, paths, on_progress=on_progress)
         report.skipped = [f"{one.path}: {one.reason}" for one in done.skipped]
-    known = await store.adocuments()
+    stored = await store.adocuments()
     lost = recorded_documents(database.folder) if report.set_aside else report.damaged_documents
-    report.not_recovered = [document for document in lost if document not in known]
+    report.not_recovered = [document for document in lost if document not in stored]
     await store.aoptimize()
     report.documents, report.chunks = len(await store.adocuments()), await store.acount()
 
@@ -146,7 +146,7 @@ def _set_aside(folder: Path) -> Path:
 def _print_summary(report: CheckReport) -> None:
     state = "repaired" if report.repaired else "ok" if report.undamaged else "damaged; repair it: garden check --repair"
     lines = [f'"{report.collection}": {report.documents} documents, {report.chunks} chunks, {state}']
-    for name, found in report.model_dump(exclude={"collection", "documents", "chunks", "repaired"}).items():
-        found = found if isinstance(found, list) else [found] if found else []
-        lines += [f"{name.replace('_', ' ')}: {one}" for one in found]
+    for name, value in report.model_dump(exclude={"collection", "documents", "chunks", "repaired"}).items():
+        value = value if isinstance(value, list) else [value] if value else []
+        lines += [f"{name.replace('_', ' ')}: {one}" for one in value]
     Console(stderr=True, highlight=False, soft_wrap=True).print("\n  ".join(lines), markup=False)

@@ -15,7 +15,7 @@ from app.bootstrap.compose import AppContainer
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_container
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import Found, Progress, ingest_found, ingest_into
+from app.ingest.pipeline import Item, Progress, ingest_into, ingest_items
 from app.ingest.samples import sample_folder, sample_paths
 from app.ingest.tasks import read_tasks, task_document
 from app.ingest.web import WebLimits, ingest_web
@@ -72,11 +72,11 @@ async def _ingest_paths(
 
 async def _ingest_tasks(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:
     """Read every file before any task is stored, so that a wrong line stores nothing."""
-    found: list[Found] = [(path, task_document(task)) for path in paths for task in read_tasks(path)]
+    tasks: list[Item] = [(path, task_document(task)) for path in paths for task in read_tasks(path)]
     manifest = IngestManifest(_folder(container.settings, tasks=True), paths, prune=prune)
-    with progress("ingesting", "tasks", len(found)) as show:
-        return await ingest_found(
-            container.tasks.sink, found, len(found), manifest=manifest, on_progress=lambda done: show(done.documents)
+    with progress("ingesting", "tasks", len(tasks)) as show:
+        return await ingest_items(
+            container.tasks.sink, tasks, len(tasks), manifest=manifest, on_progress=lambda done: show(done.documents)
         )
 
 

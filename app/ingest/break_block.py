@@ -34,8 +34,8 @@ def broken(block: Block, limit: int) -> Iterator[str]:
                 yield from _words(block.text[start:end], limit)
         case "list":
             for items in _fitting(_items(lines), limit, lambda item: sum(map(weight, item))):
-                parts = [part for item in items for part in _list_parts(item, limit)]
-                yield from _joined(parts, limit)
+                fragments = [fragment for item in items for fragment in _list_fragments(item, limit)]
+                yield from _joined(fragments, limit)
         case "code":
             yield from _code(lines, limit)
         case "table":
@@ -58,8 +58,8 @@ def _code(fenced: Sequence[str], limit: int) -> Iterator[str]:
     first, *lines, last = fenced
     left = limit - 4  # without the fence
     runs = (list(run) for _, run in groupby(lines, key=lambda line: bool(line.strip())))
-    parts = (part for run in runs for part in (["\n".join(run)] if sum(map(weight, run)) <= left else run))
-    for piece in _lines(parts, left):
+    fragments = (fragment for run in runs for fragment in (["\n".join(run)] if sum(map(weight, run)) <= left else run))
+    for piece in _lines(fragments, left):
         yield "\n".join([first, piece.strip("\n"), last])
 
 
@@ -94,7 +94,7 @@ def _units(lines: Sequence[str]) -> Iterator[list[str]]:
         yield from ([line] for line in held)
 
 
-def _list_parts(item: Sequence[str], limit: int) -> Iterator[str]:
+def _list_fragments(item: Sequence[str], limit: int) -> Iterator[str]:
     """Yield the lines of an item; code and tables are not broken where they fit."""
     for unit in _units(item):
         if len(unit) == 1:
@@ -106,25 +106,25 @@ def _list_parts(item: Sequence[str], limit: int) -> Iterator[str]:
 
 
 def _lines(lines: Iterable[str], limit: int) -> Iterator[str]:
-    return _joined((part for line in lines for part in _words(line, limit)), limit)
+    return _joined((fragment for line in lines for fragment in _words(line, limit)), limit)
 
 
-def _joined(parts: Iterable[str], limit: int) -> Iterator[str]:
+def _joined(fragments: Iterable[str], limit: int) -> Iterator[str]:
     """Join parts that fit, as many lines together as do."""
-    texts = ("\n".join(some) for some in _fitting(parts, limit, weight))
+    texts = ("\n".join(some) for some in _fitting(fragments, limit, weight))
     return (text for text in texts if text.strip())
 
 
-def _fitting(parts: Iterable[T], limit: int, size_of: Callable[[T], float]) -> Iterator[list[T]]:
+def _fitting(items: Iterable[T], limit: int, size_of: Callable[[T], float]) -> Iterator[list[T]]:
     """Yield as many parts together as fit."""
     held: list[T] = []
     size = 0.0
-    for part in parts:
-        more = size_of(part)
+    for item in items:
+        more = size_of(item)
         if held and size + more > limit:
             yield held
             held, size = [], 0.0
-        held.append(part)
+        held.append(item)
         size += more
     yield held
 
@@ -134,8 +134,8 @@ def _words(text: str, limit: int) -> Iterator[str]:
     if weight(text) <= limit:
         yield text
         return
-    found = re.findall(rf"\S{{1,{limit}}}\s{{0,{CHARS_PER_PIECE}}}|\s{{1,{CHARS_PER_PIECE}}}", text)
-    texts = ("".join(words) for words in _fitting(found, limit, weight))
+    runs = re.findall(rf"\S{{1,{limit}}}\s{{0,{CHARS_PER_PIECE}}}|\s{{1,{CHARS_PER_PIECE}}}", text)
+    texts = ("".join(words) for words in _fitting(runs, limit, weight))
     yield from (text for text in texts if text.strip())
 
 

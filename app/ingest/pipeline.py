@@ -22,7 +22,7 @@ BATCH_CHUNKS = 64
 
 KEPT = "what was stored of it before is kept and still found"
 
-Found = tuple[Path | str, FoundFile | SkippedFile | SplitDocument]
+Item = tuple[Path | str, FoundFile | SkippedFile | SplitDocument]
 """A root (a path, or a web address), and a file or a document found below it."""
 
 T = TypeVar("T")
@@ -54,20 +54,20 @@ async def ingest_into(
     Raises ``InvalidInput`` for a path that does not exist, ``EmbeddingUnavailable``, ``StoreUnavailable`` and
     ``ConfigurationError`` (vectors of another size). What was stored before an error stays.
     """
-    files: list[Found] = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files(root)])
-    return await ingest_found(sink, files, len(files), manifest=manifest, on_progress=on_progress)
+    files: list[Item] = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files(root)])
+    return await ingest_items(sink, files, len(files), manifest=manifest, on_progress=on_progress)
 
 
-async def ingest_found(
+async def ingest_items(
     sink: Sink,
-    found: Iterable[Found] | AsyncIterable[Found],
+    items: Iterable[Item] | AsyncIterable[Item],
     total: int,
     *,
     manifest: IngestManifest | None = None,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
     """Do what ``ingest_into`` does for *total* files or documents that are found one by one."""
-    each = found if isinstance(found, AsyncIterable) else _each(found)
+    each = items if isinstance(items, AsyncIterable) else _each(items)
     return await _Ingest(sink, total, manifest, on_progress).run(each)
 
 
@@ -92,14 +92,14 @@ class _Ingest:
     _met: dict[str, str] = field(default_factory=dict)
     _chunk_ids: set[str] = field(default_factory=set)
 
-    async def run(self, found: AsyncIterable[Found]) -> IngestReport:
-        """Store every document of *found*, prune if the manifest says so, and report."""
+    async def run(self, items: AsyncIterable[Item]) -> IngestReport:
+        """Store every document of *items*, prune if the manifest says so, and report."""
         started = time.monotonic()
         if self.manifest:
             await asyncio.to_thread(self.manifest.begin)
         self._stored = await self.sink.store.adocuments()
         async with Reader() as reader:
-            await self._write_all(self._read(reader, found))
+            await self._write_all(self._read(reader, items))
         removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
         if self._counts["chunks"] or removed:
             await self.sink.store.aoptimize()
@@ -114,8 +114,8 @@ class _Ingest:
             note=note,
         )
 
-    async def _read(self, reader: Reader, found: AsyncIterable[Found]) -> AsyncIterator[SplitDocument | SkippedFile]:
-        async for root, file in found:
+    async def _read(self, reader: Reader, items: AsyncIterable[Item]) -> AsyncIterator[SplitDocument | SkippedFile]:
+        async for root, file in items:
             async for item in reader.read(file) if isinstance(file, FoundFile) else _each([file]):
                 if self.manifest and isinstance(item, SplitDocument):
                     self.manifest.brings(item.document_id, root)
@@ -148,16 +148,16 @@ class _Ingest:
         owners = await self.sink.store.aowners(ids) if ids and self._stored else {}
         pending: list[PendingChunk] = []
         for document in documents:
-            own = document.document_id
-            others = (owners.get(chunk.chunk_id, own) for chunk in document.chunks)
-            other = next((owner for owner in others if owner != own), None)
+            document_id = document.document_id
+            others = (owners.get(chunk.chunk_id, document_id) for chunk in document.chunks)
+            other = next((owner for owner in others if owner != document_id), None)
             if other is None:
-                self._counts["changed" if own in self._stored else "added"] += 1
-                pending += pending_chunks(document, self._met[own])
+                self._counts["changed" if document_id in self._stored else "added"] += 1
+                pending += pending_chunks(document, self._met[document_id])
             else:
-                del self._met[own]
+                del self._met[document_id]
                 owner = f"document {other}" if other else "a stored chunk of no document"
-                reason = f"a chunk id of document {own} is taken by {owner}, which is kept"
+                reason = f"a chunk id of document {document_id} is taken by {owner}, which is kept"
                 self._skipped.append(SkippedFile(path=document.source, reason=reason))
         for at in range(0, len(pending), BATCH_CHUNKS):
             batch = pending[at : at + BATCH_CHUNKS]
@@ -167,14 +167,14 @@ class _Ingest:
 
     def _refused(self, document: SplitDocument) -> str | None:
         """Say why a document cannot be stored, if so: ids are taken by what came before it in this run."""
-        own = document.document_id
+        document_id = document.document_id
         if not document.chunks:
             return "no text in it"
-        if own in self._met:
-            return f"its document id {own} is taken by another document; the first one is kept"
+        if document_id in self._met:
+            return f"its document id {document_id} is taken by another document; the first one is kept"
         ids = {chunk.chunk_id for chunk in document.chunks}
         if ids & self._chunk_ids:
-            return f"a chunk id of document {own} is taken by another document; the first one is kept"
+            return f"a chunk id of document {document_id} is taken by another document; the first one is kept"
         self._chunk_ids |= ids
         return None
 
@@ -193,12 +193,12 @@ class _Ingest:
         unknown = next((skipped.path for skipped in self._skipped if skipped.rows_lost), None)
         if unknown is not None:
             return [], f"Nothing was removed: {unknown} could not be read whole, so what is gone is not certain."
-        kept = self._met.keys() | {skipped.path for skipped in self._skipped}
+        present = self._met.keys() | {skipped.path for skipped in self._skipped}
         earlier = await asyncio.to_thread(manifest.earlier)
-        gone = sorted(one for one, hash_ in earlier.items() if one not in kept and self._stored.get(one) == hash_)
+        gone = sorted(one for one, hash_ in earlier.items() if one not in present and self._stored.get(one) == hash_)
         if gone:
             await self.sink.store.adelete_documents(gone)
-        others = len(self._stored.keys() - kept - set(gone))
+        others = len(self._stored.keys() - present - set(gone))
         return gone, f"Kept, since they are not known to come from these paths: {others}." if others else ""
 
     def _report_progress(self) -> None:

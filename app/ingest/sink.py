@@ -73,13 +73,13 @@ class Sink:
         """
         points = await _points(chunks, self.embeddings)
         last = {one.document.document_id: one for one in chunks if one.completes}
-        known = await self.store.achunk_hashes(*last) if last else {}
-        hashes = {its for one in last.values() for its in (one.content_hash, part_hash(one.content_hash))}
-        older = {chunk_id for chunk_id, its in known.items() if its not in hashes}
+        stored = await self.store.achunk_hashes(*last) if last else {}
+        hashes = {hash_ for one in last.values() for hash_ in (one.content_hash, part_hash(one.content_hash))}
+        older = {chunk_id for chunk_id, hash_ in stored.items() if hash_ not in hashes}
         firsts = [
             replace(point, metadata={**point.metadata, "content_hash": one.content_hash})
             for one, point in zip(chunks, points, strict=True)
-            if one.completes and _is_complete(one, points, known)
+            if one.completes and _is_complete(one, points, stored)
         ]
         later = set() if older else {point.chunk_id for point in firsts}  # these need not be written twice
         if rest := [point for point in points if point.chunk_id not in later]:
@@ -90,14 +90,15 @@ class Sink:
             await self.store.aupsert(firsts)
 
 
-def _is_complete(first: PendingChunk, points: Sequence[Point], known: Mapping[str, str]) -> bool:
+def _is_complete(first: PendingChunk, points: Sequence[Point], stored: Mapping[str, str]) -> bool:
     """Tell whether with *points* all chunks of a document are stored; another writer may have replaced some."""
-    own = {point.chunk_id for point in points if point.metadata["document_id"] == first.document.document_id}
-    own |= {chunk_id for chunk_id, its in known.items() if its in (first.content_hash, part_hash(first.content_hash))}
+    ids = {point.chunk_id for point in points if point.metadata["document_id"] == first.document.document_id}
+    hashes = (first.content_hash, part_hash(first.content_hash))
+    ids |= {chunk_id for chunk_id, hash_ in stored.items() if hash_ in hashes}
     total = len(first.document.chunks)
-    if len(own) < total:
-        log.warning("document_incomplete", extra={"chunks": len(own), "of": total})
-    return len(own) >= total
+    if len(ids) < total:
+        log.warning("document_incomplete", extra={"chunks": len(ids), "of": total})
+    return len(ids) >= total
 
 
 async def _points(chunks: Sequence[PendingChunk], embeddings: Embeddings) -> list[Point]:

@@ -116,12 +116,12 @@ def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
     for group in _groups(pieces, limit):
         more = _size(group)
         if held and (size + more > limit or size + more / 2 > aim):
-            kept = len(held)
-            while kept and held[kept - 1].leads:
-                kept -= 1
-            kept = kept or len(held)
-            yield held[:kept]
-            held = held[kept:]
+            cut = len(held)
+            while cut and held[cut - 1].leads:
+                cut -= 1
+            cut = cut or len(held)
+            yield held[:cut]
+            held = held[cut:]
             size = _size(held)
             if held and size + more > limit:
                 yield held
@@ -135,9 +135,9 @@ def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
 def _groups(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
     """Yield pieces one by one, or a question with its answer where both fit one chunk."""
     starts = [at for at, piece in enumerate(pieces) if piece.text.endswith("?") and piece.leads]
-    for asked, (start, end) in enumerate(pairwise([0, *starts, len(pieces)])):
-        whole = asked and _size(pieces[start:end]) <= limit
-        yield from [pieces[start:end]] if whole else ([piece] for piece in pieces[start:end])
+    for number, (start, end) in enumerate(pairwise([0, *starts, len(pieces)])):
+        together = number and _size(pieces[start:end]) <= limit
+        yield from [pieces[start:end]] if together else ([piece] for piece in pieces[start:end])
 
 
 def _rendered(pieces: Sequence[_Piece]) -> tuple[str, tuple[Span, ...]]:

@@ -21,7 +21,7 @@ from app.ingest.find import FoundFile
 from app.ingest.loaders.archive import parse_xml, reading
 from app.ingest.loaders.text_encoding import Unreadable, decode
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import OnProgress, ingest_found
+from app.ingest.pipeline import OnProgress, ingest_items
 from app.ingest.sink import Sink
 from graph.errors import InvalidInput
 
@@ -57,8 +57,8 @@ async def ingest_web(
         async with httpx.AsyncClient(trust_env=False, verify=tls, headers=headers, timeout=PAGE_SECONDS) as client:
             sites = [Website(client, address, limits) for address in addresses]
             pages = sum([await site.find() for site in sites])
-            found = ((site.address, file) for site in sites async for file in site.files(Path(folder)))
-            return await ingest_found(sink, found, pages, manifest=manifest, on_progress=on_progress)
+            items = ((site.address, file) for site in sites async for file in site.files(Path(folder)))
+            return await ingest_items(sink, items, pages, manifest=manifest, on_progress=on_progress)
 
 
 def parse_address(address: str) -> httpx.URL:
@@ -126,10 +126,10 @@ class Website:
                 raise Unreadable(f"{sitemap}: HTTP {status}")
             with reading("sitemap"):
                 root = parse_xml(content)
-                found = [(str(one.tag), one.findtext("{*}loc", "").strip()) for one in root.iterfind("{*}*")]
-            named = dict.fromkeys(loc for tag, loc in found if tag.endswith("sitemap"))
+                entries = [(str(one.tag), one.findtext("{*}loc", "").strip()) for one in root.iterfind("{*}*")]
+            named = dict.fromkeys(loc for tag, loc in entries if tag.endswith("sitemap"))
             sitemaps += [loc for loc in named if loc not in sitemaps][: self._limits.pages]
-            self._pages |= {loc.partition("#")[0]: None for tag, loc in found if tag.endswith("url")}
+            self._pages |= {loc.partition("#")[0]: None for tag, loc in entries if tag.endswith("url")}
         if not self._pages:
             raise Unreadable("a sitemap without pages")
 
@@ -157,8 +157,8 @@ class Website:
             raise Unreadable(f"leads to {url.scheme}://{url.host}: only {self._start.host} is read")
         if url.path != "/robots.txt" and not self._robots.can_fetch(AGENT, str(url)):
             raise Unreadable("robots.txt does not allow it")
-        found = await asyncio.get_running_loop().getaddrinfo(url.host, url.port or url.scheme, type=socket.SOCK_STREAM)
-        address, *_ = sorted((ipaddress.ip_address(one[4][0]) for one in found), key=lambda one: one.version)
+        infos = await asyncio.get_running_loop().getaddrinfo(url.host, url.port or url.scheme, type=socket.SOCK_STREAM)
+        address, *_ = sorted((ipaddress.ip_address(one[4][0]) for one in infos), key=lambda one: one.version)
         if not self._limits.private and not is_public(address):
             raise Unreadable(f"{url.host} has a private address; --allow-private reads it")
         target = url.copy_with(host=str(address))

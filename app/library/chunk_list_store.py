@@ -54,8 +54,8 @@ class ChunkListStore:
         held = Counter(term for row in weights for term in row)
         terms = {term for query in queries for term in query.terms}
         idf = {term: math.log(1.0 + (len(weights) - held[term] + 0.5) / (held[term] + 0.5)) for term in terms}
-        found = [Candidate(key, *one) for key, one in enumerate(zip(self.chunks, vectors, weights, strict=True))]
-        return HybridHits([found for _ in queries], idf)
+        candidates = [Candidate(key, *one) for key, one in enumerate(zip(self.chunks, vectors, weights, strict=True))]
+        return HybridHits([candidates for _ in queries], idf)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """Embed the sentences of the nearest chunks, as far as may be; the others get their chunk's vector."""
@@ -74,7 +74,7 @@ class ChunkListStore:
 def _chunk(row: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
     """Make a chunk; its text stays complete, its sentences end after so many characters or sentences."""
     text = row["text"]
-    known = chunk_from_payload(row["chunk_id"], {"metadata": row.get("metadata") or {}})
+    parsed = chunk_from_payload(row["chunk_id"], {"metadata": row.get("metadata") or {}})
     valid = text[:chars].encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair becomes one "?"
     spans = [
         (position, min(end, position + LONGEST_SENTENCE))
@@ -83,8 +83,8 @@ def _chunk(row: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
     ]
     return Chunk(
         chunk_id=row["chunk_id"],
-        document_id=known.document_id,
-        title=known.title[:LONGEST_SENTENCE],
+        document_id=parsed.document_id,
+        title=parsed.title[:LONGEST_SENTENCE],
         text=text,
         spans=tuple(spans[:sentences]),
     )

@@ -88,8 +88,8 @@ class RAGService:
         min_similarity: float = 0.0,
     ) -> list[SearchResult]:
         """Find the tasks nearest in meaning to *query*, highest similarity first."""
-        found = self._container.tasks.search(query, n_results, filter_status, filter_priority, min_similarity)
-        return await self._loop.arun(found)
+        work = self._container.tasks.search(query, n_results, filter_status, filter_priority, min_similarity)
+        return await self._loop.arun(work)
 
     async def build_context(
         self, query: str, n_results: int = 3, include_metadata: bool = True, max_tokens: int | None = None

@@ -19,14 +19,14 @@ from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.embeddings.vectors import valid_unicode
-from app.providers.http.error_mapping import Fault, fault_of
+from app.providers.http.error_mapping import ErrorInfo, classify_error
 from app.providers.rerank.models import make_reranker
 from app.providers.rerank.reader import OnnxReader
 from app.providers.rerank.scores import ScoringReranker
 from app.settings import Settings, load_settings
 from graph.errors import RAGError, RerankFailed
 from graph.relevance.calibration import calibration_for, load_calibrations
-from graph.relevance.compound import question_parts, without_background
+from graph.relevance.compound import split_questions, without_background
 from graph.relevance.features import read_best
 from graph.relevance.graders import assess, grade
 from graph.retrieval_validation import MOST_CHUNKS, check_arguments, verdict
@@ -122,9 +122,9 @@ async def _measure(
 ) -> tuple[tuple[SubqueryResults, ...], dict[str, float] | None]:
     """Measure and read the chunks, and at the same time get Cohere's scores, if it is chosen."""
     now, text = time.monotonic(), valid_unicode(query.strip())
-    asked = without_background(text)
+    bare = without_background(text)
     until = now + 2 * seconds
-    question = Question(text, question_parts(asked), MOST_CHUNKS, None, None, now, until, background=asked != text)
+    question = Question(text, split_questions(bare), MOST_CHUNKS, None, None, now, until, background=bare != text)
     store = ChunkListStore(chunks, embedding.embeddings)
     reranker = chosen_reranker(load_settings())
 
@@ -158,20 +158,20 @@ async def rerank_once(reranker: ScoringReranker, query: str, chunks: Sequence[Ch
         scores = dict(await reranker.ascores(valid_unicode(query), texts))
         return {chunk.chunk_id: float(scores[position]) for position, chunk in enumerate(chunks)}
     except Exception as error:  # noqa: BLE001 - raised anew without its cause: a traceback shows no vendor's words
-        raise _error(fault_of(error)) from None
+        raise _error(classify_error(error)) from None
     finally:
         await reranker.aclose()
 
 
-def _error(fault: Fault) -> Exception:
-    if fault.kind == "late":
+def _error(info: ErrorInfo) -> Exception:
+    if info.kind == "late":
         return TimeoutError()
-    if fault.kind == "unreachable":
+    if info.kind == "unreachable":
         return CohereAPIError("Cohere rerank API could not be reached")
-    if fault.status is None:
+    if info.status is None:
         return CohereAPIError("Cohere rerank API returned an unexpected response")
-    reason = _REASONS.get(fault.status, "server error" if fault.status >= 500 else "request rejected")
-    return CohereAPIError(f"Cohere rerank API returned {fault.status} ({reason})", status=fault.status)
+    reason = _REASONS.get(info.status, "server error" if info.status >= 500 else "request rejected")
+    return CohereAPIError(f"Cohere rerank API returned {info.status} ({reason})", status=info.status)
 
 
 _loading = Lock()

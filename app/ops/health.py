@@ -53,11 +53,11 @@ class Health:
         """Return why no work should be sent here now; None when it should."""
         if self.draining:
             return NotReady("The service is shutting down.")
-        parts = (
+        probes = (
             ("vector store", self._store.aprobe, "StoreUnavailable"),
             ("embedding model", self._embedding, "EmbeddingUnavailable"),
         )
-        for name, probe, error_type in parts:
+        for name, probe, error_type in probes:
             error = await _error(probe)
             if isinstance(error, RAGError):
                 return NotReady(f"The {name} is not ready: {error.message}", ADVICE.get(type(error).__name__))

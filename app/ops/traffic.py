@@ -78,8 +78,8 @@ class Requests:
             await self.app(scope, receive, send)
             return
         begun = time.perf_counter()
-        own = Headers(scope=scope).get("x-request-id", "").strip()
-        request_id = own if re.fullmatch(r"[\x20-\x7e]{1,128}", own) else new_request_id()
+        header_id = Headers(scope=scope).get("x-request-id", "").strip()
+        request_id = header_id if re.fullmatch(r"[\x20-\x7e]{1,128}", header_id) else new_request_id()
         request_id_var.set(request_id)
         probe = is_below(scope["path"], PROBE_PATHS)
         status = 0

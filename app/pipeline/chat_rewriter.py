@@ -36,7 +36,7 @@ class ChatRewriter:
         reply = await self._chat.complete(prompt, user, discard, deadline=deadline, max_tokens=REPLY_TOKENS)
         rewritten = next((line for line in reply.text.splitlines() if line.strip()), "")
         rewritten = rewritten.removeprefix("Rewritten question:").strip(" \t\"'“”*")
-        known = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}
-        if reply.truncated or known.isdisjoint(question_stems(rewritten)):
+        context_stems = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}
+        if reply.truncated or context_stems.isdisjoint(question_stems(rewritten)):
             raise SynthesisFailed("The chat model did not rewrite the question.")
         return rewritten

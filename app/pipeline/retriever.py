@@ -62,8 +62,8 @@ class HybridRetriever:
                 searched = list(zip(question.searched, queries, best, strict=True))
                 if question.background:
                     searched = _nearer(searched)
-                found = {one.key: one for _, _, row in searched for one in row}
-                sentences = await self._sentences(list(found.values()))
+                unique = {one.key: one for _, _, row in searched for one in row}
+                sentences = await self._sentences(list(unique.values()))
         except TimeoutError as error:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
@@ -74,7 +74,7 @@ class HybridRetriever:
         """Return the sentences of each candidate by its ``key``; those stored without vectors are embedded now."""
         stored = await self._store.asentences(candidates)
         spans = {one.key: one.chunk.spans or sentence_spans(one.chunk.text) for one in candidates}
-        rows = {key: found for key, found in stored.items() if len(found) == len(spans[key])}
+        rows = {key: vectors for key, vectors in stored.items() if len(vectors) == len(spans[key])}
         missing = [one for one in candidates if one.key not in rows and spans[one.key]]
         texts = {one.chunk.text: [one.chunk.text[start:end] for start, end in spans[one.key]] for one in missing}
         embedded = await self._embedded.find(texts, MOST_SENTENCES) if texts else {}
@@ -87,9 +87,9 @@ def _nearer(searched: list[Searched]) -> list[Searched]:
     A greeting leads away from every chunk; what the question leaves out ("My laptop was stolen. What now?") leads to
     the right ones.
     """
-    *alone, whole = searched
+    *alone, full_text = searched
     nearness = [_fused(row[0].chunk) if row else 0.0 for _, _, row in searched]
-    return [whole] if nearness[-1] > max(nearness[:-1]) else alone
+    return [full_text] if nearness[-1] > max(nearness[:-1]) else alone
 
 
 def _fused(chunk: Chunk) -> float:

@@ -123,8 +123,8 @@ class Conversations:
         folder = os.open(self._folder, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
-            with closing(sqlite3.connect(self._folder / FILE)) as made:
-                made.execute("PRAGMA journal_mode = WAL")
+            with closing(sqlite3.connect(self._folder / FILE)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
         finally:
             os.close(folder)
 

@@ -104,11 +104,11 @@ class QueryService:
             "metadata": {"request_id": request_id},
             "configurable": {"stream_tokens": "custom" in modes},
         }
-        kept = await self.conversations.graph() if conversation and self.conversations else None
-        if kept is None:
+        conversation_graph = await self.conversations.graph() if conversation and self.conversations else None
+        if conversation_graph is None:
             return self._graph.astream(run_input, config, stream_mode=modes)
         config["configurable"]["thread_id"] = conversation
-        return kept.astream(run_input, config, stream_mode=modes, durability="exit")
+        return conversation_graph.astream(run_input, config, stream_mode=modes, durability="exit")
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:

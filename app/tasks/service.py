@@ -85,12 +85,12 @@ class TaskService:
         where = {name: value for name, value in filters.items() if value is not None}
         try:
             async with asyncio.timeout(self._seconds):
-                found = await self.store.asimilarity_search_with_score(text, k=most, filter=where or None)
+                rows = await self.store.asimilarity_search_with_score(text, k=most, filter=where or None)
         except CollectionMissing:  # no task was ever stored
             return []
         except TimeoutError as error:
             raise StoreUnavailable(f"The search for tasks timed out after {self._seconds:g} s.") from error
-        results = sorted((result_of(*row) for row in found), key=lambda result: -result.similarity)
+        results = sorted((result_of(*row) for row in rows), key=lambda result: -result.similarity)
         return [result for result in results if result.similarity >= least]
 
     async def build_context(

@@ -28,23 +28,23 @@ _GAP = re.compile(r"\n[ \t]*\n")
 class CitationAnchor:
     """A position with markers, in the text without markers, and the stretch ``claim`` it stands for.
 
-    The claim is the sentence, or the clause before it where several positions of one sentence carry markers. ``parts``
-    are stretches that together may be checked instead. ``guessed`` marks a position that the model left bare.
-    ``backed`` is empty where nothing holds, or nothing was checked; ``support`` is the best there was.
+    The claim is the sentence, or the clause before it where several positions of one sentence carry markers; its
+    ``clauses`` together may be checked instead. ``guessed`` marks a position that the model left without a marker.
+    ``backed`` is empty where nothing supports the claim, or nothing was checked; ``support`` is the highest found.
     """
 
     position: int
     sentence: int
     marker: Marker
     claim: Span = (0, 0)
-    parts: list[Span] = field(default_factory=list)
+    clauses: list[Span] = field(default_factory=list)
     guessed: bool = False
     backed: list[Backed] = field(default_factory=list)
     support: float = 0.0
 
 
 @dataclass(slots=True)
-class Layout:
+class AnchoredDraft:
     """A draft's text without its markers, its sentences, its anchors, and where its code is."""
 
     text: str
@@ -57,7 +57,7 @@ class Layout:
         return self.text[slice(*self.sentences[index])]
 
 
-def lay_out(pieces: Sequence[str | Marker], *, truncated: bool) -> Layout:
+def anchor_draft(pieces: Sequence[str | Marker], *, truncated: bool) -> AnchoredDraft:
     """Find the sentences of a draft and what its markers stand for; with *truncated*, drop an unfinished last one.
 
     A marker belongs to the sentence it stands in or after, on a new line to the one it opens; that of a heading or a
@@ -76,9 +76,9 @@ def lay_out(pieces: Sequence[str | Marker], *, truncated: bool) -> Layout:
         text = _STUB.sub("", text[: spans.pop()[0]].rstrip())
         spans = [(start, min(end, len(text))) for start, end in spans if start < len(text)]
         code = code_spans(text)
-    layout = Layout(text, spans, [], code)
+    draft = AnchoredDraft(text, spans, [], code)
     if not spans:
-        return layout
+        return draft
     gathered: dict[tuple[int, int], list[Marker]] = defaultdict(list)
     for position, marker in marks:
         if position <= len(text):
@@ -86,27 +86,27 @@ def lay_out(pieces: Sequence[str | Marker], *, truncated: bool) -> Layout:
             if position <= claim_span(text, *spans[sentence])[0] and text[position : position + 1] not in (".", "!"):
                 position = spans[sentence][1]
             gathered[sentence, position].append(marker)
-    for sentence, position, marker in _below_preambles(layout, gathered):
+    for sentence, position, marker in _below_preambles(draft, gathered):
         outside = next((end for start, end in code_within(code, position, position + 1) if start < position), position)
-        layout.anchors.append(CitationAnchor(outside, sentence, marker))
-    _set_claims(layout)
-    return layout
+        draft.anchors.append(CitationAnchor(outside, sentence, marker))
+    _set_claims(draft)
+    return draft
 
 
-def guess(layout: Layout, sentence: int, chunks: int) -> CitationAnchor:
+def guess(draft: AnchoredDraft, sentence: int, chunks: int) -> CitationAnchor:
     """Make an anchor at the end of *sentence* that any of the first *chunks* may carry."""
-    start, end = layout.sentences[sentence]
+    start, end = draft.sentences[sentence]
     marker = Marker((tuple(range(chunks)),))
-    return CitationAnchor(end, sentence, marker, claim_span(layout.text, start, end), guessed=True)
+    return CitationAnchor(end, sentence, marker, claim_span(draft.text, start, end), guessed=True)
 
 
-def states(layout: Layout, sentence: int) -> bool:
+def states(draft: AnchoredDraft, sentence: int) -> bool:
     """Whether *sentence* states something that could be cited: no heading, question, preamble, code or short phrase."""
-    start, end = layout.sentences[sentence]
-    text = layout.sentence(sentence)
-    code = code_within(layout.code, start, end)
-    in_code = any(layout.text[begin] != "`" or (begin <= start and end <= stop) for begin, stop in code)
-    line = _OPENS_BLOCK.match(layout.text, start)
+    start, end = draft.sentences[sentence]
+    text = draft.sentence(sentence)
+    code = code_within(draft.code, start, end)
+    in_code = any(draft.text[begin] != "`" or (begin <= start and end <= stop) for begin, stop in code)
+    line = _OPENS_BLOCK.match(draft.text, start)
     heading = line is not None and line.end() == end
     return not (in_code or heading or is_preamble(text) or text.rstrip("*_ ").endswith("?") or is_short(text))
 
@@ -114,7 +114,7 @@ def states(layout: Layout, sentence: int) -> bool:
 def _sentences(text: str, positions: Sequence[int], code: Sequence[Span]) -> list[Span]:
     """Split *text* into sentences; "[1]." or a line "…:" ends one, closing quotation marks belong to it."""
     ends = {position + 1 for position in positions if text[position : position + 1] in (".", "!", "?")}
-    ends |= {found.end() for found in _OPENS_BLOCK.finditer(text) if not code_within(code, *found.span())}
+    ends |= {match.end() for match in _OPENS_BLOCK.finditer(text) if not code_within(code, *match.span())}
     breaks = sorted(end for end in ends if text[end : end + 1].isspace())
     spans: list[Span] = []
     for start, end in sentence_spans(text):
@@ -141,7 +141,9 @@ def _sentence_at(position: int, spans: Sequence[Span], text: str) -> int:
     return min(before + 1, len(spans) - 1) if opens_line else before
 
 
-def _below_preambles(layout: Layout, gathered: dict[tuple[int, int], list[Marker]]) -> list[tuple[int, int, Marker]]:
+def _below_preambles(
+    draft: AnchoredDraft, gathered: dict[tuple[int, int], list[Marker]]
+) -> list[tuple[int, int, Marker]]:
     """Move the markers of a preamble to the bare sentences of its block; where there are none, it keeps them.
 
     Returns (sentence, position, marker) by position.
@@ -149,43 +151,43 @@ def _below_preambles(layout: Layout, gathered: dict[tuple[int, int], list[Marker
     marked = {sentence for sentence, _ in gathered}
     out: list[tuple[int, int, Marker]] = []
     for (sentence, position), markers in sorted(gathered.items(), key=itemgetter(0)):
-        below = list(_introduced(layout, sentence)) if is_preamble(layout.sentence(sentence)) else []
-        out += [(i, layout.sentences[i][1], merged(markers)) for i in below if i not in marked]
+        below = list(_introduced(draft, sentence)) if is_preamble(draft.sentence(sentence)) else []
+        out += [(i, draft.sentences[i][1], merged(markers)) for i in below if i not in marked]
         marked.update(below)
         if not below:
             out.append((sentence, position, merged(markers)))
     return sorted(out, key=itemgetter(1))
 
 
-def _introduced(layout: Layout, preamble: int) -> Iterator[int]:
+def _introduced(draft: AnchoredDraft, preamble: int) -> Iterator[int]:
     """Yield the sentences below a preamble, up to the next one or to a blank line behind the first."""
-    for i in range(preamble + 1, len(layout.sentences)):
-        parted = _GAP.search(layout.text, layout.sentences[i - 1][1], layout.sentences[i][0])
-        if is_preamble(layout.sentence(i)) or (parted and i > preamble + 1):
+    for i in range(preamble + 1, len(draft.sentences)):
+        parted = _GAP.search(draft.text, draft.sentences[i - 1][1], draft.sentences[i][0])
+        if is_preamble(draft.sentence(i)) or (parted and i > preamble + 1):
             return
         yield i
 
 
-def _set_claims(layout: Layout) -> None:
+def _set_claims(draft: AnchoredDraft) -> None:
     """Set what each anchor claims, and the parts that may be checked instead of it."""
-    text, spans = layout.text, layout.sentences
+    text, spans = draft.text, draft.sentences
     by_sentence: dict[int, list[CitationAnchor]] = defaultdict(list)
-    for anchor in layout.anchors:
+    for anchor in draft.anchors:
         by_sentence[anchor.sentence].append(anchor)
     for sentence, anchors in by_sentence.items():
         since, end = spans[sentence]
-        whole = claim_span(text, since, end)
-        parts = clauses(text, *whole)
-        if YES_OR_NO.fullmatch(layout.sentence(sentence)) and sentence + 1 < len(spans):
-            whole, parts = claim_span(text, since, spans[sentence + 1][1]), []
+        sentence_claim = claim_span(text, since, end)
+        sentence_clauses = clauses(text, *sentence_claim)
+        if YES_OR_NO.fullmatch(draft.sentence(sentence)) and sentence + 1 < len(spans):
+            sentence_claim, sentence_clauses = claim_span(text, since, spans[sentence + 1][1]), []
         for position, here in groupby(anchors, key=attrgetter("position")):
             before = claim_span(text, since, min(position, end))
             since = max(since, position)
-            claim, divided = whole, parts
+            claim, divided = sentence_claim, sentence_clauses
             if not is_short(text[slice(*before)]):
                 if len(anchors) > 1:
                     claim, divided = before, clauses(text, *before)
                 elif position < end and _CLAUSE_ENDS.match(text, position):
                     divided = [before]
             for anchor in here:
-                anchor.claim, anchor.parts = claim, [] if divided == [claim] else divided
+                anchor.claim, anchor.clauses = claim, [] if divided == [claim] else divided

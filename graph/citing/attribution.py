@@ -5,7 +5,7 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from graph.citing.anchors import Backed, CitationAnchor, Layout, guess, lay_out, states
+from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_draft, guess, states
 from graph.citing.markers import Marker
 from graph.errors import RAGError
 from graph.evidence.claims import bare_claim
@@ -56,34 +56,34 @@ async def place_markers(
     *attribute*, a sentence without a marker gets one where a chunk clearly supports it. The *reader* has *seconds*;
     without its answer the lexical overlap decides.
     """
-    layout = lay_out(pieces, truncated=truncated)
-    given = frozenset(question_stems(question))
+    draft = anchor_draft(pieces, truncated=truncated)
+    question_terms = frozenset(question_stems(question))
 
     async def verified(anchors: list[CitationAnchor]) -> list[CitationAnchor]:
-        await _verify(anchors, layout.text, chunks, reader, given, seconds)
+        await _verify(anchors, draft.text, chunks, reader, question_terms, seconds)
         return anchors
 
     def guesses(sentences: set[int]) -> list[CitationAnchor]:
-        return [guess(layout, i, len(chunks)) for i in sorted(sentences) if states(layout, i)]
+        return [guess(draft, i, len(chunks)) for i in sorted(sentences) if states(draft, i)]
 
-    marked = {anchor.sentence for anchor in layout.anchors}
-    found = await verified(layout.anchors + guesses(set(range(len(layout.sentences))) - marked))
+    marked = {anchor.sentence for anchor in draft.anchors}
+    anchors = await verified(draft.anchors + guesses(set(range(len(draft.sentences))) - marked))
     if attribute:
-        found += await verified(guesses(marked - {anchor.sentence for anchor in found if anchor.backed}))
-    found.sort(key=lambda anchor: (anchor.position, anchor.guessed))
+        anchors += await verified(guesses(marked - {anchor.sentence for anchor in anchors if anchor.backed}))
+    anchors.sort(key=lambda anchor: (anchor.position, anchor.guessed))
     supports: dict[int, float] = {}
-    for anchor in found:
+    for anchor in anchors:
         supports[anchor.sentence] = max(supports.get(anchor.sentence, 0.0), anchor.support)
-    shown = [anchor for anchor in found if attribute or not anchor.guessed]
-    return Cited(_cut(layout.text, shown), [supports[i] for i in sorted(supports)], _unsupported(layout, shown))
+    shown = [anchor for anchor in anchors if attribute or not anchor.guessed]
+    return Cited(_cut(draft.text, shown), [supports[i] for i in sorted(supports)], _unsupported(draft, shown))
 
 
-def _cut(text: str, found: Sequence[CitationAnchor]) -> list[str | tuple[Backed, ...]]:
+def _cut(text: str, anchors: Sequence[CitationAnchor]) -> list[str | tuple[Backed, ...]]:
     """Cut *text* at its citations, each once in a sentence."""
     out: list[str | tuple[Backed, ...]] = []
     carried: set[tuple[int, str, int, str]] = set()
     done = 0
-    for anchor in found:
+    for anchor in anchors:
         out.append(text[done : anchor.position])
         done = max(done, anchor.position)
         fresh = {(anchor.sentence, one.chunk_id, one.start, stretch): (stretch, one) for stretch, one in anchor.backed}
@@ -93,11 +93,11 @@ def _cut(text: str, found: Sequence[CitationAnchor]) -> list[str | tuple[Backed,
     return [piece for piece in out if piece]
 
 
-def _unsupported(layout: Layout, found: Sequence[CitationAnchor]) -> list[str]:
+def _unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> list[str]:
     """List the claims the model cited for which nothing holds, each once, in order."""
-    repaired = {anchor.sentence for anchor in found if anchor.backed and anchor.guessed}
-    bare = [one for one in found if not (one.backed or one.guessed or one.sentence in repaired)]
-    return list(dict.fromkeys(layout.text[slice(*anchor.claim)] for anchor in bare))
+    repaired = {anchor.sentence for anchor in anchors if anchor.backed and anchor.guessed}
+    bare = [one for one in anchors if not (one.backed or one.guessed or one.sentence in repaired)]
+    return list(dict.fromkeys(draft.text[slice(*anchor.claim)] for anchor in bare))
 
 
 @dataclass(slots=True)
@@ -110,15 +110,15 @@ class _Check:
 
     def pairs(self) -> list[Pair]:
         """List what to read: the quotes that are neither verbatim nor refused."""
-        found = [quote for group in self.options for quote in group if not quote.refused]
-        return [(self.bare, quote.passage) for quote in found if quote.passage]
+        pending = [quote for group in self.options for quote in group if not quote.refused]
+        return [(self.bare, quote.passage) for quote in pending if quote.passage]
 
     def score(self, read: dict[Pair, ReadPassage]) -> None:
         """Set the support of every quote from what was *read*."""
 
         def scored(quote: Quote) -> Quote:
-            found = read.get((self.bare, quote.passage)) if quote.passage else None
-            return replace(quote, support=supported(quote, found))
+            reading = read.get((self.bare, quote.passage)) if quote.passage else None
+            return replace(quote, support=supported(quote, reading))
 
         self.options = [[scored(quote) for quote in group] for group in self.options]
 
@@ -126,14 +126,15 @@ class _Check:
         """Return the best quote of each group that has one."""
         return [max(group, key=lambda quote: quote.support) for group in self.options if group]
 
-    def kept(self, bar: float) -> list[Backed]:
+    def backed(self, bar: float) -> list[Backed]:
+        """Return the best quotes whose support reaches *bar*."""
         return [(self.claim, quote) for quote in self.best() if quote.support >= bar]
 
     def divisible(self) -> bool:
-        """Whether the claim may be carried in parts: what a quote lacks or denies may be of another clause."""
-        own = ("condition", "opposite", "order")  # these contradictions are of the claim itself
-        contradicted = any(quote.contradiction in own for group in self.options for quote in group)
-        return not contradicted and not self.kept(SUPPORT_BAR)
+        """Whether the claim may be checked clause by clause: what a quote lacks or denies may be of another clause."""
+        inherent = ("condition", "opposite", "order")  # these contradictions are of the claim itself
+        contradicted = any(quote.contradiction in inherent for group in self.options for quote in group)
+        return not contradicted and not self.backed(SUPPORT_BAR)
 
 
 async def _verify(
@@ -141,41 +142,41 @@ async def _verify(
     text: str,
     chunks: Sequence[Chunk],
     reader: PassageReader | None,
-    given: Collection[str],
+    question_terms: Collection[str],
     seconds: float | None,
 ) -> None:
     """Set what backs each of *anchors* in *text*, and how well, reading all that has to be read within *seconds*.
 
-    A claim that no single quote carries may be carried in parts, each part by the same chunk or another. *given* are
-    the stems of the question.
+    A claim that no single quote supports may be supported clause by clause, each by the same chunk or another.
+    *question_terms* are the stems of the question.
     """
     checks: dict[tuple[str, Marker], _Check] = {}
 
     async def checked(stretches: Iterable[tuple[Span, Marker]]) -> list[_Check]:
-        found = []
+        results = []
         for stretch, marker in stretches:
             key = (text[slice(*stretch)], marker)
             if key not in checks:
                 await asyncio.sleep(0)  # a long answer must not block the event loop, and its deadline must end it
-                checks[key] = _check(key[0], marker, chunks, given)
-            found.append(checks[key])
-        await _read(found, reader, seconds)
-        return found
+                checks[key] = _check(key[0], marker, chunks, question_terms)
+            results.append(checks[key])
+        await _read(results, reader, seconds)
+        return results
 
     claims = await checked((anchor.claim, anchor.marker) for anchor in anchors)
-    parts = [a.parts if claim.divisible() else [] for a, claim in zip(anchors, claims, strict=True)]
-    read = iter(await checked((part, a.marker) for a, own in zip(anchors, parts, strict=True) for part in own))
-    for anchor, claim, own in zip(anchors, claims, parts, strict=True):
+    divided = [a.clauses if claim.divisible() else [] for a, claim in zip(anchors, claims, strict=True)]
+    read = iter(await checked((span, a.marker) for a, spans in zip(anchors, divided, strict=True) for span in spans))
+    for anchor, claim, spans in zip(anchors, claims, divided, strict=True):
         bar = CLEAR_SUPPORT if anchor.guessed else SUPPORT_BAR
         anchor.support = max((quote.support for quote in claim.best()), default=0.0)
-        anchor.backed = claim.kept(bar)
-        held = [next(read).kept(bar) for _ in own]
+        anchor.backed = claim.backed(bar)
+        held = [next(read).backed(bar) for _ in spans]
         if held and all(held) and not anchor.backed:
             anchor.backed = [backed for some in held for backed in some]
             anchor.support = min(max(quote.support for _, quote in some) for some in held)
 
 
-def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], given: Collection[str]) -> _Check:
+def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question_terms: Collection[str]) -> _Check:
     """Find the quotes for *claim* in its bare form."""
     if len(claim) > MOST_CLAIM:
         return _Check(claim, "", [])
@@ -183,10 +184,10 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], given: Collectio
     options: list[list[Quote]] = []
     for group in marker.groups:
         named = [chunks[position] for position in group]
-        found: list[Quote] = []
+        candidates: list[Quote] = []
         for chunk in likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named:
-            found += quotes(bare, chunk, given)
-        options.append(found)
+            candidates += quotes(bare, chunk, question_terms)
+        options.append(candidates)
     return _Check(claim, bare, options)
 
 

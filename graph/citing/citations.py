@@ -34,10 +34,10 @@ _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
 _NOUN = "\U000ffffd"
 """Stands before a marker that was written as words: "Chunk 2"."""
 
-_PLACE = r"(?:chunk|passage|excerpt|source|document)s?"
+_SOURCE_NOUN = r"(?:chunk|passage|excerpt|source|document)s?"
 _NUMBERED = re.compile(
-    rf"(?:\b(?:the|provided)[ ]){{0,2}}\b{_PLACE}[ ]#?\d{{1,4}}(?:(?:[ ]?(?:&|-|–)[ ]?|,?[ ](?:and|or|to)[ ])"
-    rf"(?:{_PLACE}[ ])?#?\d{{1,4}}|[,;][ ]?{_PLACE}[ ]#?\d{{1,4}}"
+    rf"(?:\b(?:the|provided)[ ]){{0,2}}\b{_SOURCE_NOUN}[ ]#?\d{{1,4}}(?:(?:[ ]?(?:&|-|–)[ ]?|,?[ ](?:and|or|to)[ ])"
+    rf"(?:{_SOURCE_NOUN}[ ])?#?\d{{1,4}}|[,;][ ]?{_SOURCE_NOUN}[ ]#?\d{{1,4}}"
     r"|,[ ]?\d{1,4}(?=[ ]?(?:[,&):]|and\b|or\b)))*(?!\.?\d|[\w-])",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ _AFTERWARDS = re.compile(
     rf"|(?:[ ][—–-]{{1,2}}[ ]|(?<=[.!?)])[ ]|,[ ])(?:sources?:[ ])?{_NOUN}(?P<last>{MARK}+)(?=\.?[ ]?(?:\n|\Z))",
     re.IGNORECASE,
 )
-_N = rf"(?:(?:the[ ])?(?:{_PLACE}[ ])?|{_NOUN})(?P<marks>{MARK}+)"
+_N = rf"(?:(?:the[ ])?(?:{_SOURCE_NOUN}[ ])?|{_NOUN})(?P<marks>{MARK}+)"
 _STATED = f"{STATED}|seen"
 _VERB = (
     "states?|says?|notes?|explains?|describes?|mentions?|indicates?|specif(?:y|ies)|shows?|defines?|lists?|confirms?|adds?"
@@ -56,7 +56,7 @@ _ASIDE = r"(?:,[ ]which[ ][^,.\n]{1,80}(?=[,.\n]|\Z)|[ ]\([^()\n]{1,80}\)(?=[,.\
 """What is said of a document that a phrase names: "[1], which is the handbook, …"."""
 _START = r"(?:(?<![^\n])|(?<=\*\*)|(?<=[.!?:] )|(?<=[-*] )|(?<=\d\. ))"
 _SAYS = re.compile(
-    rf"{_START}(?P<marks>(?:both[ ])?(?:{_NOUN}|(?:the[ ])?{_PLACE}[ ])?{MARK}+){_ASIDE},?[ ]"
+    rf"{_START}(?P<marks>(?:both[ ])?(?:{_NOUN}|(?:the[ ])?{_SOURCE_NOUN}[ ])?{MARK}+){_ASIDE},?[ ]"
     rf"(?:also[ ]|clearly[ ]|further[ ])?(?P<verb>(?-i:{_VERB}))\b(?P<that>[ ]that\b|:|,)?[ ]",
     re.IGNORECASE,
 )
@@ -120,12 +120,12 @@ def _without_leftovers(pieces: list[str | Marker]) -> list[str | Marker]:
     return [piece.translate(_NO_BRACKETS) if isinstance(piece, str) else piece for piece in pieces]
 
 
-def _trailing(found: re.Match[str]) -> str:
+def _trailing(match: re.Match[str]) -> str:
     """Move the markers of a line that sets them before its sentences behind these."""
-    last = _LAST_LEADS.search(found["line"])
+    last = _LAST_LEADS.search(match["line"])
     if last is None or not any(c.isalnum() for c in last["rest"]):
-        return found[0]
-    return found["head"] + _LEADS.sub(r"\g<words>\g<marks>", found["line"])
+        return match[0]
+    return match["head"] + _LEADS.sub(r"\g<words>\g<marks>", match["line"])
 
 
 def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
@@ -173,29 +173,29 @@ def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
 def _without_phrases(marked: MarkedText, chunks: Sequence[Chunk]) -> str:
     """Return the text of *marked* with every marker that is a word of its sentence taken out of its phrase."""
 
-    def numbered(found: re.Match[str]) -> str:
-        phrase = found[0].casefold()
-        of_documents = (its[0].casefold() for chunk in chunks for its in _NUMBERED.finditer(chunk.text))
+    def numbered(match: re.Match[str]) -> str:
+        phrase = match[0].casefold()
+        of_documents = (mention[0].casefold() for chunk in chunks for mention in _NUMBERED.finditer(chunk.text))
         marker = read_numbers(re.sub(r"\b(?:the|provided|passages?|excerpts?)\b", "", phrase), len(chunks))
         meant = marker is not None and (marker.groups or "chunk" in phrase) and phrase not in of_documents
-        return _NOUN + marked.sign(marker) if marker and meant else found[0]
+        return _NOUN + marked.sign(marker) if marker and meant else match[0]
 
     text = _NUMBERED.sub(numbered, marked.text)
     text = re.sub(rf"({MARK})(?:,?[ ]and[ ]|[,;][ ])?{_NOUN}(?={MARK})", r"\1", text)
     text = re.sub(rf"\*\*({_NOUN}{MARK}+:)\*\*", r"\1", text)
-    text = _AFTERWARDS.sub(lambda found: found["held"] or found["last"], text)
+    text = _AFTERWARDS.sub(lambda match: match["held"] or match["last"], text)
     text = _SAYS.sub(_according, _POINTS.sub("", text))
-    text = _TAIL.sub(lambda found: found["marks"], _with_trailing_markers(text))
+    text = _TAIL.sub(lambda match: match["marks"], _with_trailing_markers(text))
     text = _OBJECT.sub(r"\g<0>the document", text)
     return re.sub(_NOUN, "the document", re.sub(_START + _NOUN, "The document", text))
 
 
-def _according(found: re.Match[str]) -> str:
+def _according(match: re.Match[str]) -> str:
     """Rewrite "[1] states that X" as "According to [1], X"; without "that" the document stays the subject."""
-    marks = re.sub(rf"[^{MARK[1:-1]}]", "", found["marks"])
-    if found["that"]:
+    marks = re.sub(rf"[^{MARK[1:-1]}]", "", match["marks"])
+    if match["that"]:
         return f"According to {marks}, "
-    return f"According to {marks}, the document{'s' if len(marks) > 1 else ''} {found['verb']} "
+    return f"According to {marks}, the document{'s' if len(marks) > 1 else ''} {match['verb']} "
 
 
 def _with_trailing_markers(text: str) -> str:
@@ -210,8 +210,8 @@ def _with_trailing_markers(text: str) -> str:
         end = max(ends[at], lead.end()) if ends else lead.end()
         rest = text[lead.end() : end]
         last = next((i for i in range(len(rest), 0, -1) if rest[i - 1].isalnum()), 0)
-        own = _MARKS.search(rest, last)
-        position = own.start() if own else len(rest)
+        trailing = _MARKS.search(rest, last)
+        position = trailing.start() if trailing else len(rest)
         out += [text[done : lead.start()], capitalised(rest[:position]), lead["marks"], rest[position:]]
         done = end
     return "".join([*out, text[done:]])

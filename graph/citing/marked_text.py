@@ -80,7 +80,7 @@ class MarkedText:
 
     def drop_holders(self) -> None:
         """Remove what only holds markers: "[1], [2] and [3]", "(see [1])", "Source: [1]", "p.m. [1]."."""
-        text = _HELD.sub(lambda found: "".join(filter(None, found.groups())), _JOINT.sub("", self.text))
+        text = _HELD.sub(lambda match: "".join(filter(None, match.groups())), _JOINT.sub("", self.text))
         self.text = _DOUBLED_STOP.sub(r"\1", text)
 
     def sign(self, marker: Marker) -> str:
@@ -95,7 +95,7 @@ class MarkedText:
 
     def plain(self, text: str) -> str:
         """Return *text* with its code and links as they were."""
-        return _KEPT.sub(lambda found: self._kept[ord(found[0]) - 0xF0000], text)
+        return _KEPT.sub(lambda match: self._kept[ord(match[0]) - 0xF0000], text)
 
     def pieces(self) -> list[str | Marker]:
         """Cut the text at its markers, white space around them repaired, empty strings left out."""
@@ -111,36 +111,36 @@ class MarkedText:
     def _keep_code(self, code: str) -> str:
         return self._keep(code.removesuffix("\n")) + "\n" * code.endswith("\n")
 
-    def _index(self, found: re.Match[str]) -> str:
+    def _index(self, match: re.Match[str]) -> str:
         """Set an array index as code; a word of prose may carry a citation without a space."""
-        last = found["name"].rpartition(".")[2]
+        last = match["name"].rpartition(".")[2]
         letter = len(last) == 1 and last.islower() and last not in "ai"
         is_code = letter or last.lower() in _INDEXED_NAMES or ("_" in last and not last.isupper())
-        return self._keep(f"{self._tick}{found[0]}{self._tick}") if is_code else found[0]
+        return self._keep(f"{self._tick}{match[0]}{self._tick}") if is_code else match[0]
 
-    def _read(self, found: re.Match[str]) -> str:
+    def _read(self, match: re.Match[str]) -> str:
         """Replace one pair of brackets by its character; brackets around ordinary words stay."""
-        inside = re.sub(MARK, "", found["inside"])
-        nested = inside != found["inside"]
+        inside = re.sub(MARK, "", match["inside"])
+        nested = inside != match["inside"]
         seen = visible(inside)
-        if found["link"]:  # a link is content, unless all that is seen of it is a number
+        if match["link"]:  # a link is content, unless all that is seen of it is a number
             if read_numbers(seen, 0) is not None or (nested and not seen):
                 return self.sign(Marker())
-            return found[0] if nested else self._keep(found[0])
+            return match[0] if nested else self._keep(match[0])
         marker = read_marker(inside, self._chunks)
         if marker is None and not (nested and _ONLY_HOLDS.fullmatch(seen)):
-            return found[0]
-        return self.sign(merged([self.marker(found["inside"]), marker or Marker()]))
+            return match[0]
+        return self.sign(merged([self.marker(match["inside"]), marker or Marker()]))
 
 
-def _whitespace(found: re.Match[str]) -> str:
+def _whitespace(match: re.Match[str]) -> str:
     """Repair the white space around markers that go: none doubled, none before punctuation, none lost."""
-    left, right = found.string[max(0, found.start() - 1) : found.start()], found.string[found.end() : found.end() + 1]
-    marks = re.sub(r"[ \t]", "", found["marks"])
+    left, right = match.string[max(0, match.start() - 1) : match.start()], match.string[match.end() : match.end() + 1]
+    marks = re.sub(r"[ \t]", "", match["marks"])
     if left in ("", "\n") or not right or right in _CLOSING:
         return marks
     quoting = right in _QUOTING or _KEPT.match(right)
-    spaced = found["after"] or (found["before"] and not quoting) or (left.isalnum() and right.isalnum())
+    spaced = match["after"] or (match["before"] and not quoting) or (left.isalnum() and right.isalnum())
     return f"{marks} " if spaced else marks
 
 

@@ -21,7 +21,7 @@ _NUMBERS = re.compile(
 )
 _MINUS = str.maketrans("‑–", "--")
 _LABEL_FIRST = re.compile(rf"\A{_LABEL}\s*", re.IGNORECASE)
-_PLACE = re.compile(
+_REFERENCE = re.compile(
     r"(?:(?P<number>\d+)\s*[,:–—-]\s*)?(?P<name>.*?)"
     rf"(?:(?:^|(?(number)|(?!))|\s*,|[ :(#]{{1,2}}(?=p))\s*(?P<page_word>(?:pages?|pp?|pg)\b\.?)?\s*(?P<page>\d{{1,6}})"
     rf"(?:\s*{_DASH}\s*(?P<last>\d{{1,6}}))?\)?)?"
@@ -80,14 +80,14 @@ def read_numbers(seen: str, count: int) -> Marker | None:
     position = 0
     any_number = False
     while position < len(seen):
-        found = _NUMBERS.match(seen, position)
-        if found is None:
+        match = _NUMBERS.match(seen, position)
+        if match is None:
             return None
-        position = found.end()
-        if found["first"] or found["one"]:
+        position = match.end()
+        if match["first"] or match["one"]:
             any_number = True
-            one = (found["one"] or "").translate(_MINUS)
-            first, last = sorted((int(found["first"] or one), int(found["last"] or one)))
+            one = (match["one"] or "").translate(_MINUS)
+            first, last = sorted((int(match["first"] or one), int(match["last"] or one)))
             groups.update(((k - 1,), None) for k in range(max(1, first), min(last, count) + 1))
     return Marker(tuple(groups)) if any_number else None
 
@@ -97,23 +97,23 @@ def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
     bare = _LABEL_FIRST.sub("", part)
     if named := _named(part, chunks) or _named(bare, chunks):
         return named
-    found = _PLACE.fullmatch(bare)
-    if found is None:
+    match = _REFERENCE.fullmatch(bare)
+    if match is None:
         return None
-    name, section = found["name"].strip(" ,"), found["section"]
+    name, section = match["name"].strip(" ,"), match["section"]
     named = _named(name, chunks) if name else tuple(range(len(chunks)))
-    known = bool(name) and (bool(named) or _FILE.fullmatch(name) is not None)
-    if not (known or found["page_word"] or (section and not name)):
+    names_document = bool(name) and (bool(named) or _FILE.fullmatch(name) is not None)
+    if not (names_document or match["page_word"] or (section and not name)):
         return None
-    if found["number"]:
-        k = int(found["number"])
+    if match["number"]:
+        k = int(match["number"])
         return (k - 1,) if 1 <= k <= len(chunks) else ()
-    first, last = sorted((int(found["page"] or 0), int(found["last"] or found["page"] or 0)))
-    pages = range(first, last + 1) if found["page"] else None
+    first, last = sorted((int(match["page"] or 0), int(match["last"] or match["page"] or 0)))
+    pages = range(first, last + 1) if match["page"] else None
     fitting = tuple(i for i in named if _fits(chunks[i], pages, section))
-    if not fitting and pages and not found["page_word"]:
+    if not fitting and pages and not match["page_word"]:
         fitting = tuple(i for i in named if i + 1 in pages)  # "Garden Guide, 3": chunk 3, if it is the document's
-    return fitting if fitting or known or pages else None
+    return fitting if fitting or names_document or pages else None
 
 
 def _named(name: str, chunks: Sequence[Chunk]) -> tuple[int, ...]:
@@ -124,10 +124,10 @@ def _named(name: str, chunks: Sequence[Chunk]) -> tuple[int, ...]:
 def _fits(chunk: Chunk, pages: range | None, section: str | None) -> bool:
     if pages is not None and (chunk.page is None or chunk.page not in pages):
         return False
-    wanted = _fold(section or "")
+    target = _fold(section or "")
     titles = [_fold(title) for title in (chunk.section, chunk.chapter) if title]
-    begins = (f"{wanted} ", f"{wanted}.", f"{wanted}:")  # "section 5.2" of "5.2 Safety valves"
-    return section is None or any(t == wanted or t.startswith(begins) or t.endswith(f" {wanted}") for t in titles)
+    begins = (f"{target} ", f"{target}.", f"{target}:")  # "section 5.2" of "5.2 Safety valves"
+    return section is None or any(t == target or t.startswith(begins) or t.endswith(f" {target}") for t in titles)
 
 
 @lru_cache(maxsize=1024)

@@ -83,9 +83,9 @@ def _same(one: float | str, other: float | str) -> bool:
 
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
     """Whether *claim* states an amount that none of the texts *evidence* states."""
-    wanted = amounts_of(claim)
-    stated = [one for text in evidence for readings in amounts_of(_A.sub("one", text)) for one in readings if wanted]
-    return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in wanted)
+    claimed = amounts_of(claim)
+    stated = [one for text in evidence for readings in amounts_of(_A.sub("one", text)) for one in readings if claimed]
+    return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in claimed)
 
 
 @lru_cache(maxsize=4096)
@@ -94,14 +94,14 @@ def amounts_of(text: str) -> tuple[tuple[Amount, ...], ...]:
 
     The word "one" counts only with a unit. Ordinals ("first") are not amounts.
     """
-    tokens = [(found.lastgroup or "", found[0].lower()) for found in _TOKEN.finditer(text)]
-    found: list[tuple[Amount, ...]] = []
+    tokens = [(match.lastgroup or "", match[0].lower()) for match in _TOKEN.finditer(text)]
+    amounts: list[tuple[Amount, ...]] = []
     at = 0
     while at < len(tokens):
         used, readings = _read(tokens, at)
-        found += [readings] if readings else []
+        amounts += [readings] if readings else []
         at += used
-    return tuple(found)
+    return tuple(amounts)
 
 
 def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount, ...]]:

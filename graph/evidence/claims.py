@@ -69,8 +69,8 @@ def bare_claim(text: str) -> str:
         first, *others = [cell.strip() for cell in re.split(r"(?<!\\)\|", row[1:-1]) if cell.strip()] or [""]
         text = f"{first}: {', '.join(others)}" if others else first
     asserted = _LEADS.sub("", text, count=1)
-    claim = _EMPHASIS.sub(lambda found: found["inside"], _TAGS.sub("", asserted))
-    claim = _TAIL.sub(lambda found: found["stop"], " ".join(claim.split()).strip("* "))
+    claim = _EMPHASIS.sub(lambda match: match["inside"], _TAGS.sub("", asserted))
+    claim = _TAIL.sub(lambda match: match["stop"], " ".join(claim.split()).strip("* "))
     if quoted := _QUOTED.fullmatch(claim):
         claim = quoted[1]
     claim = claim.strip()
@@ -97,14 +97,14 @@ def claim_span(text: str, start: int, end: int) -> Span:
 
 def clauses(text: str, start: int, end: int) -> list[Span]:
     """Split the sentence at *start*:*end* into clauses that could each stand by itself."""
-    edges = [start, *(found.end() for found in _BOUNDARY.finditer(text, start, end)), end]
-    found: list[Span] = []
+    edges = [start, *(match.end() for match in _BOUNDARY.finditer(text, start, end)), end]
+    spans: list[Span] = []
     for begin, stop in pairwise(edges):
-        if found and (is_short(text[begin:stop]) or is_short(text[slice(*found[-1])])):
-            found[-1] = (found[-1][0], stop)
+        if spans and (is_short(text[begin:stop]) or is_short(text[slice(*spans[-1])])):
+            spans[-1] = (spans[-1][0], stop)
         else:
-            found.append((begin, stop))
-    return [claim_span(text, *span) for span in found]
+            spans.append((begin, stop))
+    return [claim_span(text, *span) for span in spans]
 
 
 def is_short(clause: str) -> bool:

@@ -73,11 +73,11 @@ def edit_of(claim: str, quote: str) -> Change | None:
 def _is_ordered(claim: str, quote: str) -> bool:
     """Whether *quote* orders its reader to say what *claim* says: "reply that …", "answer: …"."""
     tokens = [token.lower() for token in _TOKEN.findall(plain(quote))]
-    wanted = frozenset(stems(plain(claim)))
+    claim_stems = frozenset(stems(plain(claim)))
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else "."
-        orders = token in _SPEECH and before in _SPEECH_BEFORE and stem(token) not in wanted
-        if orders and 2 * len(wanted & {stem(word) for word in tokens[at + 1 :]}) > len(wanted):
+        orders = token in _SPEECH and before in _SPEECH_BEFORE and stem(token) not in claim_stems
+        if orders and 2 * len(claim_stems & {stem(word) for word in tokens[at + 1 :]}) > len(claim_stems):
             return True
     return False
 
@@ -88,12 +88,12 @@ def is_copy(claim: str, quote: str) -> bool:
     Numbers in digits and in words are the same; in another order, both must deny or neither.
     """
     left, right = _words(claim), _words(quote)
-    own, other = ([stem(DIGITS.get(word, word)) for word in words] for words in (left, right))
-    blocks = SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks()
-    if sum(block.size for block in blocks) >= EXACT_COPY * max(1, len(own)):
+    claim_stems, quote_stems = ([stem(DIGITS.get(word, word)) for word in words] for words in (left, right))
+    blocks = SequenceMatcher(None, claim_stems, quote_stems, autojunk=False).get_matching_blocks()
+    if sum(block.size for block in blocks) >= EXACT_COPY * max(1, len(claim_stems)):
         return True
-    meant = {found for word, found in zip(left, own, strict=True) if is_content(word)}
-    return len(meant) > 2 and meant <= set(other) and _denials(left) % 2 == _denials(right) % 2
+    meant = {stemmed for word, stemmed in zip(left, claim_stems, strict=True) if is_content(word)}
+    return len(meant) > 2 and meant <= set(quote_stems) and _denials(left) % 2 == _denials(right) % 2
 
 
 def _words(text: str) -> list[str]:

@@ -84,19 +84,19 @@ class Quote:
         return self.contradiction is not None and certain
 
 
-def quotes(sentence: str, chunk: Chunk, given: Collection[str] = ()) -> list[Quote]:
+def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = ()) -> list[Quote]:
     """Find the quote of *chunk* for *sentence* by its words: none, or one.
 
-    A quote is one sentence of the chunk, or two neighbours where the answer joins them. *given* are the stems of the
-    question, which need not be repeated. Empty for a chunk or a sentence without words.
+    A quote is one sentence of the chunk, or two neighbours where the answer joins them. *question_terms* are the stems
+    of the question, which need not be repeated. Empty for a chunk or a sentence without words.
     """
     spans = chunk.spans or sentence_spans(chunk.text)
     if not words_of(sentence) or not spans:
         return []
     if verbatim := [_verbatim(sentence, chunk, spans, span) for span in verbatim_spans(sentence, chunk.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
-        return [max(verbatim, key=lambda quote: (not quote.contradiction, len(words_of(quote.text) & set(given))))]
-    return [_nearest(sentence, chunk, spans, given)]
+        return [max(verbatim, key=lambda one: (not one.contradiction, len(words_of(one.text) & set(question_terms))))]
+    return [_nearest(sentence, chunk, spans, question_terms)]
 
 
 def supported(quote: Quote, read: ReadPassage | None) -> float:
@@ -123,7 +123,7 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
     return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim=True)
 
 
-def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], given: Collection[str]) -> Quote:
+def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms: Collection[str]) -> Quote:
     """Quote the nearest sentences with their contradiction, if any, and the passage to read for them."""
     first, last, share = nearest(words_of(sentence), [chunk.text[begin:stop] for begin, stop in spans])
     start, end = spans[first][0], spans[last][1]
@@ -132,22 +132,22 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], given: Collecti
     near = near or [(start, end)]
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
     contradiction = edit_of(sentence, text)
-    if not contradiction and unmatched(sentence, (window, title, " ".join(given))):
+    if not contradiction and unmatched(sentence, (window, title, " ".join(question_terms))):
         contradiction = "amount"
-    if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", given):
+    if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
         contradiction = "name"
     passage = Passage.of(chunk, [chunk.text[begin:stop] for begin, stop in near])
     copy = is_copy(sentence, text)
     return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)
 
 
-def _unknown_name(sentence: str, text: str, given: Collection[str]) -> bool:
+def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:
     """Whether *sentence* has a capitalised word, option or identifier, past its first word, that *text* has not."""
     flat = text.lower()
-    known = {stem(word) for word in _WORD.findall(flat)} | set(given)
-    names = (found[0].strip("`") for found in _NAME.finditer(sentence))
+    present_stems = {stem(word) for word in _WORD.findall(flat)} | set(question_terms)
+    names = (match[0].strip("`") for match in _NAME.finditer(sentence))
     words = (word.lower() for name in names if name.lower() not in flat for word in _WORD.findall(name))
-    return any(is_content(word) and stem(word) not in known for word in words)
+    return any(is_content(word) and stem(word) not in present_stems for word in words)
 
 
 def verbatim_spans(sentence: str, text: str) -> list[Span]:
@@ -155,32 +155,32 @@ def verbatim_spans(sentence: str, text: str) -> list[Span]:
 
     No word or number is cut in two: "42" is not found in "1942" or "42.5".
     """
-    wanted, flat = " ".join(sentence.split()), " ".join(text.split())
-    for form in dict.fromkeys((wanted, wanted.rstrip(".!?… "))):
+    normalized, flat = " ".join(sentence.split()), " ".join(text.split())
+    for form in dict.fromkeys((normalized, normalized.rstrip(".!?… "))):
         if form and form[1:] in flat:
             words = f"(?i:{re.escape(form[0])})" + r"\s+".join(map(re.escape, form[1:].split(" ")))
             before = r"(?<![^\W_])" * form[0].isalnum() + r"(?<!\d[.,])(?<![-−])" * form[0].isdigit()
             after = r"(?![^\W_])" * form[-1].isalnum() + r"(?![.,]\d|%)" * form[-1].isdigit()
-            if found := [m.span() for m in islice(re.finditer(before + words + after, text), _MOST_POSITIONS)]:
-                return found
+            if spans := [m.span() for m in islice(re.finditer(before + words + after, text), _MOST_POSITIONS)]:
+                return spans
     return []
 
 
-def nearest(wanted: frozenset[str], sentences: Sequence[str]) -> tuple[int, int, float]:
-    """Find the sentence, or the two neighbours, with most of the words *wanted*: first, last, overlap."""
+def nearest(claim_words: frozenset[str], sentences: Sequence[str]) -> tuple[int, int, float]:
+    """Find the sentence, or the two neighbours, with most of *claim_words*: first, last, overlap."""
     words = [words_of(sentence) for sentence in sentences]
-    alone = [overlap(wanted, own) for own in words]
-    found = [(share, i, i, share) for i, share in enumerate(alone)]
+    alone = [overlap(claim_words, each) for each in words]
+    options = [(share, i, i, share) for i, share in enumerate(alone)]
     for i, (one, other) in enumerate(pairwise(words)):
-        both, best = overlap(wanted, one | other), max(alone[i : i + 2])
+        both, best = overlap(claim_words, one | other), max(alone[i : i + 2])
         if best < _ENOUGH and both > best + _JOINED:
-            found.append((both - _JOINED, i, i + 1, both))
-    return min(found, key=lambda one: (-one[0], one[1]))[1:]
+            options.append((both - _JOINED, i, i + 1, both))
+    return min(options, key=lambda one: (-one[0], one[1]))[1:]
 
 
-def overlap(wanted: frozenset[str], words: frozenset[str]) -> float:
-    """Return the share in [0, 1] of *wanted* found in *words*."""
-    return len(wanted & words) / len(wanted) if wanted else 0.0
+def overlap(required: frozenset[str], words: frozenset[str]) -> float:
+    """Return the share in [0, 1] of *required* found in *words*."""
+    return len(required & words) / len(required) if required else 0.0
 
 
 @lru_cache(maxsize=4096)
@@ -191,8 +191,8 @@ def words_of(text: str) -> frozenset[str]:
 
 def likely(sentence: str, chunks: Sequence[Chunk], most: int) -> list[Chunk]:
     """Return at most *most* of *chunks*, those with most words of *sentence* first."""
-    wanted = words_of(sentence)
-    overlaps = [overlap(wanted, words_of(f"{title_of(chunk)} | {chunk.text}")) for chunk in chunks]
+    claim_words = words_of(sentence)
+    overlaps = [overlap(claim_words, words_of(f"{title_of(chunk)} | {chunk.text}")) for chunk in chunks]
     order = sorted(range(len(chunks)), key=lambda k: -overlaps[k])
     return [chunks[k] for k in order if overlaps[k] >= LEAST_OVERLAP][:most]
 

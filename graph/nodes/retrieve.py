@@ -11,10 +11,10 @@ async def retrieve(state: State, *, retriever: Retriever) -> Update:
 
     ``subquery_results`` hold all candidates: grading sees more of them than it may pass on.
     """
-    found = await retriever.retrieve(state["question"])
+    retrieved = await retriever.retrieve(state["question"])
     best: dict[str, Chunk] = {}
-    for rank in zip_longest(*(results.chunks for results in found.subquery_results)):
+    for rank in zip_longest(*(results.chunks for results in retrieved.subquery_results)):
         for chunk in filter(None, rank):
             best.setdefault(chunk.chunk_id, chunk)
     chunks = list(best.values())[: state["question"].max_sources]
-    return {"subquery_results": list(found.subquery_results), "chunks": chunks}
+    return {"subquery_results": list(retrieved.subquery_results), "chunks": chunks}

@@ -11,7 +11,7 @@ from langgraph.config import get_stream_writer
 from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int
 from graph.ports import Rewriter
-from graph.relevance.compound import asked_in, question_parts, without_background
+from graph.relevance.compound import asked_in, split_questions, without_background
 from graph.relevance.follow_up import added_stems, carry_subject, is_follow_up, is_remark
 from graph.state import Question, State, Update
 
@@ -30,27 +30,27 @@ async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -
     """
     question, earlier = question_of(state, policy), state.get("history") or []
     update: Update = {}
-    asked = asked_in(question.text)
-    if earlier and is_follow_up(asked):
-        rewritten = await _rewritten(asked, earlier, rewriter, question.deadline)
+    asking = asked_in(question.text)
+    if earlier and is_follow_up(asking):
+        rewritten = await _rewritten(asking, earlier, rewriter, question.deadline)
         if rewritten != question.text and len(rewritten) <= policy.max_query_chars:
-            parts, added = question_parts(rewritten), added_stems(asked, rewritten, earlier)
-            question = replace(question, text=rewritten, sub_questions=parts, background=False, added=added)
+            sub_questions, added = split_questions(rewritten), added_stems(asking, rewritten, earlier)
+            question = replace(question, text=rewritten, sub_questions=sub_questions, background=False, added=added)
             get_stream_writer()({"rewritten": rewritten})
             update["rewritten"] = rewritten
-    kept = [] if is_remark(question.text) else [without_background(question.text)]
-    return {**update, "question": question, "history": [*earlier, *kept][-MOST_EARLIER:]}
+    standalone = [] if is_remark(question.text) else [without_background(question.text)]
+    return {**update, "question": question, "history": [*earlier, *standalone][-MOST_EARLIER:]}
 
 
-async def _rewritten(asked: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:
-    """Return *asked* as a question that stands alone; where the chat model fails, by the words before it."""
+async def _rewritten(follow_up: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:
+    """Return *follow_up* as a question that stands alone; where the chat model fails, by the words before it."""
     if rewriter:
         now = time.monotonic()
         try:
-            return await rewriter.rewrite(asked, earlier, now + REWRITING_SHARE * (deadline - now))
+            return await rewriter.rewrite(follow_up, earlier, now + REWRITING_SHARE * (deadline - now))
         except SynthesisFailed as error:
             log.warning("rewriting_failed", extra={"failed": type(error).__name__, "reason": error.message})
-    return carry_subject(asked, earlier[-1])
+    return carry_subject(follow_up, earlier[-1])
 
 
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
@@ -63,22 +63,22 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     if source is not None and (not isinstance(source, str) or not source.strip()):
         raise InvalidInput("source must be a non-blank string.", "source")
     bounds = {"maxSources": MAX_SOURCES, "maxTokens": MAX_TOKENS}
-    given = {
+    limits = {
         field: bounded_int(raw[field], field, most) for field, most in bounds.items() if raw.get(field) is not None
     }
-    asked = without_background(text)
+    bare = without_background(text)
     now = time.monotonic()
     return Question(
         text=text,
-        sub_questions=question_parts(asked),
-        max_sources=given.get("maxSources", policy.default_max_sources),
-        max_tokens=given.get("maxTokens", policy.default_max_tokens),
+        sub_questions=split_questions(bare),
+        max_sources=limits.get("maxSources", policy.default_max_sources),
+        max_tokens=limits.get("maxTokens", policy.default_max_tokens),
         source=source,
         started=now,
         deadline=now + policy.request_timeout,
         relevance_threshold=policy.relevance_threshold,
         min_confidence=policy.min_confidence,
-        background=asked != text,
+        background=bare != text,
     )
 
 

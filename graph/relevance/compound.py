@@ -6,7 +6,7 @@ from itertools import pairwise, takewhile
 from graph.sentences import sentence_spans
 from graph.terms import AUXILIARIES, is_content, question_stems, words
 
-MOST_PARTS = 4
+MOST_SUB_QUESTIONS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
 
 AUXILIARY = rf"(?:{'|'.join(sorted(AUXILIARIES))})\b"
@@ -53,24 +53,24 @@ _OPENING = 4
 """First words of a question, among which its auxiliary verb is; without one, a pronoun there refers back."""
 
 
-def question_parts(question: str) -> tuple[str, ...]:
+def split_questions(question: str) -> tuple[str, ...]:
     """Return the questions that *question* asks, in order; ``(question,)`` when it asks one, or when in doubt.
 
     A text is split after a question mark, and at a semicolon or a conjunction where both sides ask. A part that lost
     its subject ("and where is it now?") gets that of the first part. The text stays whole when a part could not be
     searched by itself: it has no content word, or refers back to something else.
     """
-    parts: list[str] = []
+    sub_questions: list[str] = []
     for sentence in re.split(r"(?<=\?)\s+", question.strip()):
         pieces = [piece for piece in map(trimmed, _CONJUNCTION.split(sentence)) if piece]
-        subject = subject_of(parts[0] if parts else pieces[0] if pieces else "")
-        pieces = [with_subject(piece, subject) if parts or n else piece for n, piece in enumerate(pieces)]
+        subject = subject_of(sub_questions[0] if sub_questions else pieces[0] if pieces else "")
+        pieces = [with_subject(piece, subject) if sub_questions or n else piece for n, piece in enumerate(pieces)]
         if len(pieces) > 1 and all(ASKING.match(piece) and stands_alone(piece) for piece in pieces):
-            parts += pieces
+            sub_questions += pieces
         else:
-            parts.append(with_subject(trimmed(sentence), subject) if parts else trimmed(sentence))
-    asking = all(stands_alone(part) and (part.endswith("?") or ASKING.match(part)) for part in parts)
-    return tuple(parts) if 2 <= len(parts) <= MOST_PARTS and asking else (question,)
+            sub_questions.append(with_subject(trimmed(sentence), subject) if sub_questions else trimmed(sentence))
+    asking = all(stands_alone(part) and (part.endswith("?") or ASKING.match(part)) for part in sub_questions)
+    return tuple(sub_questions) if 2 <= len(sub_questions) <= MOST_SUB_QUESTIONS and asking else (question,)
 
 
 def subject_of(part: str) -> str:
@@ -99,17 +99,17 @@ def named_after(marks: frozenset[str], part: str, *, keep: bool = False) -> str:
 
 def with_subject(part: str, subject: str) -> str:
     """Replace the pronoun for a thing in *part* that lost what it stands for by *subject*; "they" by a plural alone."""
-    found = lost_pronoun(part)
-    if not (subject and found):
+    pronoun = lost_pronoun(part)
+    if not (subject and pronoun):
         return part
-    they = found[0].lower() in THINGS and PLURAL.search(subject) and len(_PRONOUN.findall(part)) == 1
-    return put_in(part, found, subject) if they or found[0].lower() in ("it", "its") else part
+    they = pronoun[0].lower() in THINGS and PLURAL.search(subject) and len(_PRONOUN.findall(part)) == 1
+    return put_in(part, pronoun, subject) if they or pronoun[0].lower() in ("it", "its") else part
 
 
 def put_in(part: str, pronoun: re.Match[str], subject: str) -> str:
     """Put *subject* in the place of the *pronoun* found in *part*."""
-    own = "" if pronoun[0].lower() not in _POSSESSIVE else "'" if subject.endswith("s") else "'s"
-    return f"{part[: pronoun.start()]}{subject}{own}{part[pronoun.end() :]}"
+    ending = "" if pronoun[0].lower() not in _POSSESSIVE else "'" if subject.endswith("s") else "'s"
+    return f"{part[: pronoun.start()]}{subject}{ending}{part[pronoun.end() :]}"
 
 
 def trimmed(piece: str) -> str:
@@ -125,19 +125,19 @@ def stands_alone(part: str) -> bool:
 
 def lost_pronoun(part: str) -> re.Match[str] | None:
     """Find the first pronoun of *part*, if nothing before it is what it stands for."""
-    found = _PRONOUN.search(part)
-    if not found or _EXPLETIVE.search(part) or _is_article(found[0], words(part[found.end() :])):
+    pronoun = _PRONOUN.search(part)
+    if not pronoun or _EXPLETIVE.search(part) or _is_article(pronoun[0], words(part[pronoun.end() :])):
         return None
-    return found if _refers_back(part) or not _names_something(part[: found.start()]) else None
+    return pronoun if _refers_back(part) or not _names_something(part[: pronoun.start()]) else None
 
 
 def _refers_back(part: str) -> bool:
     """Whether a pronoun stands where the subject should ("how old was he")."""
-    found = words(part)
-    opening = next((i + 1 for i, word in enumerate(found[:_OPENING]) if word in AUXILIARIES), 0)
+    tokens = words(part)
+    opening = next((i + 1 for i, word in enumerate(tokens[:_OPENING]) if word in AUXILIARIES), 0)
     if not opening:
-        return not _PRONOUNS.isdisjoint(found[:_OPENING])
-    return next((word for word in found[opening:] if word in _PRONOUNS or is_content(word)), "") in _PRONOUNS
+        return not _PRONOUNS.isdisjoint(tokens[:_OPENING])
+    return next((word for word in tokens[opening:] if word in _PRONOUNS or is_content(word)), "") in _PRONOUNS
 
 
 def _is_article(pronoun: str, after: list[str]) -> bool:
@@ -163,13 +163,13 @@ def without_background(text: str) -> str:
 
     A question that lost its subject ("… When was it built?") gets that of the nearest sentence before that names one.
     """
-    asked = asked_in(text)
-    if asked == text:
+    question = asked_in(text)
+    if question == text:
         return text
-    before = list(takewhile(lambda one: not asked.startswith(one), (text[i:j] for i, j in sentence_spans(text))))
+    before = list(takewhile(lambda one: not question.startswith(one), (text[i:j] for i, j in sentence_spans(text))))
     for sentence in reversed(before):
-        asked = with_subject(asked, named_after(frozenset({"the", "a", "an"}), sentence, keep=True))
-    return asked if stands_alone(asked) else text
+        question = with_subject(question, named_after(frozenset({"the", "a", "an"}), sentence, keep=True))
+    return question if stands_alone(question) else text
 
 
 def _asks(sentence: str) -> bool:

@@ -57,10 +57,10 @@ class Extract(NamedTuple):
 class ExtractiveSynthesizer:
     """Answers each sub-question with one to three sentences of one chunk that probably answers it."""
 
-    def __init__(self, calibration: Calibration, *, each_part: bool = False) -> None:
-        """With *each_part*, a chunk must pass the relevance threshold for the very sub-question it answers."""
+    def __init__(self, calibration: Calibration, *, per_sub_question: bool = False) -> None:
+        """With *per_sub_question*, a chunk must pass the relevance threshold for the very sub-question it answers."""
         self._calibration = calibration
-        self._each_part = each_part
+        self._per_sub_question = per_sub_question
 
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
@@ -72,7 +72,7 @@ class ExtractiveSynthesizer:
 
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
-        least = question.relevance_threshold if self._each_part else 0.0
+        least = question.relevance_threshold if self._per_sub_question else 0.0
         extracts = [self._extract(results, chunks, least, question.added) for results in retrieved.subquery_results]
         answered = [one for one in extracts if one.sentences and one.probability >= question.min_confidence]
         if not answered:
@@ -116,8 +116,8 @@ class ExtractiveSynthesizer:
         full = [one for one in copies if all(text in one.chunk.text for text in texts)]
         fullest = max([best, *full], key=lambda assessed: len(assessed.chunk.text))
         sentences = answering_sentences(fullest, results.question)
-        kept = 1.0 if _shows(added, fullest.chunk, [sentence.text for sentence in sentences]) else OF_ANOTHER
-        return Extract(results.question, sentences, best.answers * kept)
+        factor = 1.0 if _shows(added, fullest.chunk, [sentence.text for sentence in sentences]) else OF_ANOTHER
+        return Extract(results.question, sentences, best.answers * factor)
 
 
 def _shows(added: Iterable[str], chunk: Chunk, sentences: Iterable[str]) -> bool:
@@ -155,25 +155,25 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
     best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
     top = max([best.plain, *(other.plain for other in others)])
     near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
-    kept = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
-    before = [one for s in kept for one in (_table_header(assessed, s), _lead_in(assessed, s)) if one]
-    found = {sentence.start: sentence for sentence in (*before, *_led_in(assessed, best), *kept)}
-    return tuple(found[start] for start in sorted(found))
+    chosen = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
+    before = [one for s in chosen for one in (_table_header(assessed, s), _lead_in(assessed, s)) if one]
+    by_start = {sentence.start: sentence for sentence in (*before, *_led_in(assessed, best), *chosen)}
+    return tuple(by_start[start] for start in sorted(by_start))
 
 
 def _led_in(assessed: Assessment, lead: Sentence) -> list[Sentence]:
     """List what *lead* leads in: the items of a list, or one line of code; nothing where it does not end with ":"."""
-    chunk, end, found = assessed.chunk, lead.end, list[Sentence]()
+    chunk, end, items = assessed.chunk, lead.end, list[Sentence]()
     if not lead.text.endswith(":"):
-        return found
+        return items
     for start, stop in chunk.spans[chunk.spans.index((lead.start, lead.end)) + 1 :][:MOST_ITEMS]:
         gap, text = chunk.text[end:start], chunk.text[start:stop]
         if not (_ITEM.search(gap) or (_FENCED.search(gap) and "\n" not in text)):
             break
         shown = text if _ITEM.search(gap) else f"`{text}`"
-        found.append(Sentence(chunk.chunk_id, start, stop, shown, lead.score, 0.0))
+        items.append(Sentence(chunk.chunk_id, start, stop, shown, lead.score, 0.0))
         end = stop
-    return found
+    return items
 
 
 def _lead_in(assessed: Assessment, item: Sentence) -> Sentence | None:
@@ -202,8 +202,8 @@ def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:
 def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
     """List the sentences of a chunk that can answer *question*; all of them when none can."""
     chunk = assessed.chunk
-    found = [
+    sentences = [
         Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain)
         for (start, end), match in zip(chunk.spans, assessed.matches, strict=True)
     ]
-    return list(compress(found, possible_answers(question, chunk))) or found
+    return list(compress(sentences, possible_answers(question, chunk))) or sentences

@@ -9,7 +9,7 @@ from graph.ports import Passage, PassageReader
 from graph.relevance.english import english_idf
 from graph.relevance.possible_answers import possible_answers
 from graph.state import Chunk, ReadPassage, SubqueryResults
-from graph.terms import coverage, vocabulary, wanted
+from graph.terms import coverage, idf_shares, vocabulary
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
@@ -70,7 +70,7 @@ FEATURE_NAMES = Features._fields
 
 def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
     """Measure every candidate of *results*, in its order: its sentence matches and its features."""
-    shares = wanted(results.question, english_idf)
+    shares = idf_shares(results.question, english_idf)
     measured = []
     for chunk in results.chunks:
         title = vocabulary(chunk.title)
@@ -78,12 +78,12 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
         chances = sentence_chances(chunk.read) if chunk.read else (None,) * len(chunk.spans)
         matches = []
         for sentence, similarity, chance in zip(chunk.sentences, chunk.span_similarities, chances, strict=True):
-            own = vocabulary(sentence)
-            everything |= own
+            terms = vocabulary(sentence)
+            everything |= terms
             matches.append(
-                Match(similarity, coverage(shares, own | title), coverage(shares, own | title | before), chance)
+                Match(similarity, coverage(shares, terms | title), coverage(shares, terms | title | before), chance)
             )
-            before = own
+            before = terms
         covered = coverage(shares, everything)
         headings = [vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
         covered += HEADING_CREDIT * (coverage(shares, everything.union(*headings)) - covered)
@@ -105,8 +105,8 @@ def _logits(chunk: Chunk) -> tuple[float, float]:
     """Return the reader's two logits for a chunk, within ``LARGEST_LOGIT`` of 0."""
     if chunk.read is None or not chunk.read.sentences:
         return -LARGEST_LOGIT, -LARGEST_LOGIT
-    found = max(chunk.read.sentences) - chunk.read.null, chunk.read.answerable
-    margin, answerable = (max(-LARGEST_LOGIT, min(LARGEST_LOGIT, one)) for one in found)
+    logits = max(chunk.read.sentences) - chunk.read.null, chunk.read.answerable
+    margin, answerable = (max(-LARGEST_LOGIT, min(LARGEST_LOGIT, one)) for one in logits)
     return margin, answerable
 
 
@@ -143,7 +143,7 @@ async def read_best(
 
     One has an answer where the reader scores a sentence that can answer above "none of them".
     """
-    found = []
+    updated = []
     for results in subquery_results:
         near = [chunk for chunk in results.chunks if chunk.spans and nearness(chunk) >= LEAST_SIMILARITY]
         read: dict[str, ReadPassage] = {}
@@ -154,8 +154,8 @@ async def read_best(
             if max(one.sentences, default=one.null) > one.null:
                 break
         chunks = tuple(replace(chunk, read=read.get(chunk.chunk_id)) for chunk in results.chunks)
-        found.append(replace(results, chunks=chunks))
-    return tuple(found)
+        updated.append(replace(results, chunks=chunks))
+    return tuple(updated)
 
 
 def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> ReadPassage:

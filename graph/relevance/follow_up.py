@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from graph.relevance import compound
-from graph.relevance.compound import ARTICLES, ASKING, PLURAL, PREPOSITIONS, WHO, lost_pronoun, put_in, subject_of
+from graph.relevance.compound import ARTICLES, ASKING, PLURAL, PREPOSITIONS, WH, WHO, lost_pronoun, put_in, subject_of
 from graph.sentences import sentence_spans
 from graph.terms import AUXILIARIES, is_content, question_stems, stems, words
 
@@ -28,8 +28,8 @@ _LONGEST_FRAGMENT = 6  # words; a longer question is likely to have a verb that 
 
 def is_follow_up(question: str) -> bool:
     """Whether *question* needs the one before it: it opens with "and" or "what about", has no verb, or refers back."""
-    own = _own(question)
-    needs = own != question or _is_phrase(own) or _names_nothing(own) or lost_pronoun(own) is not None
+    body = _body(question)
+    needs = body != question or _is_phrase(body) or _names_nothing(body) or lost_pronoun(body) is not None
     return needs and not is_remark(question)
 
 
@@ -42,8 +42,8 @@ def is_remark(text: str) -> bool:
 
 def _is_remark(sentence: str) -> bool:
     """Whether *sentence* is a courtesy ("thanks a lot") or speaks of what was said ("that helps")."""
-    content, found = set(filter(is_content, words(sentence))), lost_pronoun(sentence)
-    return (found is not None and found.start() == 0) or (bool(content) and content <= _COURTESIES)
+    content, pronoun = set(filter(is_content, words(sentence))), lost_pronoun(sentence)
+    return (pronoun is not None and pronoun.start() == 0) or (bool(content) and content <= _COURTESIES)
 
 
 def carry_subject(question: str, earlier: str) -> str:
@@ -52,17 +52,17 @@ def carry_subject(question: str, earlier: str) -> str:
     A pronoun becomes what *earlier* asks about. A phrase ("for contractors?") or a question word ("since when?") takes
     the place of its like, or is added at the end. What can stand alone only loses its "and".
     """
-    own, earlier = _own(question), compound.question_parts(earlier)[-1].rstrip("?!. ")
+    body, earlier = _body(question), compound.split_questions(earlier)[-1].rstrip("?!. ")
     named = takewhile(lambda one: is_content(one.lower()), compound.TOKEN.findall(WHO.sub("who", earlier))[::-1])
-    subject, last, bare = subject_of(earlier), " ".join([*named][::-1]), own.rstrip("?!. ")
-    if _is_phrase(own):
+    subject, last, bare = subject_of(earlier), " ".join([*named][::-1]), body.rstrip("?!. ")
+    if _is_phrase(body):
         completed = f"{_with_phrase(earlier, bare)}?"
-    elif found := lost_pronoun(own):
-        they = found[0].lower() in compound.THINGS and PLURAL.search(last) and not PLURAL.search(subject)
-        completed = put_in(own, found, (last if they else subject or last) or found[0])
-    elif not _names_nothing(own):
-        completed = own
-    elif (put := _ADVERB.match(earlier)) and not _NO_ADVERB.match(own):
+    elif pronoun := lost_pronoun(body):
+        they = pronoun[0].lower() in compound.THINGS and PLURAL.search(last) and not PLURAL.search(subject)
+        completed = put_in(body, pronoun, (last if they else subject or last) or pronoun[0])
+    elif not _names_nothing(body):
+        completed = body
+    elif (put := _ADVERB.match(earlier)) and not _NO_ADVERB.match(body):
         completed = f"{bare} {earlier[put.end()].lower()}{earlier[put.end() + 1 :]}?"
     else:
         completed = f"{earlier}, and {bare}?"
@@ -71,28 +71,28 @@ def carry_subject(question: str, earlier: str) -> str:
 
 def added_stems(question: str, complete: str, history: Sequence[str]) -> tuple[str, ...]:
     """Return the stems of *complete* that phrases ("for contractors?") added since the first alike of *history*."""
-    found = [one for one in question_stems(complete) if _is_phrase(_own(question)) or one not in stems(question)]
-    shared = [stems(one) for one in history if one == history[-1] or 2 * len({*found} & {*stems(one)}) >= len(found)]
-    return tuple(one for one in found if not all(one in before for before in shared))
+    terms = [one for one in question_stems(complete) if _is_phrase(_body(question)) or one not in stems(question)]
+    shared = [stems(one) for one in history if one == history[-1] or 2 * len({*terms} & {*stems(one)}) >= len(terms)]
+    return tuple(one for one in terms if not all(one in before for before in shared))
 
 
-def _own(question: str) -> str:
+def _body(question: str) -> str:
     """Remove what links *question* to the one before it."""
     return _LINKING.sub("", question) or question
 
 
-def _is_phrase(own: str) -> bool:
-    """Whether *own* is a phrase or clause that asks nothing itself ("for contractors?", "if it is late?")."""
-    if len(words(own)) > _LONGEST_FRAGMENT or ASKING.match(own) or re.search(rf"\b{compound.WH}", own, re.IGNORECASE):
+def _is_phrase(body: str) -> bool:
+    """Whether *body* is a phrase or clause that asks nothing itself ("for contractors?", "if it is late?")."""
+    if len(words(body)) > _LONGEST_FRAGMENT or ASKING.match(body) or re.search(rf"\b{WH}", body, re.IGNORECASE):
         return False
-    verbless = AUXILIARIES.isdisjoint(words(own)) and (own.endswith("?") or _PREPOSITION.match(own))
-    return bool(verbless or _CLAUSE.match(own))
+    verbless = AUXILIARIES.isdisjoint(words(body)) and (body.endswith("?") or _PREPOSITION.match(body))
+    return bool(verbless or _CLAUSE.match(body))
 
 
-def _names_nothing(own: str) -> bool:
-    """Whether *own* has no subject of its own ("why?", "since when?", "at what rate?")."""
-    named = any(is_content(word) and word not in PREPOSITIONS for word in words(own))
-    return not named or bool(compound.VERBLESS.match(own))
+def _names_nothing(body: str) -> bool:
+    """Whether *body* has no subject of its own ("why?", "since when?", "at what rate?")."""
+    named = any(is_content(word) and word not in PREPOSITIONS for word in words(body))
+    return not named or bool(compound.VERBLESS.match(body))
 
 
 def _with_phrase(earlier: str, phrase: str) -> str:
@@ -111,12 +111,12 @@ def _with_phrase(earlier: str, phrase: str) -> str:
         rf"\b(?:is|are|was|were) ({re.escape(subject)})\b": plain and alike and not compound.STATE.fullmatch(phrase),
     }
     for kind in filter(kinds.get, kinds):
-        found = re.search(kind, earlier, re.IGNORECASE)
-        if found and bool(PLURAL.search(found[1])) == bool(PLURAL.search(named)):
-            return f"{earlier[: found.start(1)]}{named}{earlier[found.end(1) :]}"
+        match = re.search(kind, earlier, re.IGNORECASE)
+        if match and bool(PLURAL.search(match[1])) == bool(PLURAL.search(named)):
+            return f"{earlier[: match.start(1)]}{named}{earlier[match.end(1) :]}"
     same = "|".join(_TIMES if opening in _TIMES else [opening if opens else "for"])
-    found = re.search(rf"\b(?:{same})\s+[^,;]+?(?=\s+{_PREPOSITION.pattern}|[,;]|$)", earlier, re.IGNORECASE)
-    if found:
-        return f"{earlier[: found.start()]}{'' if opens else 'for '}{phrase}{earlier[found.end() :]}"
+    match = re.search(rf"\b(?:{same})\s+[^,;]+?(?=\s+{_PREPOSITION.pattern}|[,;]|$)", earlier, re.IGNORECASE)
+    if match:
+        return f"{earlier[: match.start()]}{'' if opens else 'for '}{phrase}{earlier[match.end() :]}"
     apart = not opens or (opening == "for" and re.search(_AGENT, earlier, re.IGNORECASE))
     return f"{earlier}, and {phrase}" if apart else f"{earlier} {phrase}"

@@ -36,8 +36,8 @@ class CosineGrader:
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first."""
         cosine = self._calibration.cosine.probability
-        found = [chunk for results in retrieved.subquery_results for chunk in results.chunks]
-        return best_first([replace(one, relevance=cosine({"chunk_similarity": one.similarity})) for one in found])
+        chunks = [chunk for results in retrieved.subquery_results for chunk in results.chunks]
+        return best_first([replace(one, relevance=cosine({"chunk_similarity": one.similarity})) for one in chunks])
 
 
 def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -67,13 +67,13 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
             if chunk.read
             else (calibration.relevance, calibration.answers)
         )
-        whole = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
+        full_text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
         best = max(zip(matches, chunk.sentences, strict=True), key=lambda one: one[0].score)[1] if matches else ""
-        kept = OF_ANOTHER if any(names_another(results.question, text) for text in (whole, best)) else 1.0
-        found, about = answers.probability(named), relevance.probability(named)
+        factor = OF_ANOTHER if any(names_another(results.question, text) for text in (full_text, best)) else 1.0
+        answering, about = answers.probability(named), relevance.probability(named)
         if chunk.read:
-            about = either(about, found)
-        assessed.append(Assessment(chunk, matches, about, found * kept))
+            about = either(about, answering)
+        assessed.append(Assessment(chunk, matches, about, answering * factor))
     return tuple(assessed)
 
 

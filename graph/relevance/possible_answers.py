@@ -36,7 +36,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     and has an amount where one is asked for. A sentence in the question's own words can answer whether something is
     so, and lead in a list that answers.
     """
-    asked, whether = frozenset(stems(question)), asks_whether(question)
+    question_terms, whether = frozenset(stems(question)), asks_whether(question)
     asks_amount = bool(_ASKS_AMOUNT.search(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
@@ -44,9 +44,9 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     rows = [text.startswith("|") for text in sentences]
     possible = []
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
-        found = stems(text)
-        more = not asked.issuperset(found) or _MAY.search(text)
-        repeats = not more and not ((whether or text.endswith(":")) and len(found) > 1)
+        terms = stems(text)
+        more = not question_terms.issuperset(terms) or _MAY.search(text)
+        repeats = not more and not ((whether or text.endswith(":")) and len(terms) > 1)
         header = rows[n] and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])
         possible.append(
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header)
@@ -63,17 +63,17 @@ def names_another(question: str, text: str) -> bool:
     In a year's place stands any year, in another's one that follows the same word: for "Heron 4", "Heron 2", for
     "garage C", "garage A".
     """
-    asked = _labels(question)
-    if len(text) > LONGEST_NAMED or not asked:
+    labels = _labels(question)
+    if len(text) > LONGEST_NAMED or not labels:
         return False
-    found = _labels(text)
+    text_labels = _labels(text)
     letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
-    held = letters.union(_DIGITS.findall(text), (label for _, label in found))
-    missing = {label for _, label in asked if label not in held}
+    held = letters.union(_DIGITS.findall(text), (label for _, label in text_labels))
+    missing = {label for _, label in labels if label not in held}
     if any(map(_YEAR.fullmatch, missing)):
         return any(map(_YEAR.fullmatch, held))
-    labelled = {name for name, label in asked if label in missing and name}
-    return any(name in labelled for name, _ in found)
+    labelled = {name for name, label in labels if label in missing and name}
+    return any(name in labelled for name, _ in text_labels)
 
 
 def _labels(text: str) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.relevance.compound import MOST_PARTS, question_parts
+from graph.relevance.compound import MOST_SUB_QUESTIONS, split_questions
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ from graph.relevance.compound import MOST_PARTS, question_parts
 )
 def test_two_questions_are_parted(question: str, parts: tuple[str, ...]) -> None:
     """A text that asks two things is parted into them, without the word that linked them, each with its subject."""
-    assert question_parts(question) == parts
+    assert split_questions(question) == parts
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_two_questions_are_parted(question: str, parts: tuple[str, ...]) -> None
 )
 def test_what_cannot_stand_alone_stays_whole(question: str) -> None:
     """A question stays whole where a part would refer back, ask nothing, or name nothing."""
-    assert question_parts(question) == (question,)
+    assert split_questions(question) == (question,)
 
 
 @given(st.text(alphabet=st.sampled_from("who what is rose? and; A\n"), max_size=80))
 def test_any_text_has_parts(text: str) -> None:
     """Any text gives itself, or two to four parts; without a pronoun these hold nothing but its own words."""
-    parts = question_parts(text)
-    assert parts == (text,) or (2 <= len(parts) <= MOST_PARTS and all(part in text for part in parts))
+    parts = split_questions(text)
+    assert parts == (text,) or (2 <= len(parts) <= MOST_SUB_QUESTIONS and all(part in text for part in parts))
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_any_text_has_parts(text: str) -> None:
 )
 def test_a_subject_is_carried_without_its_verb(text: str, second: str) -> None:
     """What follows do, does or did is the subject and its verb: only the subject takes the pronoun's place."""
-    assert question_parts(text)[-1] == second
+    assert split_questions(text)[-1] == second

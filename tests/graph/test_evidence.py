@@ -162,8 +162,8 @@ def test_a_fragment_is_whole_words_of_the_right_place() -> None:
     """A short answer is found as whole words only, where the question is about."""
     assert [TEXT[s:e] for s, e in verbatim_spans("has 42 doors", TEXT)] == ["has\n42 doors"]
     assert list(verbatim_spans("94", TEXT)) == []
-    assert quotes("42", chunk(), given=("door", "shed"))[0].text == "The shed has\n42 doors."
-    assert quotes("42", chunk(), given=("room", "shed"))[0].text == "In 1942 the shed had 42 rooms."
+    assert quotes("42", chunk(), question_terms=("door", "shed"))[0].text == "The shed has\n42 doors."
+    assert quotes("42", chunk(), question_terms=("room", "shed"))[0].text == "In 1942 the shed had 42 rooms."
 
 
 def test_two_neighbours_may_carry_one_sentence() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.bootstrap.compose import build_container
-from app.cli.evaluation.measures import Asked, measure
+from app.cli.evaluation.measures import EvalResult, measure
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.run import ask_all, summarise
 from app.providers.embeddings.models import EmbeddingModel
@@ -26,14 +26,16 @@ FIRST_MINUTE = {
 
 
 @pytest.fixture(scope="module")
-def everything(sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
+def everything(
+    sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
+) -> list[EvalResult]:
     """The answer to each of the sample questions, of those of the first minute and of the start page."""
     folder = tmp_path_factory.mktemp("walk") / "data"
     shutil.copytree(sample_data, folder)
     shown = [*FIRST_MINUTE, *json.loads((KNOWLEDGE / "examples.json").read_text(encoding="utf-8"))]
     others = [EvalQuestion(id=text, question=text, answerable=True) for text in shown]
 
-    async def ask() -> list[Asked]:
+    async def ask() -> list[EvalResult]:
         container = build_container(load_settings(data_dir=folder), embedding=embedding)
         try:
             return await ask_all(container.service, [*read_questions(KNOWLEDGE / "questions.jsonl"), *others])
@@ -44,12 +46,12 @@ def everything(sample_data: Path, embedding: EmbeddingModel, tmp_path_factory: p
 
 
 @pytest.fixture(scope="module")
-def asked(everything: list[Asked]) -> list[Asked]:
+def asked(everything: list[EvalResult]) -> list[EvalResult]:
     """Those of ``knowledge/questions.jsonl``."""
     return [one for one in everything if one.question.id != one.question.question]
 
 
-def test_questions_shown_to_people_are_answered(everything: list[Asked]) -> None:
+def test_questions_shown_to_people_are_answered(everything: list[EvalResult]) -> None:
     """The sample documents answer every example of the start page, and rightly what is asked in the first minute."""
     shown = {one.question.id: one.result for one in everything if one.question.id == one.question.question}
     assert len(shown) > len(FIRST_MINUTE)
@@ -59,21 +61,21 @@ def test_questions_shown_to_people_are_answered(everything: list[Asked]) -> None
         assert said in (shown[text].answer or "")
 
 
-def test_the_file_asks_enough(asked: list[Asked]) -> None:
+def test_the_file_asks_enough(asked: list[EvalResult]) -> None:
     """There are at least forty sample questions, a quarter of which the documents cannot answer."""
     declined = [one for one in asked if not one.question.answerable]
     assert len(asked) >= 40
     assert len(declined) * 4 >= len(asked)
 
 
-def test_no_question_fails(asked: list[Asked]) -> None:
+def test_no_question_fails(asked: list[EvalResult]) -> None:
     """Every sample question ends in an answer or a decline, never in a failure."""
     assert {one.result.outcome for one in asked} <= {
         "answered", "no_relevant_chunks", "low_confidence", "no_citations",
     }  # fmt: skip
 
 
-def test_answers_come_from_expected_sources(asked: list[Asked]) -> None:
+def test_answers_come_from_expected_sources(asked: list[EvalResult]) -> None:
     """An answer to an answerable question cites a document the file expects; at most WRONG_SOURCE do not."""
     wrong = [
         one.question.id
@@ -85,14 +87,14 @@ def test_answers_come_from_expected_sources(asked: list[Asked]) -> None:
     assert len(wrong) <= WRONG_SOURCE, wrong
 
 
-def test_unanswerable_questions_are_declined(asked: list[Asked]) -> None:
+def test_unanswerable_questions_are_declined(asked: list[EvalResult]) -> None:
     """What the documents do not say is declined: off-topic questions all, near-topic ones but WRONGLY_ANSWERED."""
     answered = [one.question.id for one in asked if not one.question.answerable and one.result.answered]
     assert not [name for name in answered if name.startswith("off-")]
     assert len(answered) <= WRONGLY_ANSWERED, answered
 
 
-def test_floor_of_the_sample_measures(asked: list[Asked]) -> None:
+def test_floor_of_the_sample_measures(asked: list[EvalResult]) -> None:
     """The measures ``make eval`` prints over the sample questions do not fall below what was reached."""
     found = measure(asked, 0.8)
     low = {name: found[name] for name, least in FLOOR.items() if (found[name] or 0) < least}
@@ -100,7 +102,7 @@ def test_floor_of_the_sample_measures(asked: list[Asked]) -> None:
     assert found["quotes verbatim"] == 1.0
 
 
-def test_summary_names_what_went_wrong(asked: list[Asked]) -> None:
+def test_summary_names_what_went_wrong(asked: list[EvalResult]) -> None:
     """The summary lists exactly the questions whose outcome was not right, and times every stage."""
     summary = summarise(asked, 0.8)
     right = summary["measures"]["right outcome"]

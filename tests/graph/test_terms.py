@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.terms import LOOSE_CREDIT, coverage, question_stems, stems, vocabulary, wanted, words
+from graph.terms import LOOSE_CREDIT, coverage, idf_shares, question_stems, stems, vocabulary, words
 
 
 def alike(_: str) -> float:
@@ -40,19 +40,19 @@ def test_a_question_with_a_word_looks_for_something(question: str) -> None:
 def test_coverage_is_the_idf_share_found() -> None:
     """Coverage is the found part of the question's idf over all of it."""
     idf = {"rose": 3.0, "water": 1.0}.__getitem__
-    assert coverage(wanted("water the rose", idf), vocabulary("A rose is a rose.")) == pytest.approx(0.75)
+    assert coverage(idf_shares("water the rose", idf), vocabulary("A rose is a rose.")) == pytest.approx(0.75)
 
 
 def test_a_word_of_the_same_opening_counts_in_part() -> None:
     """A longer word that only opens alike counts by the loose credit, a short one not at all."""
-    assert coverage(wanted("septicemia", alike), vocabulary("a septicemic fever")) == pytest.approx(LOOSE_CREDIT)
-    assert coverage(wanted("rose", alike), vocabulary("rosary")) == 0.0
+    assert coverage(idf_shares("septicemia", alike), vocabulary("a septicemic fever")) == pytest.approx(LOOSE_CREDIT)
+    assert coverage(idf_shares("rose", alike), vocabulary("rosary")) == 0.0
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_coverage_stays_in_its_range(question: str, text: str) -> None:
     """Coverage is within [0, 1] for any two strings, and whole for a text that holds the question."""
-    looked_for = wanted(question, alike)
+    looked_for = idf_shares(question, alike)
     assert 0.0 <= coverage(looked_for, vocabulary(text)) <= 1.0 + 1e-9
     if question_stems(question) and set(question_stems(question)) <= set(stems(question)):
         assert coverage(looked_for, vocabulary(question)) == pytest.approx(1.0)

@@ -61,8 +61,8 @@ async def _calibrate(questions: list[EvalQuestion] | None, container: AppContain
         samples = await _from_headings(container)
     else:
         samples, scale = await _from_questions(container, questions)
-    own = read_fitted(settings.data_dir)
-    calibrations = load_calibrations() | own.models
+    previous = read_fitted(settings.data_dir)
+    calibrations = load_calibrations() | previous.models
     in_use = asdict(calibration_for(model, calibrations))
     # Headings find their own words: fitted freely, these would count for more than they do of a question.
     rescaled = partial(rescale, entry=in_use, added=() if model in calibrations else COSINES)
@@ -72,18 +72,18 @@ async def _calibrate(questions: list[EvalQuestion] | None, container: AppContain
     except ValueError as error:
         raise InvalidInput("Right chunks cannot be told from wrong ones: give more questions.", "questions") from error
     before, after = (rates(samples, *one) for one in (probabilities(samples, in_use), held_out))
-    path, stored = settings.data_dir / FITTED_FILE, own.model_dump()
-    if kept := (after["right outcome"] or 0.0) >= (before["right outcome"] or 0.0):
+    path, stored = settings.data_dir / FITTED_FILE, previous.model_dump()
+    if improved := (after["right outcome"] or 0.0) >= (before["right outcome"] or 0.0):
         stored["models"][model] = entry
     if scale:
         stored["rerankers"][settings.reranker] = asdict(scale)
-    if kept or scale:
+    if improved or scale:
         path.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
     return {
         "from": "questions" if questions else "headings",
         "questions": len(samples.fold),
         "measures": {name: {"before": rounded(before[name], 3), "after": rounded(after[name], 3)} for name in before},
-        "kept": str(path) if kept else None,
+        "kept": str(path) if improved else None,
         "reranker": asdict(scale) if scale else None,
     }
 
@@ -94,8 +94,8 @@ def _print(result: dict[str, Any]) -> None:
     for name, values in result["measures"].items():
         table.add_row(name, *("–" if value is None else f"{value:.3f}" for value in values.values()))
     out.print(table)
-    kept = result["kept"]
-    out.print(f"kept in {kept}; the next start reads it" if kept else "not kept: the outcome would be worse")
+    path = result["kept"]
+    out.print(f"kept in {path}; the next start reads it" if path else "not kept: the outcome would be worse")
     if result["reranker"]:
         out.print("the reranker's scale is kept")
 
@@ -107,39 +107,39 @@ async def _from_headings(container: AppContainer) -> Samples:
         async for page in container.store.apoints()
         for point in page
     ]
-    asked = _enough(heading_questions(chunks), "headings, or a file of questions,")
-    with progress("asking", "questions", 2 * len(asked)) as show:
-        return await heading_samples(asked, container.store, container.embedding.embeddings, OnnxReader(), show)
+    questions = _enough(heading_questions(chunks), "headings, or a file of questions,")
+    with progress("asking", "questions", 2 * len(questions)) as show:
+        return await heading_samples(questions, container.store, container.embedding.embeddings, OnnxReader(), show)
 
 
 async def _from_questions(container: AppContainer, questions: list[EvalQuestion]) -> tuple[Samples, ScoreScale | None]:
     """Collect samples of *questions*, and fit the scale of the reranker, if one is chosen."""
     labelled = [await _labelled(container, question, number) for number, question in enumerate(questions)]
-    asked = _enough([one for one in labelled if one], "questions whose right chunk is stored")
+    usable = _enough([one for one in labelled if one], "questions whose right chunk is stored")
     grader = container.ports.grader
-    scale = await _fit_scale(grader, container.retriever, asked) if isinstance(grader, RerankGrader) else None
-    with progress("asking", "questions", len(asked)) as show:
-        return await collect(container.retriever, asked, OnnxReader(), show), scale
+    scale = await _fit_scale(grader, container.retriever, usable) if isinstance(grader, RerankGrader) else None
+    with progress("asking", "questions", len(usable)) as show:
+        return await collect(container.retriever, usable, OnnxReader(), show), scale
 
 
-def _enough(asked: list[Labelled], what: str) -> list[Labelled]:
-    """Return *asked*. Raises ``InvalidInput`` where they are too few."""
-    if len(asked) < LEAST_QUESTIONS:
-        raise InvalidInput(f"{LEAST_QUESTIONS} {what} are needed, not {len(asked)}.", "questions")
-    return asked
+def _enough(questions: list[Labelled], what: str) -> list[Labelled]:
+    """Return *questions*. Raises ``InvalidInput`` where they are too few."""
+    if len(questions) < LEAST_QUESTIONS:
+        raise InvalidInput(f"{LEAST_QUESTIONS} {what} are needed, not {len(questions)}.", "questions")
+    return questions
 
 
 async def _labelled(container: AppContainer, question: EvalQuestion, number: int) -> Labelled | None:
     """Label *question* with its gold chunks, or the first retrieved chunk that holds its answer; None without one."""
     gold = list(question.gold_chunks)
     if question.answerable and not gold:
-        wanted = [folded(one) for part in question.answers for one in part]
+        accepted = [folded(one) for part in question.answers for one in part]
         _, retrieved = await retrieve(container.retriever, question.question)
         gold = [
             chunk.chunk_id
             for chunk in retrieved.subquery_results[0].chunks
             if question.is_gold(chunk.chunk_id, chunk.document_id, chunk.source)
-            and (not wanted or any(one in folded(chunk.text) for one in wanted))
+            and (not accepted or any(one in folded(chunk.text) for one in accepted))
         ][:1]
     if question.answerable and not gold:
         return None
@@ -154,10 +154,10 @@ async def _fit_scale(grader: RerankGrader, retriever: Retriever, questions: list
     Raises ``InvalidInput`` when the scores tell nothing.
     """
     scores, right, weights = [], [], []
-    for asked in questions:
-        for chunk in await grader.grade(*await retrieve(retriever, asked.text)):
+    for question in questions:
+        for chunk in await grader.grade(*await retrieve(retriever, question.text)):
             scores.append([log_odds_of(chunk.relevance or 0.0)])
-            right.append(chunk.chunk_id in asked.chunks or chunk.document_id in asked.documents)
+            right.append(chunk.chunk_id in question.chunks or chunk.document_id in question.documents)
             weights.append(RELEVANT_WEIGHTS[0 if chunk.chapter or chunk.section else 1])
     try:
         fitted, bias = fit_logistic(np.array(scores), np.array(right), np.array(weights))

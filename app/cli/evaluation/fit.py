@@ -62,10 +62,10 @@ def rescale(samples: Samples, entry: Mapping[str, Any], added: Sequence[str] = (
         joining = () if model == "cosine" else added
         x = np.column_stack([rows.logits(entry[model]), rows.columns(joining)])
         (scale, *weights), bias = fit_logistic(x, labels, positive_weight)
-        found = {name: scale * weight for name, weight in entry[model]["weights"].items()}
+        combined = {name: scale * weight for name, weight in entry[model]["weights"].items()}
         for name, weight in zip(joining, weights, strict=True):
-            found[name] = found.get(name, 0.0) + weight
-        rescaled[model] = _model(scale * entry[model]["bias"] + bias, found)
+            combined[name] = combined.get(name, 0.0) + weight
+        rescaled[model] = _model(scale * entry[model]["bias"] + bias, combined)
     return rescaled
 
 
@@ -114,13 +114,13 @@ def cross_validate(samples: Samples, fitted: Callable[[Samples], Mapping[str, An
 
     Raises `ValueError` when a fold leaves nothing right, or nothing wrong, to fit on.
     """
-    found = np.zeros(len(samples.question)), np.zeros(len(samples.question))
+    estimates = np.zeros(len(samples.question)), np.zeros(len(samples.question))
     for fold in range(FOLDS):
         held = samples.fold[samples.question] == fold
         entry = fitted(samples.rows(~held))
-        for column, held_out in zip(found, probabilities(samples.rows(held), entry), strict=True):
+        for column, held_out in zip(estimates, probabilities(samples.rows(held), entry), strict=True):
             column[held] = held_out
-    return found
+    return estimates
 
 
 def probabilities(samples: Samples, entry: Mapping[str, Any]) -> tuple[Floats, Floats]:
@@ -140,23 +140,23 @@ def rates(
     least_confidence: float = MIN_CONFIDENCE,
 ) -> dict[str, float | None]:
     """Compute the rates over the questions at two thresholds; None where nothing is to be counted."""
-    passed, known = relevance >= least_relevance, samples.known
-    found, rightly, wrongly = (np.zeros_like(samples.answerable) for _ in range(3))
+    passed, labelled = relevance >= least_relevance, samples.known
+    right_passed, rightly, wrongly = (np.zeros_like(samples.answerable) for _ in range(3))
     answered = []
     for number in range(len(samples.fold)):
-        own = np.flatnonzero(passed & (samples.question == number))
-        found[number] = samples.answers[own].any()
-        if len(own) and answers[own].max() >= least_confidence:
-            answered.append(own[answers[own].argmax()])
+        rows = np.flatnonzero(passed & (samples.question == number))
+        right_passed[number] = samples.answers[rows].any()
+        if len(rows) and answers[rows].max() >= least_confidence:
+            answered.append(rows[answers[rows].argmax()])
             rightly[number] = samples.answers[answered[-1]]
             wrongly[number] = not rightly[number]
     return {
-        "right chunk passes grade": mean(found[samples.answerable]),
+        "right chunk passes grade": mean(right_passed[samples.answerable]),
         "chunks that pass, a question": float(passed.sum() / len(samples.fold)),
         "answered right": mean(rightly[samples.answerable]),
         "answered wrongly": mean(wrongly),
         "calibration error of relevance": calibration_error(
-            list(zip(relevance[known], samples.relevant[known], strict=True))
+            list(zip(relevance[labelled], samples.relevant[labelled], strict=True))
         ),
         "calibration error of answers": calibration_error(
             list(zip(answers[answered], samples.answers[answered], strict=True))
@@ -172,14 +172,14 @@ def mean(happened: Flags) -> float | None:
 
 def _training_rows(samples: Samples) -> dict[str, tuple[Samples, Flags, Floats | float]]:
     """Select for each model its pairs, their labels, and the weights of positive ones."""
-    known, judged = samples.rows(samples.known), samples.rows(samples.judged)
-    read, judged_read = known.rows(known.read), judged.rows(judged.read)
+    labelled, judged = samples.rows(samples.known), samples.rows(samples.judged)
+    read, judged_read = labelled.rows(labelled.read), judged.rows(judged.read)
     return {
-        "relevance": (known, known.relevant, _weights(known, RELEVANT_WEIGHTS)),
+        "relevance": (labelled, labelled.relevant, _weights(labelled, RELEVANT_WEIGHTS)),
         "relevance_read": (read, read.relevant, _weights(read, RELEVANT_WEIGHTS)),
         "answers": (judged, judged.answers, _weights(judged, ANSWER_WEIGHTS)),
         "answers_read": (judged_read, judged_read.answers, _weights(judged_read, ANSWER_WEIGHTS)),
-        "cosine": (known, known.relevant, 1.0),
+        "cosine": (labelled, labelled.relevant, 1.0),
     }
 
 
@@ -189,5 +189,5 @@ def _weights(samples: Samples, weights: tuple[float, float]) -> Floats:
 
 
 def _model(bias: float, weights: Mapping[str, float]) -> dict[str, Any]:
-    kept = {name: round(float(weight), 3) for name, weight in weights.items() if weight > 0.0}
-    return {"bias": round(float(bias), 3), "weights": kept}
+    positive = {name: round(float(weight), 3) for name, weight in weights.items() if weight > 0.0}
+    return {"bias": round(float(bias), 3), "weights": positive}

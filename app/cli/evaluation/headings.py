@@ -44,8 +44,8 @@ def heading_questions(chunks: Iterable[Chunk]) -> list[Labelled]:
         innermost = next(iter(names), "")
         spelled.setdefault(innermost.casefold(), innermost)
         below[innermost.casefold()].add(chunk.chunk_id)
-    asked = sorted(key for key in below if len(documents[key]) == 1 and _says_enough(key))
-    chosen = random.Random(SEED).sample(asked, min(MOST_HEADINGS, len(asked)))  # noqa: S311 - a draw, no secret
+    eligible = sorted(key for key in below if len(documents[key]) == 1 and _says_enough(key))
+    chosen = random.Random(SEED).sample(eligible, min(MOST_HEADINGS, len(eligible)))  # noqa: S311 - a draw, no secret
     return [Labelled(spelled[key], True, frozenset(below[key]), frozenset(documents[key]), key) for key in chosen]
 
 

@@ -13,7 +13,7 @@ from graph.state import Chunk, Citation
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EvalResult:
     """One question and its ``Result``."""
 
     question: EvalQuestion
@@ -55,33 +55,33 @@ def folded(text: str) -> str:
     return " ".join(re.sub(r"[^\w\s]", " ", bare).split())
 
 
-def measure(asked: Sequence[Asked], threshold: float) -> dict[str, float | int | None]:
+def measure(results: Sequence[EvalResult], threshold: float) -> dict[str, float | int | None]:
     """Compute every measure, by name, in the order of the stages."""
-    can = [one for one in asked if one.question.answerable]
-    cannot = [one for one in asked if not one.question.answerable]
+    can = [one for one in results if one.question.answerable]
+    cannot = [one for one in results if not one.question.answerable]
     located = [one for one in can if one.question.gold_chunks or one.question.expected_sources]
-    answered = [one for one in asked if one.result.answered]
+    answered = [one for one in results if one.result.answered]
     pairs = [(c.relevance or 0.0, hit) for one in can for c, hit in zip(one.result.chunks, one.hits, strict=True)]
     confidences = [(one.result.confidence, one.question.answerable and one.right_source) for one in answered]
     return {
-        "questions": len(asked),
+        "questions": len(results),
         "answerable": len(can),
         **{f"hit@{k}": _mean([one.rank <= k for one in located]) for k in (1, 5, 10)},
         "mrr@10": _mean([1 / one.rank if one.rank <= 10 else 0.0 for one in located]),
         "right chunk passes": _mean([any(one.right_passed(threshold)) for one in located]),
-        "precision of what passes": _mean([right for one in asked for right in one.right_passed(threshold)]),
+        "precision of what passes": _mean([right for one in results for right in one.right_passed(threshold)]),
         "false abstention": _mean([not one.result.answered for one in can]),
         "abstention": _mean([not one.result.answered for one in cannot]),
         "answer recall": _mean([one.holds_answer for one in can if one.question.answers]),
         "cited source right": _mean([one.right_source for one in located if one.result.answered]),
-        "quotes verbatim": _mean(_verbatim(asked)),
-        "right outcome": _mean([right_outcome(one) for one in asked]),
+        "quotes verbatim": _mean(_verbatim(results)),
+        "right outcome": _mean([right_outcome(one) for one in results]),
         "calibration error, pairs": rounded(calibration_error(pairs)),
         "calibration error, confidence": rounded(calibration_error(confidences)),
     }
 
 
-def right_outcome(one: Asked) -> bool:
+def right_outcome(one: EvalResult) -> bool:
     """Require an answer from right sources alone, or a decline of what has no answer."""
     return (one.result.answered and one.right_source) if one.question.answerable else not one.result.answered
 
@@ -94,10 +94,10 @@ def calibration_error(pairs: Sequence[tuple[float, float]], bins: int = 10) -> f
     return sum(map(abs, gaps.values())) / len(pairs) if pairs else None
 
 
-def _verbatim(asked: Sequence[Asked]) -> list[bool]:
+def _verbatim(results: Sequence[EvalResult]) -> list[bool]:
     """Tell for each citation whether its quote stands at its offsets in a retrieved chunk."""
-    texts = {chunk.chunk_id: chunk.text for one in asked for chunk in one.result.chunks}
-    cited = [one for each in asked for one in each.result.citations]
+    texts = {chunk.chunk_id: chunk.text for one in results for chunk in one.result.chunks}
+    cited = [one for each in results for one in each.result.citations]
     return [bool(one.quote) and texts.get(one.chunk_id, "")[one.start : one.end] == one.quote for one in cited]
 
 

@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from app.bootstrap.compose import AppContainer
-from app.cli.evaluation.measures import Asked, measure, right_outcome
+from app.cli.evaluation.measures import EvalResult, measure, right_outcome
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.ingest import file_progress
 from app.cli.shared import OK, JsonFlag, print_json, progress, run_in_container
@@ -38,11 +38,11 @@ def run_eval(
     as_json: JsonFlag = False,
 ) -> int:
     """Measure retrieval, relevance, answers, citations and abstention on question files."""
-    asked = [question for path in questions for question in read_questions(path)]
+    loaded = [question for path in questions for question in read_questions(path)]
     title = ", ".join("/".join(path.parts[-2:]) for path in questions)
     with tempfile.TemporaryDirectory(prefix="garden-eval-") as folder:
-        own = {"data_dir": folder, "vector_store": "embedded"} if corpus else {}
-        summary = run_in_container(partial(_evaluate, asked, corpus), **own)
+        overrides = {"data_dir": folder, "vector_store": "embedded"} if corpus else {}
+        summary = run_in_container(partial(_evaluate, loaded, corpus), **overrides)
     if as_json:
         print_json(summary)
     else:
@@ -59,36 +59,36 @@ async def _evaluate(
         with file_progress() as on_ingested:
             await ingest_into(container.sink, corpus, on_progress=on_ingested)
     with progress("asking", "questions", len(questions)) as show:
-        asked = await ask_all(container.service, questions, show)
-    return summarise(asked, container.settings.relevance_threshold)
+        results = await ask_all(container.service, questions, show)
+    return summarise(results, container.settings.relevance_threshold)
 
 
 async def ask_all(
     service: QueryService, questions: Sequence[EvalQuestion], on_progress: Callable[[int], None] = lambda _: None
-) -> list[Asked]:
+) -> list[EvalResult]:
     """Ask *questions* and return them with their results, in order."""
     slots = asyncio.Semaphore(AT_ONCE)
     done = 0
 
-    async def one(question: EvalQuestion) -> Asked:
+    async def one(question: EvalQuestion) -> EvalResult:
         nonlocal done
         async with slots:
             result = await service.ask({"query": question.question})
         done += 1
         on_progress(done)
-        return Asked(question, result)
+        return EvalResult(question, result)
 
     return list(await asyncio.gather(*map(one, questions)))
 
 
-def summarise(asked: Sequence[Asked], threshold: float) -> dict[str, Any]:
+def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]:
     """Collect measures, median stage times in ms, and the wrong outcomes."""
     stages: dict[str, list[float]] = defaultdict(list)
-    for one in asked:
+    for one in results:
         for stage, ms in one.result.timings.items():
             stages[stage].append(ms)
     return {
-        "measures": measure(asked, threshold),
+        "measures": measure(results, threshold),
         "stage_ms_p50": {stage: round(median(ms), 2) for stage, ms in stages.items()},
         "wrong": [
             {
@@ -100,7 +100,7 @@ def summarise(asked: Sequence[Asked], threshold: float) -> dict[str, Any]:
                 "expected": list(one.question.gold_chunks or one.question.expected_sources),
                 "answer": one.result.answer,
             }
-            for one in asked
+            for one in results
             if not right_outcome(one)
         ],
     }

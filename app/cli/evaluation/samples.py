@@ -66,9 +66,9 @@ class Samples:
         weights = np.array(list(model["weights"].values()), dtype=np.float64)
         return self.columns(list(model["weights"])) @ weights + float(model["bias"])
 
-    def rows(self, kept: Flags) -> "Samples":
-        """Select the pairs that *kept* [pairs] marks, of the same questions."""
-        return replace(self, **{field.name: getattr(self, field.name)[kept] for field in fields(self)[:PAIR_FIELDS]})
+    def rows(self, mask: Flags) -> "Samples":
+        """Select the pairs that *mask* [pairs] marks, of the same questions."""
+        return replace(self, **{field.name: getattr(self, field.name)[mask] for field in fields(self)[:PAIR_FIELDS]})
 
 
 async def retrieve(retriever: Retriever, text: str) -> tuple[Question, Retrieved]:
@@ -89,19 +89,19 @@ async def collect(
     Raises ``InvalidInput`` when nothing is found, and what the retriever raises.
     """
     pairs: list[tuple[Any, ...]] = []
-    for number, asked in enumerate(questions):
-        _, retrieved = await retrieve(retriever, asked.text)
-        (found,) = retrieved.subquery_results
-        kept = [chunk for chunk in found.chunks if chunk.document_id not in asked.left_out]
-        (results,) = await read_best(reader, (replace(found, chunks=tuple(kept[:POOL])),))
+    for number, question in enumerate(questions):
+        _, retrieved = await retrieve(retriever, question.text)
+        (candidates,) = retrieved.subquery_results
+        chunks = [chunk for chunk in candidates.chunks if chunk.document_id not in question.left_out]
+        (results,) = await read_best(reader, (replace(candidates, chunks=tuple(chunks[:POOL])),))
         for chunk, _, measured in measure(results):
-            gold = chunk.chunk_id in asked.chunks
-            labels = gold or chunk.document_id in asked.documents, gold and asked.answerable
-            pairs.append((measured, number, *labels, chunk.read is not None, asked.known, True))
+            gold = chunk.chunk_id in question.chunks
+            labels = gold or chunk.document_id in question.documents, gold and question.answerable
+            pairs.append((measured, number, *labels, chunk.read is not None, question.known, True))
         on_progress(number + 1)
     if not pairs:
         raise InvalidInput("The collection is empty.", "questions")
-    fold = np.array([zlib.crc32(asked.group.encode()) % FOLDS for asked in questions])
-    answerable = np.array([asked.answerable for asked in questions])
+    fold = np.array([zlib.crc32(question.group.encode()) % FOLDS for question in questions])
+    answerable = np.array([question.answerable for question in questions])
     features, owner, relevant, answers, read, known, judged = map(np.array, zip(*pairs, strict=True))
     return Samples(features, owner, relevant, answers, read, known, judged, fold, answerable)

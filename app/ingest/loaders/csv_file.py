@@ -30,12 +30,12 @@ def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") ->
     The first row of two or more cells is the header. Single cells above the header are paragraphs. Rows and columns
     without text are left out.
     """
-    kept = [row for row in rows if any(map(str.strip, row))]
-    if kept:
+    filled_rows = [row for row in rows if any(map(str.strip, row))]
+    if filled_rows:
         outline.heading(1, name)
-    header = next((at for at, row in enumerate(kept) if sum(map(bool, map(str.strip, row))) > 1), 0)
-    for row in kept[:header]:
+    header = next((at for at, row in enumerate(filled_rows) if sum(map(bool, map(str.strip, row))) > 1), 0)
+    for row in filled_rows[:header]:
         outline.add(" ".join("".join(row).split()))
-    filled = {at for row in kept[header:] for at, cell in enumerate(row) if cell.strip()}
-    cells = ([cell for at, cell in enumerate(row) if at in filled] for row in kept[header:])
+    filled = {at for row in filled_rows[header:] for at, cell in enumerate(row) if cell.strip()}
+    cells = ([cell for at, cell in enumerate(row) if at in filled] for row in filled_rows[header:])
     outline.add(table_text(cells), "table")

@@ -34,7 +34,7 @@ class _Renderer(RendererHTML):
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return a line break for ``<br>``, nothing for a tag that runs with the text, a space for any other."""
-        name = found.group(1).lower() if (found := _TAG.match(tokens[idx].content)) else "b"
+        name = match.group(1).lower() if (match := _TAG.match(tokens[idx].content)) else "b"
         return "<br>" if name == "br" else "" if name in INLINE else " "
 
 

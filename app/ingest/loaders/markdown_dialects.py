@@ -62,10 +62,10 @@ def plain_markdown(text: str) -> str:
             rewriter.in_text(line.expandtabs(4) if rewriter.indents else line)
     lines = [f"{line}\n" for line in rewriter.out]
     code = [one.map for one in MarkdownIt("commonmark").parse("".join(lines)) if one.type in ("fence", "code_block")]
-    bounds = [0, *(at for found in code if found for at in found), len(lines)]
-    parts = ["".join(lines[start:end]) for start, end in pairwise(bounds)]  # text and code by turns
-    parts[::2] = [_ANY.sub(_kept, part) for part in parts[::2]]
-    return "".join(parts)
+    bounds = [0, *(at for line_range in code if line_range for at in line_range), len(lines)]
+    segments = ["".join(lines[start:end]) for start, end in pairwise(bounds)]  # text and code by turns
+    segments[::2] = [_ANY.sub(_replacement, segment) for segment in segments[::2]]
+    return "".join(segments)
 
 
 @dataclass(slots=True)
@@ -105,11 +105,11 @@ class _Rewriter:
             self.out.append(line)
         elif options and _OPTION.match(line):
             self.options = True
-        elif found := _INDENTED.match(line) or _TAB.match(line):
-            self._open_indented(4 + len(found["indent"]))
-            self.out += _title(found["title"])
-        elif found := _SLASHES.match(line) or _COLONS.match(line):
-            fields = found.groupdict()
+        elif match := _INDENTED.match(line) or _TAB.match(line):
+            self._open_indented(4 + len(match["indent"]))
+            self.out += _title(match["title"])
+        elif match := _SLASHES.match(line) or _COLONS.match(line):
+            fields = match.groupdict()
             title = _title(fields.get("title") or fields.get("label"))
             self.containers.append((len(self.out), len(self.out) + len(title)))
             self.options = line.lstrip().startswith("/")
@@ -119,11 +119,11 @@ class _Rewriter:
             if text and not any(line.strip() for line in self.out[text:]):
                 del self.out[start:]  # without text its title goes, too
             self.out.append("")
-        elif found := _ALERT.match(line):
-            self.out.append(found["quote"] + _strong(found["title"]))
-        elif found := _DEFINITION.match(line):
+        elif match := _ALERT.match(line):
+            self.out.append(match["quote"] + _strong(match["title"]))
+        elif match := _DEFINITION.match(line):
             self._open_indented(4)
-            self._define(line[found.end() :])
+            self._define(line[match.end() :])
         else:
             self.out.append(line)
 
@@ -156,16 +156,16 @@ def _title(title: str | None) -> list[str]:
     return ["", _strong(title), ""] if title and title.strip() else [""]
 
 
-def _kept(found: re.Match[str]) -> str:
+def _replacement(match: re.Match[str]) -> str:
     """Return what a match leaves: a code span itself, an attribute list nothing, a tag what it shows.
 
     That is its title or name, or within a line its last quoted words.
     """
-    if found.group("tag") is None:
-        return "" if found.group("attributes") is not None else found.group()
-    inner = found.group("block") or found.group("output") or ""
-    before = found.string[: found.start()].rpartition("\n")[2].strip(" >\t")
-    after = found.string[found.end() :].partition("\n")[0].strip()
+    if match.group("tag") is None:
+        return "" if match.group("attributes") is not None else match.group()
+    inner = match.group("block") or match.group("output") or ""
+    before = match.string[: match.start()].rpartition("\n")[2].strip(" >\t")
+    after = match.string[match.end() :].partition("\n")[0].strip()
     if named := _NAMED.search(inner):
         title = named.group(1) or named.group(2)
         return f"{title}: " if after else f"**{title}**\n"

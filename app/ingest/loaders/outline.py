@@ -81,13 +81,13 @@ class Outline:
             labels = "\n".join(f"- {label}" for _, label in self._headings)
             return [(Block(text=labels, kind="list"), [])]
         shown = {number for number, heading in enumerate(self._headings) if heading == title}
-        kept: list[tuple[Block, list[str]]] = []
+        blocks: list[tuple[Block, list[str]]] = []
         for one in reversed(self._placed):  # a heading comes before what may show it
             if one.heading is None or one.heading not in shown:
                 path = [number for number in one.path if self._headings[number] != title]
                 shown.update(path[:1], path[-1:])  # its chapter and its section
-                kept.append((one.block, [self._headings[number][1] for number in path]))
-        return kept[::-1]
+                blocks.append((one.block, [self._headings[number][1] for number in path]))
+        return blocks[::-1]
 
     def _title_heading(self, title: str | None) -> tuple[int, str] | None:
         """Return the heading that is the title, if one is."""

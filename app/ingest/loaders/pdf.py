@@ -45,16 +45,16 @@ def load(data: bytes, source: str) -> LoadedDocument:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise Unreadable(ENCRYPTED)
-        found = [_fragments(page) for page in reader.pages]
+        page_fragments = [_fragments(page) for page in reader.pages]
         named = reader.metadata.title if reader.metadata else None
-    whole = [_lines(fragments) for fragments in found]
-    pages = _without_running_lines(whole) if any(whole) else []
+    page_lines = [_lines(fragments) for fragments in page_fragments]
+    pages = _without_running_lines(page_lines) if any(page_lines) else []
     if not any(pages):
         raise Unreadable("a PDF without text (a scan needs text recognition first)")
     outline = Outline()
     add_lines(outline, pages, body_size(pages))
-    given = named.strip() if isinstance(named, str) else ""
-    return outline.document(source, None if _MADE_UP.search(given) else given or None)
+    title = named.strip() if isinstance(named, str) else ""
+    return outline.document(source, None if _MADE_UP.search(title) else title or None)
 
 
 def _fragments(page: PageObject) -> list[tuple[Any, ...]]:
@@ -170,14 +170,14 @@ def _joined(lines: Sequence[Line]) -> str:
 
 def _with_whole_sentences(entries: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Move the end of a sentence that a page break cut to the paragraph where it begins."""
-    whole: list[tuple[int, int, str]] = []
+    merged: list[tuple[int, int, str]] = []
     for page, level, text in entries:
-        if whole and level == 0 and text[0].islower():
-            above_page, above_level, above = whole[-1]
+        if merged and level == 0 and text[0].islower():
+            above_page, above_level, above = merged[-1]
             if above_level == 0 and above_page == page - 1 and not _ENDS.search(above):
                 _, end = (sentence_spans(text) or ((0, len(text)),))[0]
-                whole[-1] = (above_page, 0, f"{above} {text[:end]}")
+                merged[-1] = (above_page, 0, f"{above} {text[:end]}")
                 text = text[end:].strip()
         if text:
-            whole.append((page, level, text))
-    return whole
+            merged.append((page, level, text))
+    return merged

@@ -31,13 +31,13 @@ def load(data: bytes, source: str) -> LoadedDocument:
         for number, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
             if slide.element.get("show") == "0":
                 continue
-            found = list(_blocks(slide.shapes))
+            blocks = list(_blocks(slide.shapes))
             notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
             if notes is not None and notes.text.strip():
-                found.append(("Speaker notes: " + " ".join(notes.text.split()), "prose"))
+                blocks.append(("Speaker notes: " + " ".join(notes.text.split()), "prose"))
             name = slide.shapes.title.text_frame.text.strip() if slide.shapes.title is not None else ""
-            outline.heading(1, name or (f"Slide {number}" if found else ""), number)
-            for text, kind in found:
+            outline.heading(1, name or (f"Slide {number}" if blocks else ""), number)
+            for text, kind in blocks:
                 outline.add(text, kind, number)
     return outline.document(source, title or None)
 

@@ -42,10 +42,10 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     """Add plain ``text`` to ``outline``, with or without looking for headings; form feeds count pages from 1."""
-    found = paragraphs(text)
-    margin = text_margin(found) if headings else 0
-    levels = heading_levels(found, margin) if headings else {}
-    for at, one in enumerate(found):
+    paras = paragraphs(text)
+    margin = text_margin(paras) if headings else 0
+    levels = heading_levels(paras, margin) if headings else {}
+    for at, one in enumerate(paras):
         if level := levels.get(at):
             outline.heading(level, " ".join(one.lines), one.page)
         elif rest := _after_ruled(outline, one.lines, one.page) if headings else one.lines:
@@ -93,21 +93,21 @@ def _is_set_apart(lines: list[str], margin: int) -> bool:
     return len(lines) > 1 and all(indent_of(line) >= margin + 2 for line in lines) and 2 * short >= len(lines) - 1
 
 
-def text_margin(found: Sequence[Paragraph]) -> int:
+def text_margin(paras: Sequence[Paragraph]) -> int:
     """Return the indent that most paragraphs share where headings stand left of them, else 0."""
-    indents = Counter(one.indent for one in found if len(one.lines) > 1)
+    indents = Counter(one.indent for one in paras if len(one.lines) > 1)
     margin, count = indents.most_common(1)[0] if indents else (0, 0)
-    outside = any(one.indent == 0 and len(one.lines) == 1 for one in found)
+    outside = any(one.indent == 0 and len(one.lines) == 1 for one in paras)
     return margin if 2 <= margin < CENTRED_FROM and count >= 3 and outside else 0
 
 
-def heading_levels(found: Sequence[Paragraph], margin: int) -> dict[int, int]:
+def heading_levels(paras: Sequence[Paragraph], margin: int) -> dict[int, int]:
     """Return which paragraphs are headings, and their levels: 1 for the title, 2 and below for sections."""
-    title = _centred_title(found, margin)
-    numbered = {at: depth + 1 for at, one in enumerate(found) if (depth := _depth(one, margin))}
+    title = _centred_title(paras, margin)
+    numbered = {at: depth + 1 for at, one in enumerate(paras) if (depth := _depth(one, margin))}
     alone = [
         at in numbered or (len(one.lines) == 1 and reads_as_heading(one.lines[0]) and (not margin or one.indent == 0))
-        for at, one in enumerate(found)
+        for at, one in enumerate(paras)
     ]
     opening = {0} if title is None and len(alone) > 1 and alone[0] else set()
     listed = [False, *(single and at not in opening | numbered.keys() for at, single in enumerate(alone)), False]
@@ -129,12 +129,12 @@ def reads_as_heading(line: str) -> bool:
     )
 
 
-def _centred_title(found: Sequence[Paragraph], margin: int) -> int | None:
+def _centred_title(paras: Sequence[Paragraph], margin: int) -> int | None:
     """Return the index of the centred title of a text with a margin, if one is among the first."""
     if not margin:
         return None
-    width = max((len(line) for one in found[:100] for line in one.lines), default=0)
-    for at, one in enumerate(found[:TITLE_AMONG]):
+    width = max((len(line) for one in paras[:100] for line in one.lines), default=0)
+    for at, one in enumerate(paras[:TITLE_AMONG]):
         if len(one.lines) <= 3 and all(_is_centred(line, min(width, 80)) for line in one.lines):
             return at
     return None

@@ -48,14 +48,14 @@ def paragraphs(text: str) -> list[Paragraph]:
     running = running_lines([[line for line in page if line.strip()] for page in pages])
     pages = [_without_running(page, running) for page in pages]
     paged = len(pages) > 1
-    found: list[Paragraph] = []
+    paras: list[Paragraph] = []
     for number, page in enumerate(pages, 1):
         for at, lines in enumerate(_runs(page)):
-            if at == 0 and found and number > 1 and _goes_on(found[-1].lines, lines):
-                found[-1].lines.extend(lines)
+            if at == 0 and paras and number > 1 and _goes_on(paras[-1].lines, lines):
+                paras[-1].lines.extend(lines)
             else:
-                found.append(Paragraph(lines, number if paged else None))
-    return _without_contents(found)
+                paras.append(Paragraph(lines, number if paged else None))
+    return _without_contents(paras)
 
 
 def running_lines(pages: Sequence[Sequence[str]]) -> set[str]:
@@ -86,8 +86,8 @@ def trimmed(lines: Sequence[T], runs: Callable[[T], bool]) -> Sequence[T]:
 
 def _without_running(page: list[str], running: set[str]) -> list[str]:
     filled = [at for at, line in enumerate(page) if line.strip()]
-    kept = trimmed(filled, lambda at: running_key(page[at]) in running)
-    return page[kept[0] : kept[-1] + 1] if kept else []
+    remaining = trimmed(filled, lambda at: running_key(page[at]) in running)
+    return page[remaining[0] : remaining[-1] + 1] if remaining else []
 
 
 def _runs(lines: Iterable[str]) -> list[list[str]]:
@@ -104,21 +104,21 @@ def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
     return first.lstrip()[0].islower() or (len(above) > 1 and len(last.strip()) > 40)
 
 
-def _without_contents(found: list[Paragraph]) -> list[Paragraph]:
+def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
     """Drop a table of contents with its heading: lines with dot leaders whose labels stand elsewhere too."""
-    lines = {_plain(line) for one in found for line in one.lines}
-    contents = [_is_contents(one.lines, lines) for one in found]
+    lines = {_plain(line) for one in paras for line in one.lines}
+    contents = [_is_contents(one.lines, lines) for one in paras]
     return [
         one
-        for one, dropped, following in zip(found, contents, [*contents, False][1:], strict=True)
+        for one, dropped, following in zip(paras, contents, [*contents, False][1:], strict=True)
         if not dropped and not (following and len(one.lines) == 1 and _CONTENTS.match(one.lines[0]))
     ]
 
 
-def _is_contents(lines: Sequence[str], known: set[str]) -> bool:
+def _is_contents(lines: Sequence[str], document_lines: set[str]) -> bool:
     """Tell whether at least half the lines have dot leaders, and at least half their labels are known."""
     entries = [match for line in lines if len(line) <= MAX_ENTRY_CHARS and (match := _LEADER.match(line))]
-    elsewhere = sum(_plain(entry["label"]) in known for entry in entries)
+    elsewhere = sum(_plain(entry["label"]) in document_lines for entry in entries)
     return bool(entries) and 2 * len(entries) >= len(lines) and 2 * elsewhere >= len(entries)
 
 

@@ -99,8 +99,8 @@ class Archive:
     def __init__(self, path: Path) -> None:
         """Read *path* through. Raises ``InvalidInput`` that says what is wrong with it."""
         self.path = path
-        found = summaries(point.metadata for points in self._read() for point in points)
-        self.documents = {document: its.content_hash for document, its in found.items()}
+        documents = summaries(point.metadata for points in self._read() for point in points)
+        self.documents = {document: summary.content_hash for document, summary in documents.items()}
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         """Yield every point of the file, group by group; it is checked again on the way."""

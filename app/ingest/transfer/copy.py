@@ -56,8 +56,8 @@ async def copy(
     for document in documents.keys() & stored.keys() - same:
         hash_ = documents[document]
         if _is_complete(hash_):
-            known = await target.achunk_hashes(document)
-            if older := [one for one, its in known.items() if its not in (hash_, part_hash(hash_))]:
+            hashes = await target.achunk_hashes(document)
+            if older := [one for one, stored_hash in hashes.items() if stored_hash not in (hash_, part_hash(hash_))]:
                 await target.adelete_chunks(older)
     if written:
         async for points in source.apoints():
@@ -68,8 +68,8 @@ async def copy(
 
 async def check_size(points: Sequence[Point], embedding: EmbeddingModel) -> None:
     """Raise ``ConfigurationError`` unless *embedding* makes vectors of the points' size."""
-    (made,) = await adocument_vectors(embedding.embeddings, ["Which size?"])
-    if any(len(point.dense) != len(made) for point in points):
+    (vector,) = await adocument_vectors(embedding.embeddings, ["Which size?"])
+    if any(len(point.dense) != len(vector) for point in points):
         raise ConfigurationError(
             f"The vectors are not those that EMBEDDING_MODEL={embedding.name} makes: name the model the collection was "
             "filled with"

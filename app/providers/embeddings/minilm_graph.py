@@ -68,9 +68,9 @@ class EncoderGraph:
 
     def layer(self, hidden: str, at: str) -> str:
         """Write one block: attention, then feed-forward, each added to its input and normalised."""
-        parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
-        bias = self.node("Concat", [self.weight(f"{part}.bias") for part in parts], axis=0)
-        inputs = [*(self.linear(hidden, part) for part in parts), bias, "attention_mask"]
+        projections = [f"{at}.attention.self.{projection}" for projection in ("query", "key", "value")]
+        bias = self.node("Concat", [self.weight(f"{projection}.bias") for projection in projections], axis=0)
+        inputs = [*(self.linear(hidden, projection) for projection in projections), bias, "attention_mask"]
         attended = self.node(f"{MS}.MultiHeadAttention", inputs, num_heads=HEADS)
         hidden = self.add_and_norm(attended, hidden, f"{at}.attention.output")
         wide = self.linear(hidden, f"{at}.intermediate.dense")

@@ -37,24 +37,24 @@ def make_embeddings(settings: Settings) -> EmbeddingModel:
 
     Raises ``ConfigurationError``.
     """
-    wanted = settings.embedding_model
-    provider, _, model = BARE_NAMES.get(wanted, wanted).partition(":")
+    name = settings.embedding_model
+    provider, _, model = BARE_NAMES.get(name, name).partition(":")
     if not model:
         raise ConfigurationError(
-            f"EMBEDDING_MODEL={wanted!r} is not allowed: {', '.join(sorted(BARE_NAMES))}, or provider:model"
+            f"EMBEDDING_MODEL={name!r} is not allowed: {', '.join(sorted(BARE_NAMES))}, or provider:model"
         )
-    return FACTORIES[provider](settings, model) if provider in FACTORIES else _any_langchain(wanted)
+    return FACTORIES[provider](settings, model) if provider in FACTORIES else _any_langchain(name)
 
 
 def _embedded(settings: Settings, model: str) -> EmbeddingModel:
     from app.providers.embeddings.minilm import MiniLMEmbeddings
     from app.providers.embeddings.weights import find_weights
 
-    made = MiniLMEmbeddings(find_weights())
-    if model != made.model_name:
-        raise ConfigurationError(f"EMBEDDING_MODEL={settings.embedding_model!r} is not allowed: {made.model_name}")
-    made.load()
-    return EmbeddingModel(made.model_name, made, made.dimension)
+    minilm = MiniLMEmbeddings(find_weights())
+    if model != minilm.model_name:
+        raise ConfigurationError(f"EMBEDDING_MODEL={settings.embedding_model!r} is not allowed: {minilm.model_name}")
+    minilm.load()
+    return EmbeddingModel(minilm.model_name, minilm, minilm.dimension)
 
 
 def _ollama(settings: Settings, model: str) -> EmbeddingModel:
@@ -65,13 +65,13 @@ def _ollama(settings: Settings, model: str) -> EmbeddingModel:
 
     # The timeout is per read, as httpx counts; RemoteEmbeddings limits the total. No idle connection is kept, so that
     # nothing has to be closed.
-    made = OllamaEmbeddings(
+    embeddings = OllamaEmbeddings(
         model=model,
         base_url=settings.ollama_host,
         client_kwargs={"timeout": BATCH_SECONDS},
-        async_client_kwargs={"transport": AiohttpTransport(kept=False)},
+        async_client_kwargs={"transport": AiohttpTransport(keep_alive=False)},
     )
-    return EmbeddingModel(model, RemoteEmbeddings(made), None)
+    return EmbeddingModel(model, RemoteEmbeddings(embeddings), None)
 
 
 def _cohere(settings: Settings, model: str) -> EmbeddingModel:
@@ -80,14 +80,14 @@ def _cohere(settings: Settings, model: str) -> EmbeddingModel:
     from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
     from app.providers.http.cohere_client import cohere_client
 
-    client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS, kept=False)
+    client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS, keep_alive=False)
     key, tries = settings.cohere_api_key, 1  # retries are those of RemoteEmbeddings
-    made = CohereEmbeddings(
+    embeddings = CohereEmbeddings(
         client=None, async_client=None, model=model, cohere_api_key=key, max_retries=tries, truncate="END"
     )
     # A client that it is given is replaced (langchain-ai/langchain-cohere, pull request 187) by one with httpx's pool.
-    made.async_client = client
-    return EmbeddingModel(model, RemoteEmbeddings(made, batch=COHERE_TEXTS), None)
+    embeddings.async_client = client
+    return EmbeddingModel(model, RemoteEmbeddings(embeddings, batch=COHERE_TEXTS), None)
 
 
 def _any_langchain(name: str) -> EmbeddingModel:
@@ -96,13 +96,13 @@ def _any_langchain(name: str) -> EmbeddingModel:
     from app.providers.embeddings.remote import RemoteEmbeddings
 
     try:
-        made = init_embeddings(name)
+        embeddings = init_embeddings(name)
     except Exception as error:  # a vendor's own class too, mostly for a missing key
         raise ConfigurationError(
             f"EMBEDDING_MODEL={name!r} cannot be used: no such provider, its LangChain package is not installed, "
             "or its key is not set."
         ) from error
-    return EmbeddingModel(name.partition(":")[2], RemoteEmbeddings(made), None)
+    return EmbeddingModel(name.partition(":")[2], RemoteEmbeddings(embeddings), None)
 
 
 FACTORIES: dict[str, Callable[[Settings, str], EmbeddingModel]] = {

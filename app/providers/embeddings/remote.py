@@ -44,11 +44,11 @@ class RemoteEmbeddings(AsyncEmbeddings):
     async def aembed_documents(self, texts: list[str]) -> Rows:
         """Return one vector per text, in order."""
 
-        async def ask(part: list[str]) -> Rows:
-            return self._checked(await self.inner.aembed_documents(part), len(part))
+        async def ask(batch: list[str]) -> Rows:
+            return self._checked(await self.inner.aembed_documents(batch), len(batch))
 
-        parts = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
-        return [row for part in parts for row in await self._batches.acall(partial(ask, part))]
+        batches = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
+        return [row for batch in batches for row in await self._batches.acall(partial(ask, batch))]
 
     def _checked(self, rows: Any, count: int) -> Rows:
         """Check that there are *count* vectors of finite numbers, all of one size."""
@@ -61,5 +61,5 @@ class RemoteEmbeddings(AsyncEmbeddings):
         ):
             raise EmbeddingUnavailable("The embedding model did not return one vector of finite numbers for each text.")
         self.dimension = len(rows[0])
-        found: Rows = vectors.tolist()
-        return found
+        checked: Rows = vectors.tolist()
+        return checked

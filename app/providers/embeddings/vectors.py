@@ -20,7 +20,7 @@ Vectors = NDArray[np.float32]
 BATCH_TEXTS = 8
 BATCH_CHARACTERS = 2000
 """Of one batch, at most; one text may have more characters. Larger batches cost more per text (``bench/NOTES.md``)."""
-MOST_KNOWN = 2_000
+CACHE_SIZE = 2_000
 """Groups of texts whose vectors are remembered; for the sentences of a chunk some 10 KB each."""
 
 
@@ -56,8 +56,8 @@ async def in_batches(threads: Executor, call: Callable[[list[str]], Iterable[T]]
     """
     loop, batches = asyncio.get_running_loop(), length_batches(texts)
     work = [loop.run_in_executor(threads, call, [texts[position] for position in batch]) for batch in batches]
-    made = dict(zip(chain(*batches), chain(*await asyncio.gather(*work)), strict=True))
-    return [made[position] for position in range(len(texts))]
+    results = dict(zip(chain(*batches), chain(*await asyncio.gather(*work)), strict=True))
+    return [results[position] for position in range(len(texts))]
 
 
 def length_batches(texts: Sequence[str]) -> list[list[int]]:
@@ -79,24 +79,24 @@ def valid_unicode(text: str) -> str:
 
 
 class VectorCache:
-    """Embeds groups of texts, and remembers the vectors of the latest ``MOST_KNOWN``; safe for threads."""
+    """Embeds groups of texts, and remembers the vectors of the latest ``CACHE_SIZE``; safe for threads."""
 
     def __init__(self, embeddings: Embeddings) -> None:
         self._embeddings = embeddings
-        self._known: dict[str, Vectors] = {}
+        self._cache: dict[str, Vectors] = {}
         self._lock = Lock()
 
     async def find(self, groups: Mapping[str, Sequence[str]], most: int | None = None) -> dict[str, Vectors]:
         """Return float32 [texts, d] by the groups' names; of those not known only the first *most* texts."""
         with self._lock:
-            found = {name: self._known[name] for name in groups if name in self._known}
+            cached = {name: self._cache[name] for name in groups if name in self._cache}
         new: dict[str, Sequence[str]] = {}
         for name, texts in groups.items():
-            if name not in found and (most is None or sum(map(len, new.values())) + len(texts) <= most):
+            if name not in cached and (most is None or sum(map(len, new.values())) + len(texts) <= most):
                 new[name] = texts
-        made = dict(zip(new, await agrouped_vectors(self._embeddings, list(new.values())), strict=True))
+        embedded = dict(zip(new, await agrouped_vectors(self._embeddings, list(new.values())), strict=True))
         with self._lock:
-            self._known |= made
-            for oldest in list(self._known)[:-MOST_KNOWN]:
-                del self._known[oldest]
-        return found | made
+            self._cache |= embedded
+            for oldest in list(self._cache)[:-CACHE_SIZE]:
+                del self._cache[oldest]
+        return cached | embedded

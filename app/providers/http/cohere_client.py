@@ -17,17 +17,17 @@ NO_RETRIES: Any = {"max_retries": 0}
 
 
 def cohere_client(
-    settings: Settings, setting: str, seconds: float, *, kept: bool = True
+    settings: Settings, setting: str, seconds: float, *, keep_alive: bool = True
 ) -> tuple[cohere.AsyncClientV2, AiohttpTransport]:
     """Make the client for the part that *setting* names (``"RERANKER"``), and its connections; nothing is contacted.
 
-    *seconds* limits each read and connect. Without *kept* no connection outlives its answer, so that there is nothing
-    to close. Raises ``ConfigurationError`` when ``COHERE_API_KEY`` is empty.
+    *seconds* limits each read and connect. Without *keep_alive* no connection outlives its answer, so that there is
+    nothing to close. Raises ``ConfigurationError`` when ``COHERE_API_KEY`` is empty.
     """
     key = settings.cohere_api_key.get_secret_value()
     if not key:
         raise ConfigurationError(f"{setting} names a Cohere model, which needs COHERE_API_KEY to be set")
-    transport = AiohttpTransport(kept=kept)
+    transport = AiohttpTransport(keep_alive=keep_alive)
     http = httpx.AsyncClient(transport=transport, timeout=seconds, follow_redirects=True)
     address = settings.cohere_base_url or COHERE_URL
     client = cohere.AsyncClientV2(api_key=key, base_url=address, timeout=seconds, httpx_client=http)

@@ -32,8 +32,8 @@ E = TypeVar("E", bound=RAGError)
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """What an exception tells. ``retry_after`` is in seconds, as the server asked."""
+class ErrorInfo:
+    """What kind of error an exception is. ``retry_after`` is in seconds, as the server asked."""
 
     kind: Kind
     status: int | None = None
@@ -45,7 +45,7 @@ class Fault:
         return self.kind in ("unreachable", "limited", "broken")
 
 
-def fault_of(error: BaseException) -> Fault:
+def classify_error(error: BaseException) -> ErrorInfo:
     """Classify *error* by itself and its causes; ``unknown`` when nothing is recognised."""
     status = retry_after = None
     kind: Kind = "unknown"
@@ -58,7 +58,7 @@ def fault_of(error: BaseException) -> Fault:
             kind = "late"
     if status:
         kind = _BY_STATUS.get(status, "broken" if status >= 500 else "rejected")
-    return Fault(kind, status, retry_after)
+    return ErrorInfo(kind, status, retry_after)
 
 
 _TEXTS: dict[Kind, str] = {
@@ -73,8 +73,8 @@ _TEXTS: dict[Kind, str] = {
 }
 
 
-def _text(fault: Fault, part: str) -> str:
-    return _TEXTS[fault.kind].format(part=part, status=fault.status)
+def _text(info: ErrorInfo, part: str) -> str:
+    return _TEXTS[info.kind].format(part=part, status=info.status)
 
 
 def chat_error(error: BaseException, model: str, *, begun: bool = False) -> SynthesisFailed:
@@ -82,21 +82,21 @@ def chat_error(error: BaseException, model: str, *, begun: bool = False) -> Synt
 
     It is ``ModelUnavailable`` (not reached, 401, 403, 404), ``SynthesisTimeout`` or ``SynthesisFailed``.
     """
-    fault = fault_of(error)
-    if fault.kind == "late":
-        return SynthesisTimeout(_text(fault, "The chat model"))
+    info = classify_error(error)
+    if info.kind == "late":
+        return SynthesisTimeout(_text(info, "The chat model"))
     if begun:
         return SynthesisFailed("The chat model's answer was interrupted.")
-    if fault.kind == "missing":
-        return ModelUnavailable(_text(fault, f"The chat model {model}"), model=model)
-    unavailable = fault.kind in ("unreachable", "unauthorized")
-    return (ModelUnavailable if unavailable else SynthesisFailed)(_text(fault, "The chat model"))
+    if info.kind == "missing":
+        return ModelUnavailable(_text(info, f"The chat model {model}"), model=model)
+    unavailable = info.kind in ("unreachable", "unauthorized")
+    return (ModelUnavailable if unavailable else SynthesisFailed)(_text(info, "The chat model"))
 
 
 def _failure(kind: type[E], part: str, error: BaseException) -> E:
     """Return the error for the failure of *part*; ``details["status"]`` is the HTTP status where there was one."""
-    fault = fault_of(error)
-    return kind(_text(fault, part), **({"status": fault.status} if fault.status else {}))
+    info = classify_error(error)
+    return kind(_text(info, part), **({"status": info.status} if info.status else {}))
 
 
 rerank_error = partial(_failure, RerankFailed, "The reranker")

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import tenacity
 
-from app.providers.http.error_mapping import Fault, fault_of
+from app.providers.http.error_mapping import ErrorInfo, classify_error
 from graph.errors import RAGError
 
 T = TypeVar("T")
@@ -43,18 +43,18 @@ class Retry:
         jittered = tenacity.wait_random_exponential(multiplier=self.first_wait, max=self.longest_wait)
         retrying = tenacity.AsyncRetrying(
             sleep=self.asleep,
-            retry=lambda state: _fault(state).transient and not unless(),
-            wait=lambda state: max(jittered(state), _fault(state).retry_after or 0.0),
+            retry=lambda state: _info(state).transient and not unless(),
+            wait=lambda state: max(jittered(state), _info(state).retry_after or 0.0),
             stop=tenacity.stop_after_attempt(self.attempts) | tenacity.stop_before_delay(deadline - time.monotonic()),
             reraise=True,
         )
         return await retrying(work)
 
 
-def _fault(state: tenacity.RetryCallState) -> Fault:
+def _info(state: tenacity.RetryCallState) -> ErrorInfo:
     error = state.outcome.exception() if state.outcome else None
     # A cancellation, or an exit of the process, is never retried.
-    return fault_of(error) if isinstance(error, Exception) else Fault("unknown")
+    return classify_error(error) if isinstance(error, Exception) else ErrorInfo("unknown")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,12 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     """What ``httpx.AsyncClient(transport=...)`` takes; a client over it may be used from any number of event loops.
 
     Requests are sent as httpx made them, and fail with httpx's exceptions; where a connection breaks before the answer,
-    aiohttp asks once more, unless it is a POST. Without *kept* no connection outlives its answer, so that there is
-    nothing to close.
+    aiohttp asks once more, unless it is a POST. Without *keep_alive* no connection outlives its answer, so that there
+    is nothing to close.
     """
 
-    def __init__(self, *, kept: bool = True) -> None:
-        self._idle: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS} if kept else {"force_close": True}
+    def __init__(self, *, keep_alive: bool = True) -> None:
+        self._idle: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS} if keep_alive else {"force_close": True}
         self._connectors: dict[asyncio.AbstractEventLoop, Connector] = {}
         self._proxy_for = cache(proxy_for)  # the environment is read once for each host
 

@@ -42,9 +42,9 @@ class HttpReranker(ScoringReranker):
         response.raise_for_status()
         content = response.json()
         rows, name = (content, "score") if self.model is None else (content["results"], "relevance_score")
-        found = [(int(row["index"]), float(row[name])) for row in rows]
-        self._log_odds = self._log_odds or any(0.5 + TOLERANCE < abs(score - 0.5) < math.inf for _, score in found)
-        return [(index, sigmoid(score)) for index, score in found] if self._log_odds else found
+        scores = [(int(row["index"]), float(row[name])) for row in rows]
+        self._log_odds = self._log_odds or any(0.5 + TOLERANCE < abs(score - 0.5) < math.inf for _, score in scores)
+        return [(index, sigmoid(score)) for index, score in scores] if self._log_odds else scores
 
     async def aclose(self) -> None:
         await self.http.aclose()

@@ -19,9 +19,9 @@ RERANK_SECONDS = 5.0
 
 def make_reranker(settings: Settings) -> ScoringReranker:
     """Make the reranker that ``RERANKER`` names; a server is not contacted. Raises ``ConfigurationError``."""
-    wanted = settings.reranker
-    provider, _, model = wanted.partition(":")
-    if (folder := Path(wanted).expanduser()).is_dir():
+    name = settings.reranker
+    provider, _, model = name.partition(":")
+    if (folder := Path(name).expanduser()).is_dir():
         from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
 
         return OnnxReranker(model=CrossEncoder(folder))
@@ -32,8 +32,8 @@ def make_reranker(settings: Settings) -> ScoringReranker:
 
 def reranker_label(settings: Settings) -> str:
     """Return ``RERANKER`` for public metrics: without a server's address, and of a folder its name."""
-    wanted = re.sub(r"[:@]https?://.*", "", settings.reranker)
-    return Path(wanted).name if Path(wanted).expanduser().is_dir() else wanted
+    label = re.sub(r"[:@]https?://.*", "", settings.reranker)
+    return Path(label).name if Path(label).expanduser().is_dir() else label
 
 
 def _cohere(settings: Settings, model: str) -> ScoringReranker:

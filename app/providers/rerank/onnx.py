@@ -51,8 +51,8 @@ class CrossEncoder:
         pairs = self._tokenizer.encode_batch([(question, text) for text in texts])
         fed = {name: np.array([getattr(pair, INPUTS[name]) for pair in pairs], np.int64) for name in self._inputs}
         (scores,) = self._session.run([self._output], fed)
-        found: list[float] = np.asarray(scores, np.float32).reshape(len(texts)).tolist()
-        return found
+        logits: list[float] = np.asarray(scores, np.float32).reshape(len(texts)).tolist()
+        return logits
 
 
 class OnnxReranker(ScoringReranker):
@@ -76,8 +76,8 @@ class OnnxReranker(ScoringReranker):
 
 def _model_file(folder: Path) -> Path:
     """Return ``model.onnx``, in the folder or in its ``onnx``; else the only ONNX file there is."""
-    found = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
-    chosen = [file for file in found if file.name == "model.onnx"][:1] or found
+    files = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
+    chosen = [file for file in files if file.name == "model.onnx"][:1] or files
     if len(chosen) != 1:
         raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name.")
     return chosen[0]

@@ -65,8 +65,8 @@ class OnnxReader:
         ids, ranges = self._encoded(question, passage)
         tokens = np.array([ids], np.int32)
         (hidden,) = self._session.run(None, {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-        token, sentence, whole = (hidden[0] @ weight.T + bias for weight, bias in self._heads)
-        null, answerable, supported = whole[0].tolist()
+        token, sentence, passage_scores = (hidden[0] @ weight.T + bias for weight, bias in self._heads)
+        null, answerable, supported = passage_scores[0].tolist()
         scores = [
             float(sentence[start:end, 0].mean() + token[start:end, 0].max()) if end > start else null - UNREAD
             for start, end in ranges
@@ -77,8 +77,8 @@ class OnnxReader:
         """Token ids of ``[CLS] question [SEP] title: sentence … [SEP]``, and the range of tokens of each sentence."""
         texts = [question, f"{passage.title}:" if passage.title else "", *passage.sentences]
         encoded = self._tokenizer.encode_batch([*map(valid_unicode, texts)], add_special_tokens=False)
-        asked, title, *sentences = [one.ids for one in encoded]
-        ids = [self._cls, *asked[:QUESTION_TOKENS], self._sep]
+        question_ids, title, *sentences = [one.ids for one in encoded]
+        ids = [self._cls, *question_ids[:QUESTION_TOKENS], self._sep]
         last = len(ids) + PASSAGE_TOKENS
         ids += title[: PASSAGE_TOKENS // 4]
         ranges = []

@@ -35,14 +35,14 @@ class AnyVectorStore(ChunkStore):
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; one channel. Of a filtered search only ``WIDER`` times as many chunks are looked at."""
-        wanted = conditions(where)
+        filters = conditions(where)
         rows = []
         for query in queries:
             most = query.keep or limit
-            near = await self._near(query, most * (WIDER if wanted else 1))
-            rows.append([one for one in near if all(_matches(one, condition) for condition in wanted)][:most])
-        known = await self._vectors.find({one.page_content: [one.page_content] for row in rows for one in row})
-        return HybridHits([[_candidate(one, known[one.page_content][0]) for one in row] for row in rows])
+            near = await self._near(query, most * (WIDER if filters else 1))
+            rows.append([one for one in near if all(_matches(one, condition) for condition in filters)][:most])
+        vectors = await self._vectors.find({one.page_content: [one.page_content] for row in rows for one in row})
+        return HybridHits([[_candidate(one, vectors[one.page_content][0]) for one in row] for row in rows])
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The documents with these ids, where the store finds any by id."""
@@ -84,5 +84,5 @@ def _matches(document: Document, condition: Condition) -> bool:
 
 
 def _candidate(document: Document, vector: Vectors) -> Candidate:
-    own = document.id or point_id(document.page_content)
-    return as_candidate(own, own, {CONTENT: document.page_content, METADATA: document.metadata}, vector)
+    chunk_id = document.id or point_id(document.page_content)
+    return as_candidate(chunk_id, chunk_id, {CONTENT: document.page_content, METADATA: document.metadata}, vector)

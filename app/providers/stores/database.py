@@ -207,10 +207,10 @@ def remove(where: Where, connection: sqlite3.Connection) -> int:
 def _condition(where: Where) -> tuple[str, list[str]]:
     """A filter as an SQL condition and its parameters."""
     clauses, parameters = ["TRUE"], []
-    for wanted in conditions(where):
-        name = wanted.fields[0]
+    for condition in conditions(where):
+        name = condition.fields[0]
         path = ".".join(f'"{part}"' for part in name.replace("'", "''").split("."))
         column, kind = (name, str) if name in TEXT_COLUMNS else (f"json_extract(metadata, '$.{path}')", None)
         clauses.append(f"{column} IN (SELECT value FROM json_each(?))")
-        parameters.append(orjson.dumps([kind(value) if kind else value for value in wanted.values]).decode())
+        parameters.append(orjson.dumps([kind(value) if kind else value for value in condition.values]).decode())
     return " AND ".join(clauses), parameters

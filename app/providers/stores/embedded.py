@@ -88,22 +88,22 @@ class EmbeddedStore(ChunkStore):
             self._fits(stored_size(connection), len(queries[0].dense), StoreUnavailable)
             self._view = view = self._view.updated(connection, self.database.folder)
             allowed = ids_of(select(connection, "id", where)) if where else None
-            found, idf = view.hybrid(queries, limit, allowed)
-            chosen = ", ".join({str(own) for row in found for own in row})
+            rankings, idf = view.hybrid(queries, limit, allowed)
+            chosen = ", ".join({str(row_id) for row in rankings for row_id in row})
             stored = select(connection, COLUMNS, rest=f"AND id IN ({chosen})")
-            known = {}
+            by_id = {}
             for row in stored:
                 one = self.database.point(row)
-                known[row[0]] = as_candidate(row[0], one.chunk_id, one.payload, one.dense, one.sparse, one.sentences)
-            return HybridHits([[known[own] for own in row] for row in found], idf)
+                by_id[row[0]] = as_candidate(row[0], one.chunk_id, one.payload, one.dense, one.sparse, one.sentences)
+            return HybridHits([[by_id[row_id] for row_id in row] for row in rankings], idf)
 
         return await self._read(job)
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         with self.database.reading() as connection:
             cursor = select(connection, COLUMNS, rest="ORDER BY chunk_id")
-            while found := await self._run(self._readers, partial(cursor.fetchmany, BATCH)):
-                yield [self.database.point(row) for row in found]
+            while rows := await self._run(self._readers, partial(cursor.fetchmany, BATCH)):
+                yield [self.database.point(row) for row in rows]
 
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
@@ -116,8 +116,8 @@ class EmbeddedStore(ChunkStore):
         self.database.close()
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        found = await self._select("chunk_id, text, metadata", {"chunk_id": list(chunk_ids)})
-        return {own: {CONTENT: text, METADATA: orjson.loads(metadata)} for own, text, metadata in found}
+        rows = await self._select("chunk_id, text, metadata", {"chunk_id": list(chunk_ids)})
+        return {chunk_id: {CONTENT: text, METADATA: orjson.loads(metadata)} for chunk_id, text, metadata in rows}
 
     async def _size(self) -> int | None:
         return await self._read(stored_size)
@@ -170,15 +170,15 @@ def _build(database: Database, least: int) -> None:
 def _save(database: Database, low: int, high: int) -> None:
     """Save the chunks with ids in (*low*, *high*] as a segment, in place of those in that range."""
     with database.reading() as connection:
-        made = Segment.read(connection, low, high)
+        segment = Segment.read(connection, low, high)
         gone = connection.execute("SELECT id FROM removed WHERE id > ? AND id <= ?", (low, high)).fetchall()
     name = f"segment-{time.time_ns()}"
-    row = (name, low, high, len(made.ids), made.save(database.folder / name))
+    row = (name, low, high, len(segment.ids), segment.save(database.folder / name))
 
     def job(connection: sqlite3.Connection) -> None:
         connection.executemany("DELETE FROM removed WHERE id = ?", gone)
         connection.execute("DELETE FROM segments WHERE low >= ? AND high <= ?", (low, high))
-        connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", [row] if len(made.ids) else [])
+        connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", [row] if len(segment.ids) else [])
 
     database.write(job)
 

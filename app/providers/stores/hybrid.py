@@ -106,15 +106,15 @@ def conditions(where: Where) -> list[Condition]:
     Raises ``InvalidInput``, naming the field, for values that are not all strings or all integers, and for a name with
     a quotation mark.
     """
-    found = []
+    parsed = []
     for name, value in (where or {}).items():
         values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
         if {type(one) for one in values} not in (set(), {str}, {int}):
             raise InvalidInput("A filter compares with text, or with whole numbers.", field=name)
         if '"' in name:
             raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=name)
-        found.append(Condition(SOURCES if name == SOURCES[0] else (name,), values))
-    return found
+        parsed.append(Condition(SOURCES if name == SOURCES[0] else (name,), values))
+    return parsed
 
 
 class HybridStore(Protocol):
@@ -136,10 +136,10 @@ class HybridStore(Protocol):
 
 def document_weights(text: str) -> dict[int, float]:
     """Compute the sparse vector of ``layout.indexed_text`` of a chunk: weight per dimension, each in (0, K1 + 1)."""
-    found = stems(text)
-    length = 1.0 - B + B * len(found) / AVERAGE_STEMS
+    terms = stems(text)
+    length = 1.0 - B + B * len(terms) / AVERAGE_STEMS
     weights: dict[int, float] = {}
-    for stem, count in Counter(found).items():
+    for stem, count in Counter(terms).items():
         weight = count * (K1 + 1.0) / (count + K1 * length)
         weights[dimension(stem)] = max(weight, weights.get(dimension(stem), 0.0))
     return weights

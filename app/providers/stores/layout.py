@@ -77,11 +77,12 @@ async def document_points(
     """Embed LangChain documents and their sentences; *spans* gives those of each document where they are known."""
     spans = spans or [sentence_spans(document.page_content) for document in documents]
     texts = [
-        [indexed_text_of(one.metadata, one.page_content), *(one.page_content[start:end] for start, end in its)]
-        for one, its in zip(documents, spans, strict=True)
+        [indexed_text_of(one.metadata, one.page_content), *(one.page_content[start:end] for start, end in offsets)]
+        for one, offsets in zip(documents, spans, strict=True)
     ]
+    vectors = await agrouped_vectors(embedding, texts)
     points = []
-    for own, document, its, rows in zip(ids, documents, spans, await agrouped_vectors(embedding, texts), strict=True):
-        metadata = {**document.metadata, "chunk_id": own, "spans": [list(span) for span in its]}
-        points.append(Point(own, document.page_content, metadata, rows[0], rows[1:]))
+    for chunk_id, document, offsets, rows in zip(ids, documents, spans, vectors, strict=True):
+        metadata = {**document.metadata, "chunk_id": chunk_id, "spans": [list(span) for span in offsets]}
+        points.append(Point(chunk_id, document.page_content, metadata, rows[0], rows[1:]))
     return points

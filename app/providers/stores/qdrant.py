@@ -24,7 +24,7 @@ from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
 from app.providers.stores.qdrant_points import (
     INDEXED_PATHS,
-    Layout,
+    CollectionLayout,
     candidate_of,
     collection_config,
     inverse_document_frequencies,
@@ -72,50 +72,50 @@ class QdrantStore(RemoteStore):
             headers={"api-key": key} if key else None,  # as ``api_key`` does, without a warning
         )
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="qdrant")
-        self._layout: Layout | None = None
+        self._layout: CollectionLayout | None = None
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
-        known = await self._known()
+        layout = await self._described()
         for query in queries:
-            self._fits(known.size, len(query.dense), StoreUnavailable)
-        if not known.sparse:
+            self._fits(layout.size, len(query.dense), StoreUnavailable)
+        if not layout.sparse:
             self._note("no_sparse_vectors", effect="keywords do not count")
-        chosen = qdrant_filter(conditions(where), nested=known.ours)
-        terms = list(dict.fromkeys(term for query in queries for term in query.terms)) if known.sparse else []
-        where_to = (self._client, self.collection, known)
+        chosen = qdrant_filter(conditions(where), nested=layout.ours)
+        terms = list(dict.fromkeys(term for query in queries for term in query.terms)) if layout.sparse else []
+        where_to = (self._client, self.collection, layout)
         searches = (self._ask(partial(search, *where_to, query, limit, chosen)) for query in queries)
         idf_asked = self._ask(partial(inverse_document_frequencies, *where_to, terms))
         idf, *rows = await asyncio.gather(idf_asked, *searches)
-        names = [name for name in (known.dense, known.sparse) if name] if known.dense else True
-        ids = list(dict.fromkeys(own for row in rows for own in row))
+        names = [name for name in (layout.dense, layout.sparse) if name] if layout.dense else True
+        ids = list(dict.fromkeys(key for row in rows for key in row))
         read = partial(self._client.retrieve, self.collection, ids, with_vectors=names)
-        found = {one.id: candidate_of(one, known) for one in await self._ask(read)} if ids else {}
-        return HybridHits([[found[own] for own in row if own in found] for row in rows], idf)
+        candidates = {one.id: candidate_of(one, layout) for one in await self._ask(read)} if ids else {}
+        return HybridHits([[candidates[key] for key in row if key in candidates] for row in rows], idf)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """The sentence vectors of candidates that are stored with them."""
-        known = await self._known()
-        if not known.sentences:
+        layout = await self._described()
+        if not layout.sentences:
             self._note("no_sentence_vectors", effect="sentences are embedded when needed")
             return {}
         ids: Any = [one.key for one in candidates]
-        read = partial(self._client.retrieve, self.collection, ids, False, [known.sentences])
-        rows = {one.id: sentences_of(one, known) for one in await self._ask(read)} if ids else {}
+        read = partial(self._client.retrieve, self.collection, ids, False, [layout.sentences])
+        rows = {one.id: sentences_of(one, layout) for one in await self._ask(read)} if ids else {}
         return {key: vectors for key, vectors in rows.items() if len(vectors)}
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         if not points:
             return
         try:
-            known = await self._known()
+            layout = await self._described()
         except CollectionMissing:
             await self._ask(partial(self._create, len(points[0].dense)))
-            known = await self._known()
+            layout = await self._described()
         for point in points:
-            self._fits(known.size, len(point.dense), ConfigurationError)
+            self._fits(layout.size, len(point.dense), ConfigurationError)
         for at in range(0, len(points), BATCH):
-            rows = [point_struct(point, known) for point in points[at : at + BATCH]]
+            rows = [point_struct(point, layout) for point in points[at : at + BATCH]]
             await self._ask(partial(self._client.upsert, self.collection, rows, wait=True))
 
     async def acount(self) -> int:
@@ -125,15 +125,15 @@ class QdrantStore(RemoteStore):
             return 0
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
-        known = await self._known()
+        layout = await self._described()
         async for page in self._pages(limit=BATCH, with_vectors=True):
-            yield [point_of(one, known) for one in page]
+            yield [point_of(one, layout) for one in page]
 
     async def aclose(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._client.close()
 
-    async def _known(self) -> Layout:
+    async def _described(self) -> CollectionLayout:
         """The collection as it was last described."""
         if self._layout is None:
             self._layout = layout_of(await self._ask(partial(self._client.get_collection, self.collection)))
@@ -141,7 +141,7 @@ class QdrantStore(RemoteStore):
 
     async def _size(self) -> int | None:
         self._layout = None
-        return (await self._known()).size
+        return (await self._described()).size
 
     def _create(self, size: int) -> None:
         if not self._client.collection_exists(self.collection):
@@ -159,16 +159,19 @@ class QdrantStore(RemoteStore):
                 return
 
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
-        known = await self._known()
-        chosen = qdrant_filter(conditions(where), nested=known.ours)
-        payload = ([f"{METADATA}.{name}" for name in fields] if known.ours else True) if fields else False
+        layout = await self._described()
+        chosen = qdrant_filter(conditions(where), nested=layout.ours)
+        payload = ([f"{METADATA}.{name}" for name in fields] if layout.ours else True) if fields else False
         pages = self._pages(scroll_filter=chosen, limit=PAGE, with_payload=payload)
         return {one.id: metadata_of(one.payload) async for page in pages for one in page}
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         # A point of another pipeline may have no chunk id but its own.
         by_id: dict[Any, str] = {
-            own: one for one in chunk_ids for own in (point_id(one), wire_id(one)) if own is not None
+            key: chunk_id
+            for chunk_id in chunk_ids
+            for key in (point_id(chunk_id), wire_id(chunk_id))
+            if key is not None
         }
         read = partial(self._client.retrieve, self.collection, list(by_id))
         return {by_id[one.id]: dict(one.payload or {}) for one in (await self._ask(read) if by_id else [])}

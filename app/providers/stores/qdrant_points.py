@@ -29,7 +29,7 @@ MOST_TERMS = 64
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
-class Layout(NamedTuple):
+class CollectionLayout(NamedTuple):
     """The names of a collection's vectors, "" for one it lacks; a ``dense`` of "" is the unnamed vector.
 
     ``ours``: our layout, with nested metadata alone.
@@ -42,7 +42,7 @@ class Layout(NamedTuple):
     ours: bool
 
 
-def layout_of(info: models.CollectionInfo) -> Layout:
+def layout_of(info: models.CollectionInfo) -> CollectionLayout:
     """Read a collection's description. Raises ``ValueError`` when it holds no dense vector.
 
     A sparse vector counts where the server weighs it by IDF, as BM25 needs it.
@@ -58,7 +58,7 @@ def layout_of(info: models.CollectionInfo) -> Layout:
     sparse = SPARSE if SPARSE in weighed else weighed[0] if weighed else ""
     sentences = SENTENCES if SENTENCES in vectors and SENTENCES not in single else ""
     ours = (dense, sparse) == (DENSE, SPARSE) and set(INDEXED_PATHS) <= set(info.payload_schema)
-    return Layout(int(vectors[dense].size), dense, sparse, sentences, ours)
+    return CollectionLayout(int(vectors[dense].size), dense, sparse, sentences, ours)
 
 
 def collection_config(size: int) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def collection_config(size: int) -> dict[str, Any]:
     }
 
 
-def point_struct(point: Point, layout: Layout) -> models.PointStruct:
+def point_struct(point: Point, layout: CollectionLayout) -> models.PointStruct:
     """A chunk as a point, with the vectors that the collection holds."""
     dense, sparse, sentences = layout.dense, layout.sparse, layout.sentences
     vector: dict[str, Any] = {dense: point.dense.tolist()}
@@ -99,29 +99,29 @@ def vectors_of(record: Any) -> dict[str, Any]:
     return vector if isinstance(vector, dict) else {} if vector is None else {"": vector}
 
 
-def sparse_of(record: Any, layout: Layout) -> dict[int, float] | None:
+def sparse_of(record: Any, layout: CollectionLayout) -> dict[int, float] | None:
     """The BM25 weights of a stored point by dimension; None where it has none."""
-    found = vectors_of(record).get(layout.sparse) if layout.sparse else None
-    return None if found is None else dict(zip(found.indices, found.values, strict=True))
+    vector = vectors_of(record).get(layout.sparse) if layout.sparse else None
+    return None if vector is None else dict(zip(vector.indices, vector.values, strict=True))
 
 
-def sentences_of(record: Any, layout: Layout) -> Vectors:
+def sentences_of(record: Any, layout: CollectionLayout) -> Vectors:
     """The sentence vectors of a stored point, float32 [n, d]."""
     rows = vectors_of(record).get(layout.sentences) if layout.sentences else None
     return unit(np.asarray(rows or [], np.float32).reshape(-1, layout.size))
 
 
-def candidate_of(record: Any, layout: Layout) -> Candidate:
+def candidate_of(record: Any, layout: CollectionLayout) -> Candidate:
     """A stored point as a candidate."""
     dense = unit(vectors_of(record)[layout.dense])
     return as_candidate(record.id, str(record.id), record.payload, dense, sparse_of(record, layout))
 
 
-def point_of(record: Any, layout: Layout) -> Point:
+def point_of(record: Any, layout: CollectionLayout) -> Point:
     """A stored point as a ``Point``, whoever wrote it."""
-    own, metadata, dense = str(record.id), metadata_of(record.payload), vectors_of(record)[layout.dense]
+    record_id, metadata, dense = str(record.id), metadata_of(record.payload), vectors_of(record)[layout.dense]
     return Point(
-        chunk_id=str(metadata.get("chunk_id") or own),
+        chunk_id=str(metadata.get("chunk_id") or record_id),
         text=text_of(record.payload),
         metadata=metadata,
         dense=unit(dense),
@@ -146,12 +146,12 @@ def _any(condition: Condition, nested: bool) -> Any:
     return models.Filter(should=[models.FieldCondition(key=path, match=match) for path in paths])
 
 
-def wire_id(own: str) -> str | int | None:
-    """A point's id as the server takes it: a UUID or an unsigned integer; None where *own* is neither."""
-    if own.isascii() and own.isdecimal():
-        return int(own) if int(own) < 1 << 64 and str(int(own)) == own else None
+def wire_id(value: str) -> str | int | None:
+    """A point's id as the server takes it: a UUID or an unsigned integer; None where *value* is neither."""
+    if value.isascii() and value.isdecimal():
+        return int(value) if int(value) < 1 << 64 and str(int(value)) == value else None
     try:
-        return own if str(UUID(own)) == own else None
+        return value if str(UUID(value)) == value else None
     except ValueError:
         return None
 
@@ -159,7 +159,7 @@ def wire_id(own: str) -> str | int | None:
 def search(
     client: QdrantClient,
     collection: str,
-    layout: Layout,
+    layout: CollectionLayout,
     query: HybridQuery,
     limit: int,
     chosen: models.Filter | None,
@@ -183,25 +183,25 @@ def search(
         validate_embeddings=False,
         validate_collection_config=False,
     )
-    return [found.metadata["_id"] for found in store.similarity_search("", limit * (2 if hybrid else 1), chosen)]
+    return [document.metadata["_id"] for document in store.similarity_search("", limit * (2 if hybrid else 1), chosen)]
 
 
 def inverse_document_frequencies(
-    client: QdrantClient, collection: str, layout: Layout, terms: Sequence[int]
+    client: QdrantClient, collection: str, layout: CollectionLayout, terms: Sequence[int]
 ) -> dict[int, float]:
     """The idf of terms as the server weighs them; of those past ``MOST_TERMS`` the highest.
 
     The server has no request for it, but scores a query of one term by stored weight times idf. On several shards
     each has its own; the best hit's counts.
     """
-    asked = terms[:MOST_TERMS]
+    queried = terms[:MOST_TERMS]
     shared: dict[str, Any] = {"using": layout.sparse, "limit": 1, "with_vector": [layout.sparse]}
-    queries = [models.SparseVector(indices=[term], values=[1.0]) for term in asked]
+    queries = [models.SparseVector(indices=[term], values=[1.0]) for term in queried]
     requests = [models.QueryRequest(query=query, **shared) for query in queries]
-    found = client.query_batch_points(collection, requests) if asked else []
-    best = {term: one.points[0] for term, one in zip(asked, found, strict=True) if one.points}
+    responses = client.query_batch_points(collection, requests) if queried else []
+    best = {term: one.points[0] for term, one in zip(queried, responses, strict=True) if one.points}
     idf = {term: point.score / (sparse_of(point, layout) or {})[term] for term, point in best.items()}
-    if len(idf) < len(asked):
+    if len(idf) < len(queried):
         nowhere = math.log(1.0 + (client.count(collection).count + 0.5) / 0.5)
-        idf |= dict.fromkeys([term for term in asked if term not in idf], nowhere)
+        idf |= dict.fromkeys([term for term in queried if term not in idf], nowhere)
     return dict.fromkeys(terms, max(idf.values(), default=0.0)) | idf

@@ -61,8 +61,8 @@ class RemoteStore(ChunkStore):
         return summaries((await self._list(fields)).values())
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
-        found = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
-        return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in found.values()}
+        rows = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
+        return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in rows.values()}
 
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks."""

@@ -25,8 +25,8 @@ from app.providers.stores.database import WORD, stored_size
 from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery, highest
 
 log = logging.getLogger("garden.store")
-Found = tuple[list[list[int]], dict[int, float]]
-Mask = NDArray[np.bool_]
+Rankings = tuple[list[list[int]], dict[int, float]]
+Mask = NDArray[np.bool_]  # of a segment's chunks: those that exist, or pass a filter
 LINKS, BUILD_EF, SEARCH_EF = 16, 128, 256  # HNSW's m, ef_construction and ef
 OVERSAMPLING = 2  # the int8 index returns so many times more candidates, which are measured by their float32 vectors
 SPARSE_SHARE = 0.1  # below this share of chunks that pass a filter, those are measured one by one
@@ -83,16 +83,16 @@ class Segment(NamedTuple):
         """The rows of the *limit* nearest to a unit vector among those in the mask, in no order."""
         rows = np.flatnonzero(mask)
         if self.index is not None and len(rows) >= SPARSE_SHARE * len(mask):
-            wanted = min(len(mask), OVERSAMPLING * limit * len(mask) // max(1, len(rows)))
-            near: NDArray[np.intp] = self.index.search(query, wanted).keys.astype(np.intp)
+            count = min(len(mask), OVERSAMPLING * limit * len(mask) // max(1, len(rows)))
+            near: NDArray[np.intp] = self.index.search(query, count).keys.astype(np.intp)
             near = near[mask[near]]
             rows = near if len(near) >= min(limit, len(rows)) else rows
         return rows[_top(np.vecdot(self.dense[rows], query), limit)]
 
 
-def ids_of(found: Iterable[tuple[int]]) -> NDArray[np.int64]:
+def ids_of(rows: Iterable[tuple[int]]) -> NDArray[np.int64]:
     """The only column of what was selected."""
-    return np.fromiter((own for (own,) in found), np.int64)
+    return np.fromiter((row_id for (row_id,) in rows), np.int64)
 
 
 def _usearch() -> Any:
@@ -116,47 +116,50 @@ def _top(scores: Vectors, limit: int) -> NDArray[np.intp]:
     return np.arange(len(scores)) if len(scores) <= limit else np.argpartition(scores, -limit)[-limit:]
 
 
+Masked = tuple[Segment, Mask]
+
+
 class View(NamedTuple):
     """One version of a collection, after so many ``writes``: its segments, each with the mask of what still exists.
 
-    ``parts`` has them by name; the one named "" is in memory and holds the newest chunks.
+    ``segments`` has them by name; the one named "" is in memory and holds the newest chunks.
     """
 
     writes: int | None = None
-    parts: Mapping[str, tuple[Segment, Mask]] = {}
+    segments: Mapping[str, Masked] = {}
 
     def updated(self, connection: sqlite3.Connection, folder: Path) -> "View":
         """Return the view of what the connection sees, with the segments of this one where they are still in use."""
         (writes,) = connection.execute("SELECT writes FROM version").fetchone()
         if writes == self.writes:
             return self
-        parts, last, removed = {}, 0, ids_of(connection.execute("SELECT id FROM removed"))
+        segments, last, removed = {}, 0, ids_of(connection.execute("SELECT id FROM removed"))
         for name, low, last, _, checksum in connection.execute("SELECT * FROM segments ORDER BY low"):
             try:
-                segment = self.parts[name][0] if name in self.parts else Segment.open(folder / name, checksum)
+                segment = self.segments[name][0] if name in self.segments else Segment.open(folder / name, checksum)
             except (OSError, ValueError) as error:
                 log.warning("segment_lost", extra={"segment": name, "reason": str(error)})
                 shutil.rmtree(folder / name, ignore_errors=True)  # the next build saves it again
                 segment = Segment.read(connection, low, last)
-            parts[name] = segment, ~np.isin(segment.ids, removed)
+            segments[name] = segment, ~np.isin(segment.ids, removed)
         tail = Segment.read(connection, last)
-        return View(writes, {**parts, "": (tail, np.ones(len(tail.ids), bool))})
+        return View(writes, {**segments, "": (tail, np.ones(len(tail.ids), bool))})
 
-    def hybrid(self, queries: Sequence[HybridQuery], limit: int, allowed: NDArray[np.int64] | None) -> Found:
+    def hybrid(self, queries: Sequence[HybridQuery], limit: int, allowed: NDArray[np.int64] | None) -> Rankings:
         """Per query the ids of the best of both channels, *limit* of each, best first; and the idf of every term."""
-        parts = [part for part in self.parts.values() if len(part[0].ids)]
-        count, idf = sum(np.count_nonzero(mask) for _, mask in parts), {}
+        segments = [segment for segment in self.segments.values() if len(segment[0].ids)]
+        count, idf = sum(np.count_nonzero(mask) for _, mask in segments), {}
         for term in {term for query in queries for term in query.terms}:
-            own = sum(np.count_nonzero(mask[one.postings(term)[0]]) for one, mask in parts)
-            idf[term] = math.log(1.0 + (count - own + 0.5) / (own + 0.5))
-        chosen = [(one, mask if allowed is None else mask & np.isin(one.ids, allowed)) for one, mask in parts]
+            frequency = sum(np.count_nonzero(mask[one.postings(term)[0]]) for one, mask in segments)
+            idf[term] = math.log(1.0 + (count - frequency + 0.5) / (frequency + 0.5))
+        chosen = [(one, mask if allowed is None else mask & np.isin(one.ids, allowed)) for one, mask in segments]
         return [_best(chosen, query, idf, limit)[: query.keep] for query in queries], idf
 
 
-def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mapping[int, float], limit: int) -> list[int]:
-    """Return the ids of the best *limit* of each channel over all *parts* together, best first by the fused score."""
-    found = [(np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32))]
-    for segment, mask in parts:
+def _best(segments: Sequence[Masked], query: HybridQuery, idf: Mapping[int, float], limit: int) -> list[int]:
+    """Return the ids of the best *limit* of each channel over all *segments*, best first by the fused score."""
+    hits = [(np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32))]
+    for segment, mask in segments:
         words = np.zeros(len(segment.ids), np.float32)
         for term in query.terms:
             rows, weights = segment.postings(term)
@@ -164,9 +167,9 @@ def _best(parts: Sequence[tuple[Segment, Mask]], query: HybridQuery, idf: Mappin
         matching = np.flatnonzero(words * mask)
         rows = np.union1d(matching[_top(words[matching], limit)], segment.nearest(query.dense, limit, mask))
         cosines = np.minimum(np.vecdot(segment.dense[rows], query.dense), 1.0)
-        found.append((segment.ids[rows], cosines, words[rows]))
-    ids, cosines, words = map(np.concatenate, zip(*found, strict=True))
+        hits.append((segment.ids[rows], cosines, words[rows]))
+    ids, cosines, words = map(np.concatenate, zip(*hits, strict=True))
     matching = np.flatnonzero(words)
     rows = np.union1d(matching[_top(words[matching], limit)], _top(cosines, limit))
     scores = SIMILARITY_SHARE * cosines + (1 - SIMILARITY_SHARE) / (highest(query.terms, idf) or 1.0) * words
-    return [int(own) for own in ids[rows[np.lexsort((ids[rows], -scores[rows]))]]]
+    return [int(row_id) for row_id in ids[rows[np.lexsort((ids[rows], -scores[rows]))]]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.ingest.pipeline import ingest_found
+from app.ingest.pipeline import ingest_items
 from app.ingest.sink import Sink
 from app.ingest.tasks import Task, read_tasks, task_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings
@@ -61,8 +61,8 @@ async def test_what_is_stored_of_a_task(tmp_path: Path, store: EmbeddedStore, em
         '{"id": "b", "title": "Water the plants", "status": "completed", "has_attachments": true}',
     )
     sink, found = Sink(store, embeddings, MODEL), [(tmp_path, task_document(task)) for task in listed]
-    assert (await ingest_found(sink, found, 2)).added == 2
-    assert (await ingest_found(sink, found, 2)).unchanged == 2
+    assert (await ingest_items(sink, found, 2)).added == 2
+    assert (await ingest_items(sink, found, 2)).unchanged == 2
     (hit,) = await store.asimilarity_search("authentication problem", k=1)
     assert (hit.id, hit.page_content) == ("a", "Fix login\nUsers cannot sign in.")
     assert {name: hit.metadata[name] for name in ("status", "priority", "has_attachments")} == {

@@ -16,7 +16,7 @@ import pytest
 
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.ingest import ingest_samples_if_empty
-from app.ingest.pipeline import ingest_found
+from app.ingest.pipeline import ingest_items
 from app.ingest.tasks import read_tasks, task_document
 from app.library.rag_service import RAGService
 from app.pipeline.chat_synthesizer import ChatSynthesizer
@@ -55,7 +55,7 @@ Build = Callable[..., AppContainer]
 
 async def fill(container: AppContainer) -> None:
     found = [(TASKS, task_document(task)) for task in read_tasks(TASKS)]
-    await ingest_found(container.tasks.sink, found, len(found))
+    await ingest_items(container.tasks.sink, found, len(found))
 
 
 @pytest.fixture(scope="module")

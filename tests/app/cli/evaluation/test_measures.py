@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.evaluation.measures import Asked, calibration_error, folded, measure, right_outcome
+from app.cli.evaluation.measures import EvalResult, calibration_error, folded, measure, right_outcome
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.run import draw_report, summarise
 from graph.errors import InvalidInput
@@ -33,16 +33,16 @@ def question(answerable: bool = True) -> EvalQuestion:
     )
 
 
-def answered(*names: str, by: str = "a#1") -> Asked:
+def answered(*names: str, by: str = "a#1") -> EvalResult:
     chunks = [chunk(name, 0.9 - i / 10) for i, name in enumerate(names)]
     result = Result(
         "answered", "r", 1, answer=f"Text of {by} [1].", citations=[cited(by)], chunks=chunks, confidence=0.9
     )
-    return Asked(question(), result)
+    return EvalResult(question(), result)
 
 
-def declined(answerable: bool) -> Asked:
-    return Asked(question(answerable), Result("no_relevant_chunks", "r", 1, chunks=[chunk("b#1", 0.2)]))
+def declined(answerable: bool) -> EvalResult:
+    return EvalResult(question(answerable), Result("no_relevant_chunks", "r", 1, chunks=[chunk("b#1", 0.2)]))
 
 
 def test_rank_measures_follow_the_first_gold_chunk() -> None:

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessageChunk, HumanMessage
 
 from app.providers.chat.completion import ChatModel
 from app.providers.chat.models import make_chat_model
-from app.providers.http.error_mapping import fault_of
+from app.providers.http.error_mapping import classify_error
 from app.settings import load_settings
 from tests.peers import CohereAnswer, CoherePeer, Fault
 
@@ -67,5 +67,5 @@ async def test_neither_package_retries(chat: ChatModel, cohere_peer: CoherePeer,
     cohere_peer.fault = Fault("status", status, retry_after="7")
     with pytest.raises(Exception) as caught:
         await reply_of(chat.model)
-    assert (fault_of(caught.value).status, fault_of(caught.value).retry_after) == (status, 7.0)
+    assert (classify_error(caught.value).status, classify_error(caught.value).retry_after) == (status, 7.0)
     assert len(cohere_peer.requests) == 1

@@ -15,7 +15,7 @@ from langchain_ollama import ChatOllama
 
 from app.providers.chat.completion import ChatModel
 from app.providers.chat.models import make_chat_model
-from app.providers.http.error_mapping import fault_of
+from app.providers.http.error_mapping import classify_error
 from app.settings import load_settings
 from tests.peers import Fault, OllamaPeer
 
@@ -74,23 +74,23 @@ async def test_a_reply_tells_its_end_and_its_tokens(chat: ChatModel, ollama_peer
 async def test_failures_are_read_as_what_they_are(
     ollama_peer: OllamaPeer, fault: Fault, kind: str, retry_after: float | None
 ) -> None:
-    """Every fault of the wire is one that ``fault_of`` names, with the time the server asked for."""
+    """Every fault of the wire is one that ``classify_error`` names, with the time the server asked for."""
     ollama_peer.fault, ollama_peer.answers = fault, [ANSWER]
     async with chat_at(ollama_peer.url, seconds=0.3 if fault.kind == "silence" else 20) as chat:
         with pytest.raises(Exception) as caught:
             await reply_of(chat)
-    found = fault_of(caught.value)
+    found = classify_error(caught.value)
     assert (found.kind, found.retry_after) == (kind, retry_after)
 
 
 async def test_a_server_that_is_not_there_is_unreachable() -> None:
-    """A refused connection is what ``fault_of`` calls unreachable, for a reply and for a probe."""
+    """A refused connection is what ``classify_error`` calls unreachable, for a reply and for a probe."""
     async with chat_at("http://127.0.0.1:1") as chat:
         assert chat.probe
         for calling in (reply_of(chat), chat.probe()):
             with pytest.raises(Exception) as caught:
                 await calling
-            assert fault_of(caught.value).transient
+            assert classify_error(caught.value).transient
 
 
 async def test_who_stops_listening_hangs_up(chat: ChatModel, ollama_peer: OllamaPeer) -> None:

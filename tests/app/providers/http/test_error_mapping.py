@@ -8,7 +8,7 @@ import ollama
 import pytest
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from app.providers.http.error_mapping import chat_error, fault_of, rerank_error
+from app.providers.http.error_mapping import chat_error, classify_error, rerank_error
 from graph.errors import ModelUnavailable, RAGError, SynthesisFailed, SynthesisTimeout
 from tests.peers.wire import SECRET
 
@@ -52,7 +52,7 @@ def qdrant(code: int, **headers: str) -> UnexpectedResponse:
 )
 def test_kinds(error: Exception, kind: str) -> None:
     """Status codes and network errors are recognised in the exceptions of httpx, Ollama, Cohere and Qdrant."""
-    assert fault_of(error).kind == kind
+    assert classify_error(error).kind == kind
 
 
 def test_causes_are_read() -> None:
@@ -66,7 +66,7 @@ def test_causes_are_read() -> None:
 
     with pytest.raises(ollama.ResponseError) as caught:
         as_ollama_does()
-    assert (fault_of(caught.value).kind, fault_of(caught.value).retry_after) == ("limited", 3.0)
+    assert (classify_error(caught.value).kind, classify_error(caught.value).retry_after) == ("limited", 3.0)
 
 
 @pytest.mark.parametrize("seconds", [5, 0])
@@ -74,13 +74,13 @@ def test_retry_after(seconds: int) -> None:
     """A number of seconds, whatever the case of the header's name."""
     value = str(seconds)
     for error in (http(429, **{"retry-after": value}), cohere.TooManyRequestsError(SECRET, {"Retry-After": value})):
-        assert fault_of(error).retry_after == seconds
+        assert classify_error(error).retry_after == seconds
 
 
 @pytest.mark.parametrize("value", ["", "soon", "-1", "1e9", "Wed, 21 Oct 2026 07:28:00 GMT"])
 def test_a_senseless_retry_after_is_none(value: str) -> None:
     """What is neither is ignored."""
-    assert fault_of(http(429, **{"retry-after": value})).retry_after is None
+    assert classify_error(http(429, **{"retry-after": value})).retry_after is None
 
 
 @pytest.mark.parametrize(

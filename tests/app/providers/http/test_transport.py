@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from app.providers.http.error_mapping import Fault, fault_of
+from app.providers.http.error_mapping import ErrorInfo, classify_error
 from app.providers.http.transport import AiohttpTransport
 from tests.peers import Fault as PeerFault
 from tests.peers.http_peer import HttpPeer
@@ -47,10 +47,10 @@ def peer() -> Iterator[Echo]:
         yield started
 
 
-def ours(url: str, *, kept: bool = True, seconds: float = 20.0) -> httpx.AsyncClient:
+def ours(url: str, *, keep_alive: bool = True, seconds: float = 20.0) -> httpx.AsyncClient:
     """A client over the transport under test."""
     return httpx.AsyncClient(
-        base_url=url, timeout=seconds, follow_redirects=True, transport=AiohttpTransport(kept=kept)
+        base_url=url, timeout=seconds, follow_redirects=True, transport=AiohttpTransport(keep_alive=keep_alive)
     )
 
 
@@ -109,13 +109,13 @@ async def give_up_everywhere(client: httpx.AsyncClient, steps: int = 40) -> None
             await asyncio.gather(asking, return_exceptions=True)
 
 
-@pytest.mark.parametrize("kept", [True, False])
-async def test_a_request_given_up_leaves_no_connection(kept: bool) -> None:
+@pytest.mark.parametrize("keep_alive", [True, False])
+async def test_a_request_given_up_leaves_no_connection(keep_alive: bool) -> None:
     """Wherever a request is cancelled, its connection is closed or kept for the next; one is all that stays."""
-    async with Counting().serving() as server, ours(server.url, kept=kept) as client:
+    async with Counting().serving() as server, ours(server.url, keep_alive=keep_alive) as client:
         await give_up_everywhere(client)
         assert (await client.get("/")).text == "{}"
-        assert await server.closes_down_to(1 if kept else 0)
+        assert await server.closes_down_to(1 if keep_alive else 0)
 
 
 async def test_httpx_alone_would_lose_them() -> None:
@@ -127,22 +127,22 @@ async def test_httpx_alone_would_lose_them() -> None:
 
 
 async def test_connections_are_kept_or_not() -> None:
-    """One connection carries one question after another; without ``kept`` each has its own, closed with the answer."""
+    """One connection carries one question after another; without ``keep_alive`` each closes its own."""
     async with Counting().serving() as server, ours(server.url) as client:
         for _ in range(5):
             await client.get("/")
         assert server.accepted == 1
-    async with Counting().serving() as server, ours(server.url, kept=False) as client:
+    async with Counting().serving() as server, ours(server.url, keep_alive=False) as client:
         for _ in range(5):
             await client.get("/")
         assert server.accepted == 5
         assert await server.closes_down_to(0)
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_one_client_serves_several_loops(peer: Echo, kept: bool) -> None:
+@pytest.mark.parametrize("keep_alive", [True, False])
+def test_one_client_serves_several_loops(peer: Echo, keep_alive: bool) -> None:
     """A loop that has ended takes nothing with it that the next one needs, and is let go."""
-    client = ours(peer.url, kept=kept)
+    client = ours(peer.url, keep_alive=keep_alive)
     loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
 
     async def ask() -> bytes:
@@ -184,15 +184,15 @@ async def test_answers_are_httpx_own(peer: Echo, path: str) -> None:
     assert second.headers.multi_items() == first.headers.multi_items()
 
 
-@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("keep_alive", [True, False])
 @pytest.mark.parametrize("kind", ["hangup", "silence", "drop", "refuse"])
-async def test_failures_are_httpx_own(peer: Echo, kind: FaultKind, kept: bool) -> None:
+async def test_failures_are_httpx_own(peer: Echo, kind: FaultKind, keep_alive: bool) -> None:
     """Whoever reads the failure reads the same fault, and no status that no server sent."""
     if kind == "refuse":
         peer.refuse()
     else:
         peer.fault = PeerFault(kind)
-    alone, over = await failures(peer.url, kept=kept, seconds=0.3 if kind == "silence" else 20.0)
+    alone, over = await failures(peer.url, keep_alive=keep_alive, seconds=0.3 if kind == "silence" else 20.0)
     assert over == alone
     assert over.kind == ("late" if kind == "silence" else "unreachable")
 
@@ -206,18 +206,18 @@ async def test_who_speaks_no_http_is_not_reached() -> None:
 
     server = await asyncio.start_server(speak, "127.0.0.1", 0)
     async with server:
-        alone, over = await failures(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", kept=True)
-    assert over == alone == Fault("unreachable")
+        alone, over = await failures(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", keep_alive=True)
+    assert over == alone == ErrorInfo("unreachable")
 
 
-async def failures(url: str, *, kept: bool, seconds: float = 20.0) -> list[Fault]:
+async def failures(url: str, *, keep_alive: bool, seconds: float = 20.0) -> list[ErrorInfo]:
     """What a request fails with, over httpx alone and over the transport."""
     faults = []
-    for client in (theirs(url, seconds), ours(url, kept=kept, seconds=seconds)):
+    for client in (theirs(url, seconds), ours(url, keep_alive=keep_alive, seconds=seconds)):
         async with client:
             with pytest.raises(httpx.TransportError) as caught:
                 await client.get("/stream")
-            faults.append(fault_of(caught.value))
+            faults.append(classify_error(caught.value))
     return faults
 
 

@@ -290,7 +290,7 @@ async def test_a_model_can_be_loaded_after_a_segment_was_opened(
         from app.providers.stores.segments import View
 
         database = Database(Path(sys.argv[1]), "garden", 1.0)
-        print(len(database.read(lambda connection: View().updated(connection, database.folder)).parts))
+        print(len(database.read(lambda connection: View().updated(connection, database.folder)).segments))
         import onnxruntime
     """
     command = [sys.executable, "-c", textwrap.dedent(code), tmp_path]
