@@ -8,8 +8,8 @@ import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from app import __version__
 from app.ingest.sink import Sink
@@ -54,20 +54,17 @@ class AppContainer:
     embedding: EmbeddingModel
     store: ChunkStore
     ports: Ports
+    chat: ChatModel | None
+    """The chat model; None where answers are extracted."""
     graph: Graph
     """Answers one question; ``service`` runs it."""
     service: QueryService
     health: Health
     spans: "Spans | None"
+    closing: AsyncExitStack
+    """Closes every part, the last one first: one that fails, on a full disk for example, does not stop the others."""
     version: str = __version__
     traffic: Traffic = field(default_factory=Traffic)
-    closing: AsyncExitStack = field(default_factory=AsyncExitStack)
-    """Closes every part, the last one first: one that fails, on a full disk for example, does not stop the others."""
-
-    @property
-    def chat(self) -> ChatModel | None:
-        """The chat model; None where answers are extracted."""
-        return _chat_of(self.ports.synthesizer)
 
     @property
     def retriever(self) -> Retriever:
@@ -103,13 +100,33 @@ def build_container(
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
 ) -> AppContainer:
-    """Make a service from *settings* and the given parts. Raises ``ConfigurationError``."""
+    """Make a service from *settings* and the parts passed as arguments.
+
+    Raises ``ConfigurationError``, and then leaves no collection open.
+    """
     settings = settings or load_settings()
     if settings.tasks_collection == settings.vector_store_collection:
         name = settings.tasks_collection
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     embedding = embedding or make_embeddings(settings)
-    store, ports = _make_ports(settings, embedding, store, synthesizer, grader)
+    reader = OnnxReader()
+    reads_first = settings.chat == EXTRACTIVE and synthesizer is None
+    fitted = read_fitted(settings.data_dir)
+    calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
+    grader = grader or make_grader(settings, calibration, fitted.rerankers)
+    synthesizer = synthesizer or _make_synthesizer(settings, calibration)
+    chat = synthesizer.chat if isinstance(synthesizer, ChatSynthesizer) else None
+    # Last, so that no collection stays open when another part cannot be made.
+    collection = settings.vector_store_collection
+    store = make_store(settings, collection, embedding) if store is None else as_store(store, embedding)
+    ports = Ports(
+        retriever=HybridRetriever(store, embedding.embeddings),
+        grader=grader,
+        synthesizer=synthesizer,
+        reader=reader if reads_first else None,
+        verifier=reader,
+        rewriter=ChatRewriter(chat) if chat else None,
+    )
     policy = Policy(
         relevance_threshold=settings.relevance_threshold,
         min_confidence=settings.min_confidence_threshold,
@@ -128,22 +145,21 @@ def build_container(
         log_questions=settings.log_questions,
         **({"callbacks": spans.callbacks} if spans else {}),
     )
-    probe_chat = getattr(ports.synthesizer, "aprobe", None)
-    health = Health(store, partial(_probe_embedding, embedding), settings.ollama_host, probe_chat)
-    container = AppContainer(settings, embedding, store, ports, graph, service, health, spans)
-    models: list[Any] = [embedding.embeddings, ports.verifier, ports.synthesizer, ports.grader]
-    for part in (store, *models, conversations, spans):
-        if hasattr(part, "aclose"):
-            container.closing.push_async_callback(part.aclose)
-        elif hasattr(part, "close"):
-            container.closing.callback(part.close)
-    return container
-
-
-async def _probe_embedding(model: EmbeddingModel) -> None:
-    """Embed a word, unless the model runs here or has answered before."""
-    if model.dimension is None and getattr(model.embeddings, "dimension", None) is None:
-        await model.embeddings.aembed_query("ready?")
+    closing = AsyncExitStack()
+    closing.push_async_callback(store.aclose)
+    closing.callback(embedding.close)
+    closing.callback(reader.close)
+    probe_chat = None
+    if isinstance(synthesizer, ChatSynthesizer):
+        closing.push_async_callback(synthesizer.aclose)
+        probe_chat = synthesizer.aprobe
+    if isinstance(grader, RerankGrader):
+        closing.push_async_callback(grader.aclose)
+    closing.push_async_callback(conversations.aclose)
+    if spans:
+        closing.push_async_callback(spans.aclose)
+    health = Health(store, embedding.aprobe, settings.ollama_host, probe_chat)
+    return AppContainer(settings, embedding, store, ports, chat, graph, service, health, spans, closing)
 
 
 def make_spans(settings: Settings) -> "Spans | None":
@@ -159,38 +175,6 @@ def make_spans(settings: Settings) -> "Spans | None":
         logging.getLogger("garden.tracing").warning("no_spans", extra={"do": advice})
         return None
     return Spans(endpoint, settings.otel_service_name, __version__)
-
-
-def _make_ports(
-    settings: Settings,
-    embedding: EmbeddingModel,
-    store: ChunkStore | None,
-    synthesizer: Synthesizer | None,
-    grader: Grader | None,
-) -> tuple[ChunkStore, Ports]:
-    """Make the parts that are not given. Raises ``ConfigurationError``, and then leaves no collection open."""
-    reader = OnnxReader()
-    fitted = read_fitted(settings.data_dir)
-    calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
-    grader = grader or make_grader(settings, calibration, fitted.rerankers)
-    writer = synthesizer or _make_synthesizer(settings, calibration)
-    chat = _chat_of(writer)
-    # Last, so that no collection stays open when another part cannot be made.
-    name = settings.vector_store_collection
-    store = make_store(settings, name, embedding) if store is None else as_store(store, embedding)
-    ports = Ports(
-        retriever=HybridRetriever(store, embedding.embeddings),
-        grader=grader,
-        synthesizer=writer,
-        reader=reader if settings.chat == EXTRACTIVE and synthesizer is None else None,
-        verifier=reader,
-        rewriter=ChatRewriter(chat) if chat else None,
-    )
-    return store, ports
-
-
-def _chat_of(synthesizer: Synthesizer) -> ChatModel | None:
-    return synthesizer.chat if isinstance(synthesizer, ChatSynthesizer) else None
 
 
 def make_grader(settings: Settings, calibration: Calibration, scales: Mapping[str, ScoreScale]) -> Grader:

@@ -29,7 +29,7 @@ class NotReady(NamedTuple):
 class Health:
     """Probes of one service's parts. ``draining`` is set while it shuts down."""
 
-    def __init__(self, store: ChunkStore, embedding: Probe, ollama_host: str, chat: Probe | None) -> None:
+    def __init__(self, store: ChunkStore, embedding: Probe | None, ollama_host: str, chat: Probe | None) -> None:
         self._store = store
         self._embedding = embedding
         self._ollama_host = ollama_host

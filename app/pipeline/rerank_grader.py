@@ -9,7 +9,7 @@ from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import rerank_error
 from app.providers.http.retry import GuardedCalls
 from app.providers.rerank.models import RERANK_SECONDS
-from app.providers.rerank.scores import SCORE, log_odds_of, sigmoid
+from app.providers.rerank.scores import SCORE, ScoringReranker, log_odds_of, sigmoid
 from graph.ports import Retrieved
 from graph.relevance.graders import best_first
 from graph.state import Chunk, Question, SubqueryResults
@@ -50,10 +50,9 @@ class RerankGrader:
         return best_first([chunk for part in await asyncio.gather(*work) for chunk in part])
 
     async def aclose(self) -> None:
-        """Close the reranker's connections, where it has any."""
-        close = getattr(self._reranker, "aclose", None)
-        if close:
-            await close()
+        """Close the reranker, if it is one of ours; LangChain's interface has nothing to close."""
+        if isinstance(self._reranker, ScoringReranker):
+            await self._reranker.aclose()
 
     async def _rerank(self, results: SubqueryResults, deadline: float) -> list[Chunk]:
         documents = [

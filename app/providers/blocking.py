@@ -25,7 +25,9 @@ def run_blocking(work: Coroutine[Any, Any, T], close: Callable[[], Awaitable[Non
 
 
 class AsyncEmbeddings(Embeddings):
-    """An embedding model with asynchronous methods."""
+    """An embedding model with asynchronous methods; ``dimension`` is that of its vectors, None while unknown."""
+
+    dimension: int | None
 
     def embed_query(self, text: str) -> list[float]:
         """``aembed_query`` for code that blocks."""

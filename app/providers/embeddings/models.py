@@ -3,7 +3,7 @@
 Vendor packages are imported only when chosen.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from langchain_core.embeddings import Embeddings
@@ -25,11 +25,17 @@ COHERE_TEXTS = 96
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """An embedding model and its calibration's name; ``dimension`` is None until a remote model has embedded."""
+    """An embedding model and its calibration's name.
+
+    ``dimension`` is that of the vectors, None where only the remote model knows it. ``aprobe`` raises when a remote
+    model does not answer (None: it runs here). ``close`` ends its threads.
+    """
 
     name: str
     embeddings: Embeddings
     dimension: int | None
+    aprobe: Callable[[], Awaitable[None]] | None = None
+    close: Callable[[], None] = lambda: None
 
 
 def make_embeddings(settings: Settings) -> EmbeddingModel:
@@ -54,46 +60,44 @@ def _embedded(settings: Settings, model: str) -> EmbeddingModel:
     if model != minilm.model_name:
         raise ConfigurationError(f"EMBEDDING_MODEL={settings.embedding_model!r} is not allowed: {minilm.model_name}")
     minilm.load()
-    return EmbeddingModel(minilm.model_name, minilm, minilm.dimension)
+    return EmbeddingModel(minilm.model_name, minilm, minilm.dimension, close=minilm.close)
 
 
 def _ollama(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_ollama import OllamaEmbeddings
 
-    from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
+    from app.providers.embeddings.remote import BATCH_SECONDS
     from app.providers.http.transport import AiohttpTransport
 
     # The timeout is per read, as httpx counts; RemoteEmbeddings limits the total. No idle connection is kept, so that
     # nothing has to be closed.
-    embeddings = OllamaEmbeddings(
+    ollama = OllamaEmbeddings(
         model=model,
         base_url=settings.ollama_host,
         client_kwargs={"timeout": BATCH_SECONDS},
         async_client_kwargs={"transport": AiohttpTransport(keep_alive=False)},
     )
-    return EmbeddingModel(model, RemoteEmbeddings(embeddings), None)
+    return _remote(model, ollama)
 
 
 def _cohere(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_cohere import CohereEmbeddings
 
-    from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
+    from app.providers.embeddings.remote import BATCH_SECONDS
     from app.providers.http.cohere_client import cohere_client
 
     client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS, keep_alive=False)
     key, tries = settings.cohere_api_key, 1  # retries are those of RemoteEmbeddings
-    embeddings = CohereEmbeddings(
+    cohere = CohereEmbeddings(
         client=None, async_client=None, model=model, cohere_api_key=key, max_retries=tries, truncate="END"
     )
     # A client that it is given is replaced (langchain-ai/langchain-cohere, pull request 187) by one with httpx's pool.
-    embeddings.async_client = client
-    return EmbeddingModel(model, RemoteEmbeddings(embeddings, batch=COHERE_TEXTS), None)
+    cohere.async_client = client
+    return _remote(model, cohere, batch=COHERE_TEXTS)
 
 
 def _any_langchain(name: str) -> EmbeddingModel:
     from langchain.embeddings import init_embeddings
-
-    from app.providers.embeddings.remote import RemoteEmbeddings
 
     try:
         embeddings = init_embeddings(name)
@@ -102,7 +106,14 @@ def _any_langchain(name: str) -> EmbeddingModel:
             f"EMBEDDING_MODEL={name!r} cannot be used: no such provider, its LangChain package is not installed, "
             "or its key is not set."
         ) from error
-    return EmbeddingModel(name.partition(":")[2], RemoteEmbeddings(embeddings), None)
+    return _remote(name.partition(":")[2], embeddings)
+
+
+def _remote(name: str, inner: Embeddings, **limits: int) -> EmbeddingModel:
+    from app.providers.embeddings.remote import RemoteEmbeddings
+
+    embeddings = RemoteEmbeddings(inner, **limits)
+    return EmbeddingModel(name, embeddings, None, embeddings.aprobe)
 
 
 FACTORIES: dict[str, Callable[[Settings, str], EmbeddingModel]] = {

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
+from langchain_core.utils.iter import batch_iterate
 
 from app.providers.blocking import AsyncEmbeddings
 from app.providers.http.error_mapping import embedding_error
@@ -28,10 +29,15 @@ class RemoteEmbeddings(AsyncEmbeddings):
     def __init__(self, inner: Embeddings, *, batch: int = 64, seconds: float = QUESTION_SECONDS) -> None:
         """``seconds`` is the total time of a question."""
         self.inner = inner
-        self.dimension: int | None = None
+        self.dimension = None
         self._batch = batch
         self._questions = GuardedCalls(embedding_error, seconds, seconds)
         self._batches = GuardedCalls(embedding_error, BATCH_SECONDS, BATCH_SECONDS)
+
+    async def aprobe(self) -> None:
+        """Embed a word, unless the model has answered before."""
+        if self.dimension is None:
+            await self.aembed_query("ready?")
 
     async def aembed_query(self, text: str) -> list[float]:
         """Return the vector of a question."""
@@ -47,7 +53,7 @@ class RemoteEmbeddings(AsyncEmbeddings):
         async def ask(batch: list[str]) -> Rows:
             return self._checked(await self.inner.aembed_documents(batch), len(batch))
 
-        batches = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
+        batches = batch_iterate(self._batch, texts)
         return [row for batch in batches for row in await self._batches.acall(partial(ask, batch))]
 
     def _checked(self, rows: Any, count: int) -> Rows:

@@ -18,7 +18,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
 
-from app.providers.blocking import run_blocking
+from app.providers.blocking import AsyncEmbeddings, run_blocking
 from app.providers.embeddings.vectors import aquestion_vectors
 from app.providers.stores.hybrid import Candidate, DocumentSummary, HybridQuery, HybridStore
 from app.providers.stores.layout import Point, document_points
@@ -184,7 +184,8 @@ class ChunkStore(VectorStore, HybridStore, ABC):
 
     def _known_size(self) -> int | None:
         """The dimension of the model's vectors; None while a remote model has not answered yet."""
-        return self._model_size or getattr(self._embedding, "dimension", None)
+        learned = self._embedding.dimension if isinstance(self._embedding, AsyncEmbeddings) else None
+        return self._model_size or learned
 
     def _fits(self, stored: int | None, made: int | None, error: Callable[[str], Exception]) -> None:
         """Raise *error* when the collection's vectors and the model's differ in size, as far as both are known."""
