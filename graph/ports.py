@@ -28,7 +28,6 @@ class Retriever(Protocol):
 
         Raises ``StoreUnavailable``, ``CollectionMissing`` or ``EmbeddingUnavailable``.
         """
-        ...
 
 
 class Grader(Protocol):
@@ -36,7 +35,6 @@ class Grader(Protocol):
 
     async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
         """Return every candidate once with ``relevance`` set, best first. Raises ``RerankFailed``."""
-        ...
 
 
 TokenSink = Callable[[str], Awaitable[None]]
@@ -57,7 +55,6 @@ class Synthesizer(Protocol):
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
-        ...
 
 
 class Rewriter(Protocol):
@@ -68,7 +65,6 @@ class Rewriter(Protocol):
 
         *deadline* is in seconds of ``time.monotonic``. Raises ``SynthesisFailed``, also for a reply of no use.
         """
-        ...
 
 
 class Passage(NamedTuple):
@@ -89,7 +85,6 @@ class PassageReader(Protocol):
 
     async def read(self, question: str, passage: Passage) -> ReadPassage:
         """Return the logits of *passage*."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,9 +166,7 @@ class DeletedDocument(WireModel):
 def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
     """Return the success body: three members, and with *evidence* the citations and more metadata."""
     metadata = Metadata(
-        processing_time_ms=result.processing_ms,
-        answer_synthesized=result.answered,
-        chunks_retrieved=len(result.chunks),
+        processing_time_ms=result.processing_ms, answer_synthesized=result.answered, chunks_retrieved=len(result.chunks)
     )
     documents = [CitedDocument.model_validate(document) for document in result.documents]
     body = QueryResponse(answer=result.answer or "", cited_documents=documents, metadata=metadata)

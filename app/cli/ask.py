@@ -18,8 +18,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from app.api.errors import failure_body
-from app.api.schemas import answer_body
+from app.api.schemas import answer_body, result_body
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.shared import FAILED, OK, USAGE, JsonFlag, print_error, print_json, run_in_container
 from app.ops.advice import ADVICE
@@ -86,7 +85,7 @@ async def _ask(out: Console, service: QueryService, question: str, conversation:
 def _show(out: Console, result: Result, question: str, *, as_json: bool) -> int:
     """Print the end of a question. Returns the exit status."""
     if as_json:
-        body = failure_body(result.failure) if result.failure else answer_body(result, evidence=True)
+        body = result_body(result, evidence=True)
         print_json({**body, "rewritten": result.rewritten} if result.rewritten else body)
     elif result.rewritten:
         out.print(Text(f"Asked as: {result.rewritten}", style="dim"), soft_wrap=True)

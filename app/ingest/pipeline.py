@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from langchain_core.utils.iter import batch_iterate
+
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
 from app.ingest.manifest import IngestManifest
@@ -159,8 +161,7 @@ class _Ingest:
                 owner = f"document {other}" if other else "a stored chunk of no document"
                 reason = f"a chunk id of document {document_id} is taken by {owner}, which is kept"
                 self._skipped.append(SkippedFile(path=document.source, reason=reason))
-        for at in range(0, len(pending), BATCH_CHUNKS):
-            batch = pending[at : at + BATCH_CHUNKS]
+        for batch in batch_iterate(BATCH_CHUNKS, pending):
             await self.sink.write(batch)
             self._counts["chunks"] += len(batch)
             self._report_progress()

@@ -14,7 +14,7 @@ import traceback
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import orjson
 
@@ -58,7 +58,11 @@ class Reader:
         try:
             limit = self.seconds_per_file + SECONDS_PER_MEGABYTE * file.path.stat().st_size / 1e6
             answers = await self._ask(file)
-            while "done" not in (answer := await _next(answers, limit)):
+            while True:
+                async with asyncio.timeout(limit):
+                    answer = orjson.loads(await answers.readuntil())
+                if "done" in answer:
+                    return
                 if "document" in answer:
                     yield SplitDocument.model_validate(answer["document"] | ({"url": file.url} if file.url else {}))
                 elif "skipped" in answer:
@@ -67,7 +71,6 @@ class Reader:
                     log.error("loader_failed", extra={"file": file.source, "traceback": answer["traceback"]})
                     reason = f"internal error of the {suffix} loader ({answer['failed']}), see the log"
                     yield SkippedFile(path=file.source, reason=reason, rows_lost=suffix in ROWS)
-            return
         except TimeoutError:
             reason = f"timed out after {limit:.0f} s"
         except asyncio.IncompleteReadError:
@@ -100,12 +103,6 @@ class Reader:
             if process.returncode is None:
                 process.kill()
             await process.communicate()
-
-
-async def _next(answers: asyncio.StreamReader, limit: float) -> Any:
-    """Return the next answer. Raises ``TimeoutError`` after *limit* seconds, ``IncompleteReadError`` at its death."""
-    async with asyncio.timeout(limit):
-        return orjson.loads(await answers.readuntil())
 
 
 def serve() -> None:

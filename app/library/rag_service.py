@@ -99,11 +99,7 @@ class RAGService:
         return await self._loop.arun(context)
 
     async def chat_with_context(
-        self,
-        user_query: str,
-        llm_service: LLMService | None = None,
-        n_results: int = 3,
-        max_context_tokens: int = 1500,
+        self, user_query: str, llm_service: LLMService | None = None, n_results: int = 3, max_context_tokens: int = 1500
     ) -> str:
         """Answer *user_query* from the tasks, by *llm_service* or else by the settings' chat model."""
         tasks = self._container.tasks

@@ -45,12 +45,7 @@ COHERE_MODEL = "cohere:rerank-v3.5"
 SENT_CHARS = 16_000
 """Characters sent of one chunk; Cohere reads about as many (docs.cohere.com, "Rerank": 4,096 tokens)."""
 
-_REASONS = {
-    401: "invalid API key",
-    403: "access denied",
-    404: "model not found",
-    429: "rate limit exceeded",
-}
+_REASONS = {401: "invalid API key", 403: "access denied", 404: "model not found", 429: "rate limit exceeded"}
 
 log = logging.getLogger("garden.validation")
 

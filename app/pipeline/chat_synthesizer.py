@@ -73,7 +73,9 @@ def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
     starts = [start for start, _ in sentence_spans(text)]
     ends: dict[tuple[int, tuple[int, ...]], int] = {}
     for citation in citations:
-        end, documents = citation.get("end"), _numbers(citation)
+        end = citation.get("end")
+        ids = [str(source.get("id")).rpartition(":")[2] for source in citation.get("sources") or ()]
+        documents = tuple(dict.fromkeys(int(name) for name in ids if name.isdecimal()))
         if isinstance(end, int) and 0 < end <= len(text) and documents:
             key = sum(start < end for start in starts), documents
             ends[key] = max(end, ends.get(key, 0))
@@ -81,9 +83,3 @@ def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
     for end, (_, documents) in sorted(((end, key) for key, end in ends.items()), reverse=True):
         marked = f"{marked[:end]} {''.join(f'[{k}]' for k in documents)}{marked[end:]}"
     return marked
-
-
-def _numbers(citation: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the numbers of the documents that *citation* names, each once."""
-    ids = [str(source.get("id")).rpartition(":")[2] for source in citation.get("sources") or ()]
-    return tuple(dict.fromkeys(int(name) for name in ids if name.isdecimal()))

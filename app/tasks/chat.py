@@ -17,12 +17,7 @@ from app.tasks.models import SearchResult
 from graph.errors import SynthesisFailed
 from prompts import Prompt, load_prompt
 
-CONTEXT_BUDGET_ALLOCATION = {
-    "system_prompt": 500,
-    "rag_context": 1500,
-    "user_message": 200,
-    "llm_output": 800,
-}
+CONTEXT_BUDGET_ALLOCATION = {"system_prompt": 500, "rag_context": 1500, "user_message": 200, "llm_output": 800}
 """Tokens for each part of one chat."""
 
 CHARS_PER_TOKEN = 4
@@ -100,7 +95,6 @@ class LLMService(Protocol):
 
     def stream_chat(self, messages: list[dict[str, str]]) -> Any:
         """Return an asynchronous iterator of text, or an awaitable of one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

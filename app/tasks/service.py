@@ -47,14 +47,9 @@ class TaskService:
         seconds: float = 30.0,
     ) -> None:
         self.store = store
-        self.embedding = embedding
+        self.sink = Sink(store, embedding.embeddings, embedding.name)
         self._completion = completion
         self._seconds = seconds
-
-    @property
-    def sink(self) -> Sink:
-        """The ingest target for tasks."""
-        return Sink(self.store, self.embedding.embeddings, self.embedding.name)
 
     async def index_task(self, task: Task | Mapping[str, Any]) -> None:
         """Store *task* (``id``, ``title`` and optional fields), in place of one with its id.
@@ -94,11 +89,7 @@ class TaskService:
         return [result for result in results if result.similarity >= least]
 
     async def build_context(
-        self,
-        query: str,
-        n_results: int = CONTEXT_RESULTS,
-        include_metadata: bool = True,
-        max_tokens: int | None = None,
+        self, query: str, n_results: int = CONTEXT_RESULTS, include_metadata: bool = True, max_tokens: int | None = None
     ) -> str:
         """Format the nearest tasks for a chat model, within *max_tokens*."""
         limit = None if max_tokens is None else bounded_int(max_tokens, "max_tokens", MOST_TOKENS)

@@ -46,7 +46,10 @@ def run_eval(
     if as_json:
         print_json(summary)
     else:
-        print_report(summary, title)
+        out = Console(highlight=False)
+        out.print(_table(summary, title))
+        for wrong in summary["wrong"][:20]:
+            out.print(f"  {wrong['id']}: {wrong['question']} -> {wrong['outcome']} {wrong['cited']}", markup=False)
     if picture:
         picture.write_text(draw_report(summary, title), encoding="utf-8")
     return OK
@@ -104,14 +107,6 @@ def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]
             if not right_outcome(one)
         ],
     }
-
-
-def print_report(summary: dict[str, Any], title: str) -> None:
-    """Print the measures, the stage times, and the first twenty wrong outcomes."""
-    out = Console(highlight=False)
-    out.print(_table(summary, title))
-    for wrong in summary["wrong"][:20]:
-        out.print(f"  {wrong['id']}: {wrong['question']} -> {wrong['outcome']} {wrong['cited']}", markup=False)
 
 
 def draw_report(summary: dict[str, Any], title: str) -> str:

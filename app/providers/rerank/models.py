@@ -69,9 +69,5 @@ def _refused(settings: Settings) -> ConfigurationError:
     )
 
 
-FACTORIES: dict[str, Callable[[Settings, str], ScoringReranker]] = {
-    "cohere": _cohere,
-    "tei": _tei,
-    "rerank": _rerank,
-}
+FACTORIES: dict[str, Callable[[Settings, str], ScoringReranker]] = {"cohere": _cohere, "tei": _tei, "rerank": _rerank}
 """Provider -> factory; a folder needs none."""

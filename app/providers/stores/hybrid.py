@@ -127,11 +127,9 @@ class HybridStore(Protocol):
         ``idf`` is ``ln(1 + (N - n + .5) / (n + .5))`` over the whole collection, for every term of every query.
         Raises ``CollectionMissing``, or ``StoreUnavailable`` when the vectors' size is not the collection's.
         """
-        ...
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
         """Per ``key`` the unit vectors of the chunk's sentences, float32 [n_spans, d], for those stored with them."""
-        ...
 
 
 def document_weights(text: str) -> dict[int, float]:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import httpx
 import numpy as np
 from langchain_core.embeddings import Embeddings
+from langchain_core.utils.iter import batch_iterate
 from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 
@@ -114,8 +115,8 @@ class QdrantStore(RemoteStore):
             layout = await self._described()
         for point in points:
             self._fits(layout.size, len(point.dense), ConfigurationError)
-        for at in range(0, len(points), BATCH):
-            rows = [point_struct(point, layout) for point in points[at : at + BATCH]]
+        for batch in batch_iterate(BATCH, points):
+            rows = [point_struct(point, layout) for point in batch]
             await self._ask(partial(self._client.upsert, self.collection, rows, wait=True))
 
     async def acount(self) -> int:
@@ -177,9 +178,8 @@ class QdrantStore(RemoteStore):
         return {by_id[one.id]: dict(one.payload or {}) for one in (await self._ask(read) if by_id else [])}
 
     async def _remove(self, ids: Sequence[Any]) -> None:
-        for at in range(0, len(ids), PAGE):
-            some = list(ids[at : at + PAGE])
-            await self._ask(partial(self._client.delete, self.collection, some, wait=True))
+        for batch in batch_iterate(PAGE, ids):
+            await self._ask(partial(self._client.delete, self.collection, batch, wait=True))
 
     def _own_id(self, chunk_id: str) -> str:
         return point_id(chunk_id)
