@@ -19,13 +19,10 @@ from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 OLLAMA_DEFAULT = "llama3.2:1b"
 """Ollama's model where only Ollama is named (document Q)."""
-
 OLLAMA_PORT = 11434
 """Ollama's default port."""
-
 SLOTS_PER_CORE = 32
 """Concurrent requests per core: most of them wait for a model, not for this machine."""
-
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 

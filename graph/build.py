@@ -26,10 +26,8 @@ GRACE = 0.25
 """Seconds past a question's deadline after which a node is cancelled.
 
 A call that keeps the deadline itself finds it passed first: its error says more."""
-
 RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings", "history"}
 """The keys that a run sets for itself alone."""
-
 log = logging.getLogger("garden.graph")
 
 

@@ -13,16 +13,12 @@ from graph.state import Chunk, Citation, Failure, State, Update
 NOTHING_FOUND = "Nothing was found in the documents about this question."
 NOT_SURE = "Not sure: the documents have something close to this question, but nothing that surely answers it."
 """The answers where nothing is cited (contract, Interface Q: "a plain no-answer sentence")."""
-
 CLOSE = 0.7
 """Least relevance of something close. Of documents nothing off topic has it: ``docs/relevance.md``."""
-
 UNVERIFIED = "The model wrote an answer, but it could not be verified against the documents, so it is not shown."
 """The answer where a model answered and none of its citations holds."""
-
 SNIPPET_CHARS = 300
 """Length of a cited document's snippet, in code points."""
-
 _CLOSING = re.compile(r"(?<![.!?])[.!?][\"'”’)*_]{0,3}\Z")
 _GOES_ON = re.compile(r"[ \t]*[^\W\d_A-Z]")
 _ABBREVIATED = re.compile(r"\b[A-Za-z]\.[A-Za-z]\.\Z")

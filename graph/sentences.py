@@ -9,7 +9,6 @@ import sentencex
 
 Span = tuple[int, int]
 """Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
-
 _LONG = 300
 _VERY_LONG = 10_000
 _PIECE = re.compile(r".{5000}.*?[.!?]\s|.+", re.DOTALL)

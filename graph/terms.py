@@ -9,7 +9,6 @@ import Stemmer
 
 Idf = Callable[[str], float]
 """Inverse document frequency of a stem: larger for rarer stems, never negative."""
-
 LOOSE_CREDIT = 0.6
 """Weight of a word that only starts alike (``_OPENING`` characters), against 1 for the same stem."""
 _OPENING = 6

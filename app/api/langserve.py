@@ -32,7 +32,6 @@ from graph.state import failure_of
 
 MAX_BATCH = 32
 """Most questions in one batch (contract, LangServe)."""
-
 PLAYGROUND = Path(langserve.__file__).parent / "playground" / "dist"
 FILES = frozenset(path.relative_to(PLAYGROUND).as_posix() for path in PLAYGROUND.rglob("*") if path.is_file())
 

@@ -22,10 +22,8 @@ from graph.errors import ConfigurationError
 
 MAX_BODY = 1024 * 1024
 """Largest request body in bytes (contract, Query API: 413 past 1 MiB)."""
-
 DRAIN_RETRY_SECONDS = 5
 """``Retry-After`` of a service that shuts down: another replica is ready by then."""
-
 log = logging.getLogger("garden.http")
 
 

@@ -30,7 +30,6 @@ HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buf
 
 Slot = Callable[[], AbstractAsyncContextManager[None]]
 """Holds a slot of the service. Raises ``Overloaded``."""
-
 log = logging.getLogger("garden.tasks")
 
 

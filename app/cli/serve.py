@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 COUNT_SECONDS = 2.0
 """Longest wait for the size of the collection, which the banner shows."""
-
 log = logging.getLogger("garden.serve")
 
 

@@ -17,7 +17,6 @@ from app.bootstrap.compose import AppContainer
 
 CANCEL_SECONDS = 1
 """Time for cancelled requests to clean up, and for idle connections to close."""
-
 log = logging.getLogger("garden.serve")
 
 

@@ -15,7 +15,6 @@ T = TypeVar("T")
 
 CHARS_PER_PIECE = 64
 """Characters that weigh as much as one word piece, so that white space counts too."""
-
 _WORD = re.compile(r"[^\W_]+|\S")
 
 

@@ -13,7 +13,6 @@ MAX_LABEL_CHARS = 500
 MAX_URL_CHARS = 2_000
 MAX_CHUNK_CHARS = 100_000
 """Longest text of a JSON Lines row that is one chunk; chunks that are split here are far shorter."""
-
 DocumentId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 ChunkId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS + 20)]
 Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS)]

@@ -21,12 +21,10 @@ from app.ingest.sink import PendingChunk, Sink, pending_chunks
 
 BATCH_CHUNKS = 64
 """Chunks embedded and stored together; with their sentences a few hundred texts."""
-
 KEPT = "what was stored of it before is kept and still found"
 
 Item = tuple[Path | str, FoundFile | SkippedFile | SplitDocument]
 """A root (a path, or a web address), and a file or a document found below it."""
-
 T = TypeVar("T")
 
 

@@ -25,14 +25,11 @@ from app.ingest.split import split_document
 
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.reading import serve; serve()"
 """The program of the process: it finds modules where this one does, and does not run the user's script again."""
-
 SECONDS_PER_FILE = 60.0
 SECONDS_PER_MEGABYTE = 10.0
 """Time limit of a file's next document: the sum, by the file's size."""
-
 MEMORY_BYTES = 4 * 1024**3
 """Address space of the process."""
-
 MAX_ANSWER_BYTES = 1 << 31
 
 log = logging.getLogger("garden.ingest")

@@ -17,7 +17,6 @@ from graph.errors import EmbeddingUnavailable, RAGError
 
 LAYOUT = "2"
 """Part of every hash: raise it when chunks or points are made differently, and the next ingest stores all again."""
-
 log = logging.getLogger("garden.ingest")
 
 

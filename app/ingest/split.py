@@ -16,13 +16,10 @@ from graph.sentences import Span, sentence_spans
 
 TARGET = 190
 """Word pieces aimed at, title and heading not counted: about 140 words of English."""
-
 LIMIT = 240
 """Word pieces of title, chapter, heading and text together: the encoder reads 256, and the count is an estimate."""
-
 LEADING_CHARS = 200
 """Longest line that may lead to what follows it."""
-
 TINY = 40
 """Characters below which a section joins the next one of the same page and chapter in one chunk."""
 

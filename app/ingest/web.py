@@ -27,7 +27,6 @@ from graph.errors import InvalidInput
 
 TYPES = {"text/html": ".html", "text/plain": ".txt", "text/markdown": ".md", "application/pdf": ".pdf"}
 """Content type → suffix of the loader. Servers send Markdown as plain text, too: there the address's suffix counts."""
-
 AGENT = "knowledge-garden"
 MAX_PAGE_BYTES, MAX_REDIRECTS, PAGE_SECONDS = 20 * 1024 * 1024, 5, 30.0  # redirects are within the seconds
 

@@ -25,7 +25,6 @@ from graph.state import failure_of
 
 DOCUMENT_MODEL = "mistral:7b"
 """The document's chat model where ``ollama_host`` is given and no model is named."""
-
 log = logging.getLogger("garden.library")
 
 

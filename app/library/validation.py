@@ -38,13 +38,10 @@ MOST_READ = 8
 """Most chunks that are read for each sub-question."""
 EMBEDDED = "all-MiniLM-L6-v2"
 """The model that measures the chunks."""
-
 COHERE_MODEL = "cohere:rerank-v3.5"
 """The reranker where ``RERANKER`` names none."""
-
 SENT_CHARS = 16_000
 """Characters sent of one chunk; Cohere reads about as many (docs.cohere.com, "Rerank": 4,096 tokens)."""
-
 _REASONS = {401: "invalid API key", 403: "access denied", 404: "model not found", 429: "rate limit exceeded"}
 
 log = logging.getLogger("garden.validation")

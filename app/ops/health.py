@@ -15,7 +15,6 @@ from graph.errors import RAGError
 
 LIMIT = 2.0
 """Seconds all probes may take together (contract, RAG library)."""
-
 Probe = Callable[[], Awaitable[None]]
 
 

@@ -15,16 +15,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PROBE_PATHS = ("/health", "/metrics")
 """Paths for monitoring: no key, never refused, not counted as in flight, logged at DEBUG."""
-
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 CLIENT_GONE = 499
 """nginx's status for a client that left before its response began."""
-
 log = logging.getLogger("garden.http")
 
 request_id_var: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the current request; empty outside of one."""
-
 questions_var: ContextVar[list[dict[str, Any]] | None] = ContextVar("questions", default=None)
 """Log fields of the questions of the current request; None outside of a request."""
 

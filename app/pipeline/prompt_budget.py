@@ -15,13 +15,10 @@ from prompts import Prompt
 
 ANSWER_TOKENS = 512
 """Tokens kept for the answer when the question does not limit it."""
-
 TEMPLATE_TOKENS = 32
 """Tokens that a server's template puts around the messages."""
-
 _MIN_TEXT_TOKENS = 40
 """A piece of a chunk that is shorter is not worth giving."""
-
 _TOKEN = re.compile(r"[A-Z][a-z]{1,3}|[a-z]{1,4}|[A-Z]{1,4}| {2,}|[^ ]")
 
 

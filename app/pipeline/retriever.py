@@ -29,7 +29,6 @@ NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
 MOST_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
-
 Searched = tuple[str, HybridQuery, list[Candidate]]
 """A question, its query, and its best candidates."""
 Sentences = tuple[tuple[Span, ...], Vectors | None]

@@ -24,7 +24,6 @@ from graph.state import failure_of
 
 SLOT_TIMEOUT = 0.5
 """Seconds a request waits for a slot before it is refused (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
-
 log = logging.getLogger("garden.service")
 Observer = Callable[[Result], None]
 

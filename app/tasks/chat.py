@@ -19,7 +19,6 @@ from prompts import Prompt, load_prompt
 
 CONTEXT_BUDGET_ALLOCATION = {"system_prompt": 500, "rag_context": 1500, "user_message": 200, "llm_output": 800}
 """Tokens for each part of one chat."""
-
 CHARS_PER_TOKEN = 4
 CUT = "... [truncated]"
 HEADING = "Relevant tasks:"

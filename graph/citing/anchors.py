@@ -15,7 +15,6 @@ from graph.sentences import Span, code_spans, code_within, sentence_spans
 
 Backed = tuple[str, Quote]
 """A stretch of the answer, and the quote that supports it."""
-
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
 _FINISHED = (".", "!", "?", "。", "…", "！", "？")
 _STUB = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})\Z")

@@ -17,10 +17,8 @@ from graph.terms import question_stems
 
 MOST_CHUNKS = 2
 """Chunks of one document or page that are searched for one claim: those with most of its words."""
-
 MOST_CLAIM = 4_000
 """Characters of a claim that is checked; no sentence of a document carries a longer one."""
-
 log = logging.getLogger("garden.graph")
 
 Pair = tuple[str, Passage]

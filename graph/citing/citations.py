@@ -33,7 +33,6 @@ _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
 
 _NOUN = "\U000ffffd"
 """Stands before a marker that was written as words: "Chunk 2"."""
-
 _SOURCE_NOUN = r"(?:chunk|passage|excerpt|source|document)s?"
 _NUMBERED = re.compile(
     rf"(?:\b(?:the|provided)[ ]){{0,2}}\b{_SOURCE_NOUN}[ ]#?\d{{1,4}}(?:(?:[ ]?(?:&|-|–)[ ]?|,?[ ](?:and|or|to)[ ])"

@@ -12,7 +12,6 @@ from graph.state import Chunk
 
 MARK = "[\U00100000-\U0010fffd]"
 """Pattern of the characters that stand for markers in ``MarkedText.text``."""
-
 _KEPT = re.compile("[\U000f0000-\U000ffffc]")
 _MOST = 0xFFFC
 _PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
@@ -44,10 +43,8 @@ _INDEXED_NAMES = frozenset(
 
 PATIENCE = 60
 """Most characters held back after a bracket, or those of the longest document's name with a page."""
-
 _WINDOW = 400
 """Characters after which the lines, or words, that were shown are no longer read again with what follows."""
-
 _MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
 _WAITS = " \t\\"
 

@@ -15,7 +15,6 @@ from graph.terms import is_content, stem, stems
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
 """What was changed."""
-
 NEAR_COPY = 0.6
 """Share of a sentence's words, in the same order as in its quote, from which the two are aligned."""
 EXACT_COPY = 0.85

@@ -22,13 +22,10 @@ from graph.terms import is_content, stem, stems
 
 SUPPORT_BAR = 0.5
 """Least support of a citation that is kept."""
-
 CLEAR_SUPPORT = 0.8
 """Least support for a marker the model did not set itself (``ATTRIBUTION=verified``)."""
-
 CONTRADICTED = 0.2
 """Most support of a copy with a change, and without a reader of any sentence with one."""
-
 SCALE, BIAS = 0.93, 0.35
 """Platt scaling of the reader's logit."""
 COPY = 1.5
@@ -37,21 +34,16 @@ CHANGE = 1.0
 """Taken from the logit of a sentence in other words with another change; fitted: .5 to 1.3."""
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
-
 AROUND = 2
 """Sentences before and after a quote that are read with it."""
 LONGEST_READ = 900
 """Most characters read for one sentence."""
-
 LEAST_OVERLAP = 0.2
 """Share of words below which a chunk is not searched for a quote."""
-
 _ENOUGH, _JOINED = 0.75, 0.05
 """Two neighbours are quoted together where neither alone reaches the first and both are better by the second."""
-
 _MOST_POSITIONS = 20
 """Positions of a short fragment that are compared."""
-
 _SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
 _NAME = re.compile(r"(?<=[\w,;] )(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*|`[^`\n]+`|\b\w+(?:_\w+)+\b|--\w[\w-]*")

@@ -19,7 +19,6 @@ MOST_EARLIER = 3
 """Earlier questions that are kept on a thread: a follow-up seldom goes back further."""
 REWRITING_SHARE = 1 / 3
 """Share of a question's time that the chat model has to complete a follow-up: the rest is for the answer."""
-
 log = logging.getLogger("garden.graph")
 
 

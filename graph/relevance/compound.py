@@ -8,7 +8,6 @@ from graph.terms import AUXILIARIES, is_content, question_stems, words
 
 MOST_SUB_QUESTIONS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
-
 AUXILIARY = rf"(?:{'|'.join(sorted(AUXILIARIES))})\b"
 WH = r"(?:what|when|where|which|who|whom|whose|why|how)\b"
 _PREPOSITION = r"(?:(?:in|on|at|for|to|of|by|from|with)\s+)?"

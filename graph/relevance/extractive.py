@@ -17,7 +17,6 @@ from graph.terms import coverage, vocabulary
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
-
 MOST_SENTENCES = 3
 """Most sentences of an answer."""
 CHARS_PER_TOKEN = 4

@@ -9,7 +9,6 @@ from graph.terms import asks_whether, is_content, stem, stems
 
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
-
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DIGITS = re.compile(r"\d+")
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")

@@ -20,7 +20,6 @@ from graph.sentences import sentence_spans
 
 LARGER = 1.1
 """A line this many times the size of the text is a heading."""
-
 MAX_HEADING_CHARS = 150
 _ITEM = re.compile(r"(?:[•‣◦▪●*–-]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")

@@ -21,7 +21,6 @@ FORMATS = {
 
 ROWS = frozenset({".jsonl", ".ndjson"})
 """Suffixes of files that hold any number of documents."""
-
 LOADERS = frozenset(FORMATS) | ROWS
 """Every suffix that is read, in lower case."""
 

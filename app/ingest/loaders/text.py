@@ -15,10 +15,8 @@ MAX_HEADING_CHARS = 70
 MAX_HEADING_WORDS = 10
 TITLE_AMONG = 12
 """Paragraphs at the head of a text among which its centred title may stand."""
-
 CENTRED_FROM = 8
 """Columns before a centred title, at the least."""
-
 _NUMBER = re.compile(r"(?:(?:appendix|annex|chapter|section|part)\s+)?(?P<number>\d+|[A-Z](?=\.))(?P<rest>(?:\.\d+)*)")
 _NUMBERED = re.compile(rf"{_NUMBER.pattern}(?:\.|:)?\s+(?P<words>\S.*)$", re.IGNORECASE)
 _LEVELS = {"=": 1, "-": 2, "#": 1}

@@ -11,10 +11,8 @@ from app.ingest.loaders.outline import indent_of
 
 EDGE = 2
 """Lines at the top and at the bottom of a page that may be its header and its foot."""
-
 MAX_ENTRY_CHARS = 200
 """Longest line of a table of contents."""
-
 _NUMBERED_FOOT = re.compile(r"\[Page \d+\][ \t]*$", re.IGNORECASE | re.MULTILINE)
 _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)\s*$")
 _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 256
 """Word pieces read of a text, the two special ones included: ``max_seq_length`` of the model's own configuration."""
-
 QUESTION_PRECISION: Precision = "int8"
 """Of the weights for questions; documents are embedded once, with those for fp32."""
 

@@ -20,10 +20,8 @@ Precision = Literal["fp32", "int8"]
 
 MS = "com.microsoft"
 """ONNX Runtime's own operators; those named without a domain are of the ONNX standard, opset 17."""
-
 SIZE, LAYERS, HEADS, EPSILON = 384, 6, 12, 1e-12
 """Of all-MiniLM-L6-v2: length of a vector, layers, attention heads, and the epsilon of layer normalisation."""
-
 BLOCK = 32
 """Weights that share one 8-bit scale. Not 128: there ONNX Runtime computes one row and many rows differently, and a
 text's vector would depend on its batch."""

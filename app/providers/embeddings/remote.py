@@ -16,7 +16,6 @@ QUESTION_SECONDS = 10.0
 """Total time of embedding one question, retries included."""
 BATCH_SECONDS = 60.0
 """Total time of embedding one batch of texts to be stored."""
-
 Rows = list[list[float]]
 
 

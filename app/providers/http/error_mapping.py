@@ -23,7 +23,6 @@ from graph.errors import (
 
 Kind = Literal["unreachable", "late", "unauthorized", "missing", "limited", "broken", "rejected", "unknown"]
 """Not reached; no reply in time; 401 or 403; 404; 429; 5xx; another 4xx; anything else."""
-
 _UNREACHABLE = (httpx.NetworkError, httpx.ProxyError, httpx.RemoteProtocolError, httpx.ConnectTimeout, ConnectionError)
 _LATE = (httpx.TimeoutException, TimeoutError)
 _BY_STATUS: dict[int, Kind] = {401: "unauthorized", 403: "unauthorized", 404: "missing", 429: "limited"}

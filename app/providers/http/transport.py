@@ -20,10 +20,8 @@ from yarl import URL
 IDLE_SECONDS = 4.0
 """How long an idle connection is kept: less than the five seconds after which Qdrant, uvicorn and others close theirs,
 so that no request is sent into a closing one."""
-
 OF_THE_CLIENT = frozenset({"connection", "transfer-encoding"})
 """Headers of a request that are the connection's own."""
-
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
 
 

@@ -18,7 +18,6 @@ from graph.errors import ConfigurationError
 
 MOST_TOKENS = 512
 """Word pieces read of a pair, where the model does not take fewer."""
-
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 """Inputs that a graph may ask for, and the tokenizer's names for them."""
 

@@ -11,7 +11,6 @@ from app.providers.blocking import run_blocking
 
 SCORE = "relevance_score"
 """The key of ``Document.metadata`` that holds the reranker's score, as LangChain's own rerankers name it."""
-
 _EDGE = 1e-6
 
 
