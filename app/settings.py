@@ -32,7 +32,7 @@ def _listed(value: str) -> tuple[str, ...]:
 
 
 def is_address(value: str) -> bool:
-    """Tell whether *value* is an HTTP address with a host and, if any, a valid port."""
+    """Tell whether *value* is an HTTP address with a host and no invalid port."""
     if any(letter.isspace() or not letter.isprintable() for letter in value):
         return False
     try:
@@ -51,7 +51,7 @@ def ollama_address(value: str) -> str:
 
 
 def _checked_address(value: str) -> str:
-    """Return the address without a slash at its end. Raises ``ValueError`` for what is none; empty is allowed."""
+    """Return the address without trailing slash, or "". Raises ``ValueError`` for anything else."""
     if value and not is_address(value):
         raise ValueError("an address that starts with http:// or https:// and names a host")
     return value.rstrip("/")

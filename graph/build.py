@@ -34,7 +34,7 @@ log = logging.getLogger("garden.graph")
 def build_graph(
     ports: Ports, policy: Policy, output: type[Any] = Output, checkpointer: BaseCheckpointSaver[Any] | None = None
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Build the graph over *ports* and *policy*; a run returns the keys of *output* (``State`` for all).
+    """Build the graph over *ports* and *policy*; a run returns the keys of *output*.
 
     With a *checkpointer* its threads are conversations, of which no more than the questions is kept. On LangGraph's
     own server, which brings its checkpointer, a thread keeps everything, so that Studio can show it.
@@ -98,7 +98,7 @@ def conversation_state() -> type[Any]:
 
 
 def next_node(following: str, ready: Callable[[State], object], failed: str) -> Callable[[State], Awaitable[str]]:
-    """Make the choice of a next node: *following* where the state is *ready* for it, *failed* after a failure.
+    """Choose the next node: *following* if *ready*, *failed* after a failure, else ``no_answer``.
 
     Else it is ``no_answer``. A coroutine because LangGraph runs plain functions in a thread.
     """

@@ -98,7 +98,7 @@ def ended(state: State, outcome: Outcome, answer: str | None, citations: Sequenc
 
 
 def cited_documents(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
-    """List the cited documents in the order of first citation, each with a snippet of its first cited chunk."""
+    """List the cited documents by first citation, with a snippet of the first cited chunk."""
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
     documents: dict[int, dict[str, Any]] = {}
     for citation in citations:
@@ -151,7 +151,7 @@ def _source(citation: Citation) -> str:
 
 
 def _render(pieces: Sequence[str | int], citations: Sequence[Citation], write: Callable[[Citation], str]) -> str:
-    """Join the pieces; a marker follows its words and precedes their full stop, each once at its position."""
+    """Join the pieces; markers follow their words and precede the full stop, without repeats."""
     runs = [list(run) for _, run in groupby(pieces, key=lambda piece: isinstance(piece, str))]
     out: list[str] = []
     for i, run in enumerate(runs):

@@ -51,7 +51,7 @@ class Synthesizer(Protocol):
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
     ) -> Draft:
-        """Return the draft over ``chunks``, numbered from 1 in this order; await ``emit`` with each piece of text.
+        """Return the draft over ``chunks``, numbered from 1; await ``emit`` with each piece.
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """

@@ -1,4 +1,4 @@
-"""Check the arguments of ``validate_retrieval``, and judge a retrieval: what is relevant, and does it hold the answer.
+"""Check the arguments of ``validate_retrieval``, and judge what was retrieved.
 
 As in the graph, a chunk's relevance is compared with the threshold, then the probability that its sentences answer. The
 vocabulary (relevant, answer present, Good, Partial, Poor) is the document's.
@@ -68,7 +68,7 @@ def _evidence(question: str, one: Assessment) -> list[dict[str, Any]]:
 
 
 def _summary(seen: Sequence[Assessment]) -> str:
-    """Return the sentence of a chunk that matches the question best, on one line; its beginning when it has none."""
+    """Return the chunk's best sentence on one line; without sentences, its beginning."""
     chunk = seen[0].chunk
     scored = [(match.score, -index) for one in seen for index, match in enumerate(one.matches)]
     best = chunk.sentences[-max(scored)[1]] if scored else chunk.text[: 4 * SUMMARY_CHARS]
@@ -102,14 +102,14 @@ class ValidationError(InvalidInput):
 
 
 def check_arguments(query: Any, chunks: Any, relevance_threshold: Any, request_id: Any) -> None:
-    """Check every argument, in order. Raises ``TypeError`` for a wrong type, ``ValidationError`` for a wrong value."""
+    """Check every argument. Raises ``TypeError`` for a type, ``ValidationError`` for a value."""
     rules = _rules(query, chunks, relevance_threshold, request_id)
     if error := next((error for broken, error in rules if broken), None):
         raise error
 
 
 def _rules(query: Any, chunks: Any, threshold: Any, request_id: Any) -> Iterator[tuple[bool, Exception]]:
-    """Yield each rule: whether it is broken, and its error. One may rely on those before it."""
+    """Yield each rule: whether it is broken, and its error; later ones rely on earlier ones."""
     yield not isinstance(query, str), TypeError("Query must be a string")
     short, long = len(query.strip()) < LEAST_QUERY_CHARS, len(query) > MOST_QUERY_CHARS
     yield short, ValidationError(f"Query must be at least {LEAST_QUERY_CHARS} characters")
@@ -128,7 +128,7 @@ def _rules(query: Any, chunks: Any, threshold: Any, request_id: Any) -> Iterator
 
 
 def _chunk_rules(index: int, chunk: Any) -> Iterator[tuple[bool, Exception]]:
-    """Yield the rules of one chunk. An absent, None or empty id or text is missing; another type is wrong."""
+    """Yield the rules of one chunk; an absent, None or empty id or text is missing."""
     yield not isinstance(chunk, dict), TypeError(f"Chunk at index {index} must be a dict")
     chunk_id, text, metadata, score = (chunk.get(name) for name in ("chunk_id", "text", "metadata", "score"))
     yield not chunk_id, ValidationError(f"Chunk at index {index} missing chunk_id", "chunks")

@@ -1,4 +1,4 @@
-"""Split a text into sentences (block structure first, then prose by `sentencex`), and find its code."""
+"""Split a text into sentences (blocks first, then prose by `sentencex`); find its code."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -74,7 +74,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _is_table_row(line: str) -> bool:
-    """Whether *line* is between bars, or has two or more filled cells after the first, separated by tabs."""
+    """Whether *line* is between bars, or has two filled tab-separated cells after the first."""
     inner = line.strip(" \t")
     cells = line.split("\t")
     return (len(inner) > 1 and inner[0] == inner[-1] == "|") or sum(map(bool, cells[1:])) >= 2
@@ -116,14 +116,14 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the span without the white space at its edges, or nothing when that is all it holds."""
+    """Yield the span without surrounding white space; nothing if it is blank."""
     if piece := text[start:end].strip():
         left = start + len(text[start:end]) - len(text[start:end].lstrip())
         yield left, left + len(piece)
 
 
 def code_spans(text: str) -> list[Span]:
-    """Return offsets (start, end) of the code in *text*, in order and disjoint, in linear time.
+    """Return the (start, end) of the code in *text*, ordered, disjoint, in linear time.
 
     A fence that is never closed holds the rest of the text, as in CommonMark; inline code ends on its own line.
     """
@@ -158,5 +158,5 @@ def replace_code(text: str, write: Callable[[str], str]) -> str:
 
 
 def code_within(code: Sequence[Span], start: int, end: int) -> Sequence[Span]:
-    """Return those of the spans *code*, in order and disjoint, that hold a character of *start*:*end*."""
+    """Return those of the ordered, disjoint spans *code* that overlap *start*:*end*."""
     return code[bisect_right(code, start, key=itemgetter(1)) : bisect_left(code, end, key=itemgetter(0))]

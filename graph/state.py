@@ -117,7 +117,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One verified citation: a sentence of the answer, and the sentence of a stored chunk that supports it.
+    """One verified citation: a sentence of the answer, and the chunk's sentence that supports it.
 
     ``marker`` is the 1-based position of the document in ``citedDocuments``. ``quote`` is exactly
     ``chunk.text[start:end]``; ``support`` in [0, 1] is how well the quote carries ``sentence``.
@@ -140,7 +140,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure as a value: the class name of an error of ``graph.errors``, and what may be shown of it."""
+    """A failure as a value: the error's class name, and what may be shown."""
 
     error_type: str
     outcome: Outcome
@@ -149,14 +149,14 @@ class Failure:
 
 
 def failure_of(error: RAGError) -> Failure:
-    """Return *error* as a value: its class name, its outcome, and the message that may be shown."""
+    """Return *error* as a value: class name, outcome, and message for clients."""
     if error.outcome is None:
         raise error
     return Failure(type(error).__name__, error.outcome, error.message, dict(error.details))
 
 
 class Input(TypedDict):
-    """The input of a run. Only ``query`` is required; the names are those of ``POST /query``.
+    """The input of a run, named as in ``POST /query``; only ``query`` is required.
 
     Optional fields are ephemeral, so that the next run on the same thread of Studio does not inherit them.
     """
@@ -169,7 +169,7 @@ class Input(TypedDict):
 
 
 class Output(TypedDict):
-    """The output of a run: the public answer, the same as the body of ``POST /query``, and its outcome."""
+    """The output of a run: the body of ``POST /query``, and its outcome."""
 
     answer: str | None
     citedDocuments: list[dict[str, Any]]

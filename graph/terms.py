@@ -79,13 +79,13 @@ def question_stems(question: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 12)  # grading and synthesis look at the same sentences
 def vocabulary(text: str) -> frozenset[str]:
-    """Return what `coverage` looks stems up in: the stems of *text*, and the openings of longer ones."""
+    """Return the stems of *text*, and the openings of longer ones, for `coverage`."""
     all_stems = frozenset(stems(text))
     return all_stems.union(map(_opening, all_stems))
 
 
 def _opening(stem: str) -> str:
-    """Return the opening of a stem as `vocabulary` writes it; a short stem is its own."""
+    """Return a stem's opening as in `vocabulary`; a short stem is its own."""
     return stem[:_OPENING] + "~" if len(stem) >= _OPENING else stem
 
 
@@ -97,7 +97,7 @@ def idf_shares(question: str, idf: Idf) -> dict[str, float]:
 
 
 def coverage(shares: Mapping[str, float], present: Collection[str]) -> float:
-    """Return the sum in [0, 1] of those of the *shares* whose stem a `vocabulary` holds.
+    """Return the sum in [0, 1] of the *shares* whose stems a `vocabulary` holds.
 
     A missing stem that starts like a word that is there ("septicemia", "septicemic") counts by `LOOSE_CREDIT`.
     """

@@ -1,4 +1,4 @@
-"""Add, list, show, ingest again and delete the stored documents, and show one chunk of them."""
+"""Add, list, show, re-ingest and delete stored documents; show one chunk."""
 
 import asyncio
 import tempfile
@@ -60,7 +60,7 @@ Limit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="most to return", ex
 
 
 def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) -> APIRouter:
-    """Return the two routes that ingest; *collection* is the folder that holds the manifest, *keys* were checked."""
+    """Return the two routes that ingest; *collection* is the manifest's folder, *keys* are the API keys."""
     router = APIRouter(tags=["documents"])
     writing = asyncio.Lock()
 
@@ -117,7 +117,7 @@ def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) 
 
 
 def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
-    """Return the other routes below ``/api/v1/documents`` and ``/api/v1/chunks``; arguments as for the two above."""
+    """Return the other document routes and that of a chunk; arguments as for ``ingest_routes``."""
     router = APIRouter(tags=["documents"])
 
     @router.get(PATH)
@@ -182,7 +182,7 @@ def check_name(name: str) -> None:
 
 
 async def find_original(store: ChunkStore, collection: Path, document_id: str) -> tuple[Path, FoundFile] | None:
-    """Return the ingested path and the file of a stored document, if that can be read again."""
+    """Return the ingested path and the file of a stored document; None without a readable file."""
     hashes = (await store.achunk_hashes(document_id)).values()
     return (await asyncio.to_thread(find_originals, collection, {document_id: hashes})).get(document_id)
 
@@ -194,7 +194,7 @@ async def _response(request: Request, work: Work) -> Response | IngestReport:
 
 
 async def _lines(work: Work) -> AsyncGenerator[bytes]:
-    """Yield each progress, then the report or the error body. The work is finished also when the client leaves."""
+    """Yield each progress, then the report or error body; the work finishes even after a disconnect."""
     progress: asyncio.Queue[Progress | None] = asyncio.Queue()
     working = asyncio.ensure_future(work(progress.put_nowait))
     working.add_done_callback(lambda _: progress.put_nowait(None))

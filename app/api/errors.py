@@ -1,4 +1,4 @@
-"""Map every error to its HTTP status and to the one body ``{"error", "message", "details"}`` (contract, Query API)."""
+"""Map every error to its HTTP status and the body ``{"error", "message", "details"}`` (contract, Query API)."""
 
 import logging
 from collections.abc import Callable, Coroutine
@@ -88,7 +88,7 @@ async def on_validation_error(request: Request, error: RequestValidationError) -
 
 
 async def on_rag_error(request: Request, error: RAGError) -> Response:
-    """Answer a failure, with ``Retry-After`` where it has one; an error without an outcome, a wrong setting, is 500."""
+    """Answer a failure, with ``Retry-After`` if it has one; an error without an outcome is 500."""
     if isinstance(error, AnswerFailed):
         failure = error.failure
     elif error.outcome is None:
@@ -103,12 +103,12 @@ async def on_rag_error(request: Request, error: RAGError) -> Response:
 
 
 async def on_disconnect(_: Request, __: Exception) -> Response:
-    """Answer a client that has left: 499, nginx's status for a closed request, for the log."""
+    """Answer a disconnected client with 499, nginx's status for a closed request; for the log."""
     return error_response(499, "The client closed the connection.")
 
 
 async def on_defect(_: Request, error: Exception) -> Response:
-    """Answer an unknown exception with 500 and log it with its trace; the client sees nothing of it."""
+    """Answer an unknown exception with 500; log it with its trace, which the client never sees."""
     log.error("defect", exc_info=error)
     return error_response(500, INTERNAL)
 

@@ -64,7 +64,7 @@ def feedback_routes(data_dir: Path, max_query_chars: int) -> APIRouter:
 
 
 def _append(path: Path, line: bytes) -> bool:
-    """Append *line* in one write, so that workers do not mix theirs; False where the file is full."""
+    """Append *line* in one write, atomic between workers; False where the file is full."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab", buffering=0) as file:
         fits = os.fstat(file.fileno()).st_size + len(line) <= MAX_FILE_BYTES

@@ -57,7 +57,7 @@ class RagRunnable(RunnableLambda[Any, Any]):
         """*seconds* is the deadline of a request, and so of a batch."""
 
         async def answer(value: Any) -> dict[str, Any]:
-            """Return the answer's body; of a failure the error body, where it cannot have its status."""
+            """Return the answer's body, or a failure's error body where no HTTP status can be sent."""
             fields, request = _fields(value), request_var.get()
             var_child_runnable_config.set(None)  # the graph's nodes are not runs of this one
             work = service.ask(fields)
@@ -71,13 +71,13 @@ class RagRunnable(RunnableLambda[Any, Any]):
         self._seconds = seconds + SLOT_TIMEOUT  # each question of a batch ends by itself before
 
     def astream_log(self, input: Any, config: Any = None, **kwargs: Any) -> AsyncGenerator[Any]:
-        """Yield the log that the playground shows. Filters have no effect: the entries are all there is to show."""
+        """Yield the playground's run log; filters are ignored."""
         return run_log(self._service, _fields(input))
 
     async def abatch(
         self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
     ) -> list[Any]:
-        """Answer *inputs*, half as many at once as there are slots, so that no batch exhausts them.
+        """Answer *inputs* on at most half of the slots, so that no batch exhausts them.
 
         The first failure cancels the rest and is raised; so does the client's disconnect.
         """
@@ -126,7 +126,7 @@ def rag_routes(service: QueryService, seconds: float) -> APIRouter:
 
 
 async def checked(request: Request) -> dict[str, Any]:
-    """Return the body of a POST, checked before LangServe reads it: what it cannot read it calls a defect.
+    """Return the checked body of a POST: LangServe answers 500 for a body it cannot read.
 
     Raises ``InvalidInput``, naming the field, or ``HTTPException`` 404 for a file that the playground does not have.
     """

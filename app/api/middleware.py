@@ -31,7 +31,7 @@ class ApiKeys(list[str]):
     """The accepted keys."""
 
     def accepts(self, key: str) -> bool:
-        """Tell whether *key* is one of the keys. Every one is compared, each in constant time."""
+        """Tell whether *key* is accepted; compares all keys, each in constant time."""
         presented, *accepted = (one.encode("utf-8", "replace") for one in (key, *self))
         matches = [compare_digest(presented, one) for one in accepted]
         return any(matches)
@@ -50,7 +50,7 @@ class ApiKeys(list[str]):
 
 
 class Refusals:
-    """Refuses a request while the service shuts down, to an unknown host name, or without a key."""
+    """Refuses requests during shutdown, to unknown host names, or without a key."""
 
     def __init__(self, app: ASGIApp, health: Health, api_keys: ApiKeys, hosts: Sequence[str]) -> None:
         self.app = app
@@ -63,7 +63,7 @@ class Refusals:
         await (refusal or self.app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return the response that refuses the request. Health and metrics, which monitoring asks, are always open."""
+        """Return the refusal, None if allowed. Health and metrics are always open."""
         path, headers = scope["path"], Headers(scope=scope)
         if is_below(path, PROBE_PATHS):
             return None
@@ -95,7 +95,7 @@ class Refusals:
 
 
 class BodyLimit:
-    """Refuses a body past the limit: at the first read where its length is announced, else while it is read."""
+    """Refuses a body past the limit: by its announced length, else while reading."""
 
     def __init__(self, app: ASGIApp, larger: Mapping[str, int]) -> None:
         """*larger* are limits of single paths."""

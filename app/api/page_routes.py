@@ -1,4 +1,4 @@
-"""Serve the page for people: its files, what it may offer to its reader, and the PDFs that it links to."""
+"""Serve the web page: its files, what it offers, and the PDFs it links to."""
 
 from collections.abc import Sized
 from pathlib import Path

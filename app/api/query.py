@@ -90,7 +90,7 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
 async def stream_response(
     request: Request, stream: AsyncGenerator[Event], question: Question, send_timeout: float
 ) -> Response:
-    """Return the response that streams the service's events; a failure before retrieval keeps its HTTP status."""
+    """Stream the service's events; a failure before retrieval keeps its HTTP status."""
     events = in_own_task(stream)
     first: list[Event] = []
     try:
@@ -129,7 +129,7 @@ def json_event(event: str, data: dict[str, Any]) -> bytes:
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:
-    """Await *work*; when the client leaves, cancel it and raise ``ClientDisconnect``. The body must have been read."""
+    """Await *work*; on a disconnect cancel it and raise ``ClientDisconnect``. Read the body first."""
     answering = asyncio.ensure_future(work)
     leaving = asyncio.create_task(_disconnected(request))
     try:

@@ -1,4 +1,4 @@
-"""Write the run log that LangServe's playground shows: each node as it ends, then the answer.
+"""Write the playground's run log: each node as it ends, then the answer.
 
 A node's entry is a summary in numbers, so that no document text leaks (contract, LangServe).
 """

@@ -1,4 +1,4 @@
-"""Wire objects of the Query API, and the one mapping from results and events to them."""
+"""Wire objects of the Query API, and the mapping of results and events to them."""
 
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ MAX_CLOSEST = 3
 
 
 class WireModel(BaseModel):
-    """An object with camelCase members, made from keywords or from attributes of the same snake_case names."""
+    """An object with camelCase members, made from keywords or attributes in snake_case."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
 

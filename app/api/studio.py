@@ -12,5 +12,5 @@ open_container = cache(build_container)
 
 
 async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Return the graph; made once a process, off the event loop, since it opens the store."""
+    """Return the graph, made once per process, off the event loop."""
     return (await asyncio.to_thread(open_container)).graph

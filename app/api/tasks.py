@@ -65,7 +65,7 @@ def task_routes(tasks: TaskService, slot: Slot) -> APIRouter:
 
 
 async def _events(pieces: AsyncGenerator[str], slot: Slot) -> AsyncGenerator[bytes]:
-    """Yield nothing once a slot is held; then the text and ``[DONE]``, or an ``error`` event."""
+    """Yield an empty piece once a slot is held, then text and ``[DONE]``, or an ``error`` event."""
     async with slot(), aclosing(pieces):
         yield b""
         failed = ""

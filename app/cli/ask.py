@@ -98,7 +98,7 @@ def _show(out: Console, result: Result, question: str, *, as_json: bool) -> int:
 
 
 def _print_answer(out: Console, result: Result, question: str) -> None:
-    """Print the answer, then each source once with the sentences quoted from it; of a decline, what is close."""
+    """Print the answer, then each source with its quoted sentences; for a decline, the closest passages."""
     body = answer_body(result, evidence=True)
     cited, closest = body["citedDocuments"], body.get("closest", ())
     out.print(Text(body["answer"]))

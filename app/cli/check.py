@@ -43,7 +43,7 @@ class CheckReport(BaseModel):
 
     @property
     def undamaged(self) -> bool:
-        """Whether nothing is damaged, or everything was recovered; of what is set aside that is not known."""
+        """Whether nothing is damaged, or everything was recovered; False for files that were set aside."""
         if self.repaired:
             return not (self.set_aside or self.not_recovered or self.missing_paths or self.skipped)
         return not (self.database or self.damaged_documents or self.damaged_segments)
@@ -135,7 +135,7 @@ async def _repair(database: Database, report: CheckReport, container: AppContain
 
 
 def _set_aside(folder: Path) -> Path:
-    """Move a damaged database into a folder of its own and return that; the next write begins a new one."""
+    """Move a damaged database into a folder of its own; return that. The next write starts a new one."""
     aside = folder / f"damaged-{1 + len(list(folder.glob('damaged-*')))}"
     aside.mkdir()
     for path in folder.glob(f"{FILE}*"):

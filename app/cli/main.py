@@ -1,4 +1,4 @@
-"""The command ``garden``. A command's module is loaded when it is run, so that ``garden --help`` is there at once.
+"""The command ``garden``; each command's module is loaded when it is run.
 
 Exit statuses: 0 done; 1 a part failed or nothing was found; 2 a wrong argument, setting or input.
 """
@@ -28,7 +28,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 class Command(TyperCommand):
-    """A command whose function, with its arguments and its help, is loaded when it is run."""
+    """A command whose function, arguments and help are loaded when it is run."""
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         module, _, function = COMMANDS[self.name or ""][0].rpartition(".")
@@ -38,7 +38,7 @@ class Command(TyperCommand):
 
 
 class CommandGroup(TyperGroup):
-    """Exits with the status a command returns; prints an expected error as one line on stderr."""
+    """Exits with the command's status; prints an expected error as one line on stderr."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

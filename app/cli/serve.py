@@ -1,4 +1,4 @@
-"""``garden serve``: build the service, ingest the samples if asked, and serve until a signal ends it."""
+"""``garden serve``: build the service, ingest the samples if asked, serve until a signal."""
 
 import asyncio
 import gc
@@ -109,7 +109,7 @@ def require_key_beyond_loopback(settings: Settings) -> None:
 
 
 def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
-    """Bind the socket to serve on, so that a port in use is reported before anything is loaded.
+    """Bind the socket to serve on, before anything is loaded: a port in use is reported early.
 
     *shared*: several processes may bind the port. Raises ``ConfigurationError``.
     """
@@ -127,7 +127,7 @@ def listen(settings: Settings, *, shared: bool = False) -> socket.socket:
 
 
 async def collection_size(container: "AppContainer") -> str:
-    """Return how many documents there are (chunks, for a server's collection), or that it cannot be read."""
+    """Return the number of documents (a server's: of chunks), or that it cannot be read."""
     try:
         async with asyncio.timeout(COUNT_SECONDS):
             if container.settings.vector_store == "embedded":
@@ -138,7 +138,7 @@ async def collection_size(container: "AppContainer") -> str:
 
 
 def print_banner(settings: Settings, documents: str, *, as_json: bool = False) -> None:
-    """Print where the service is and what it serves; *as_json* for the program that started it."""
+    """Print the service's address and contents; *as_json* for a calling program."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     base = f"http://{host}:{settings.port}"
     if as_json:

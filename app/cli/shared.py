@@ -29,7 +29,7 @@ Show = Callable[..., None]
 
 
 def run_in_container(work: Callable[["AppContainer"], Awaitable[T]], **overrides: Any) -> T:
-    """Do *work* in the service of the settings, over which *overrides* that are not None win; return its result."""
+    """Run *work* in a service of the settings and those *overrides* that are not None."""
     from app.bootstrap.compose import build_container
 
     async def opened() -> T:

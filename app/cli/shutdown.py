@@ -39,7 +39,7 @@ class DrainingServer(uvicorn.Server):
             await self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain; at the second signal, end the process with the shell's status for that signal."""
+        """Begin to drain; at the second signal, exit with the shell's status for that signal."""
         if self._until is not None:
             os._exit(128 + sig)
         seconds = self._container.settings.drain_timeout_seconds

@@ -91,7 +91,7 @@ async def _push(to: Server, source: AppContainer) -> dict[str, Any]:
 def _run(
     verb: str, work: Callable[[AppContainer], Awaitable[dict[str, Any]]], collection: str | None, as_json: bool
 ) -> int:
-    """Do the work on the opened collection, and print what was done; returns the exit status."""
+    """Run *work* on the opened collection and print its summary; return the exit status."""
     done = run_in_container(work, vector_store_collection=collection)
     if as_json:
         print_json(done)

@@ -1,4 +1,4 @@
-"""Break a block that is too long for one chunk into pieces, by an estimate of its tokens."""
+"""Break a block that is too long for one chunk, by an estimate of its tokens."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ def broken(block: Block, limit: int) -> Iterator[str]:
 
 
 def _table(lines: Sequence[str], limit: int) -> Iterator[str]:
-    """Break at rows, each piece below the header: the first row, and the next if the first is a title."""
+    """Break at rows, each piece below the header: the first row, or two after a title row."""
     count = 2 if len(lines) > 2 and lines[0].count("|") == 2 < lines[1].count("|") else 1
     header = "\n".join(lines[:count])
     left = limit - ceil(weight(header))
@@ -63,7 +63,7 @@ def _code(fenced: Sequence[str], limit: int) -> Iterator[str]:
 
 
 def _items(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the outermost items of a list, each with the lines and the code below it."""
+    """Yield the outermost items of a list, each with its nested lines and code."""
     margin = min((indent_of(line) for line in lines if line.strip()), default=0)
     item: list[str] = []
     for unit in _units(lines):
@@ -76,7 +76,7 @@ def _items(lines: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _units(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield lines one by one, but code with its fence as one, and the rows of a table."""
+    """Yield single lines, but a fenced code block and a table's rows each as one."""
     held: list[str] = []
     for line in lines:
         if held and held[0].lstrip().startswith("|") and not line.lstrip().startswith("|"):
@@ -129,7 +129,7 @@ def _fitting(items: Iterable[T], limit: int, size_of: Callable[[T], float]) -> I
 
 
 def _words(text: str, limit: int) -> Iterator[str]:
-    """Yield ``text`` if it fits, else runs of whole words; white space that fills a piece is left out."""
+    """Yield ``text`` if it fits, else runs of complete words; pieces of white space are dropped."""
     if weight(text) <= limit:
         yield text
         return
@@ -139,7 +139,7 @@ def _words(text: str, limit: int) -> Iterator[str]:
 
 
 def word_pieces(text: str) -> int:
-    """Estimate the word pieces of ``text``: a word is one per about six letters, a sign or an ideograph one.
+    """Estimate the word pieces of ``text``: one per six letters, per sign, per ideograph.
 
     It is within 11% of all-MiniLM-L6-v2's tokenizer on average.
     """
@@ -147,7 +147,7 @@ def word_pieces(text: str) -> int:
 
 
 def weight(text: str) -> float:
-    """Return the size of ``text``: its word pieces, or where it is nearly all white space, its length."""
+    """Return the size of ``text``: its word pieces, or its length if nearly all white space."""
     return max(word_pieces(text), (len(text) + 1) / CHARS_PER_PIECE)
 
 

@@ -27,7 +27,7 @@ class _Data(BaseModel):
 
 
 class Block(_Data):
-    """One paragraph, list, table or piece of code as readable text, with its position in the document.
+    """One paragraph, list, table or code block as readable text, with its position.
 
     A table is one ``| a | b |`` line per row, the header first; code is in its fence. ``page`` is 1-based. A block
     with ``chunk_id`` is one chunk and is never changed.
@@ -42,7 +42,7 @@ class Block(_Data):
 
 
 class DocumentInfo(_Data):
-    """What is known of a document as a whole.
+    """The metadata of one document.
 
     ``source`` names the document to people: its path below the ingested root, with ``/``; for a row of JSON Lines its
     document id. ``metadata`` joins the metadata of every chunk.

@@ -1,4 +1,4 @@
-"""Find the files to read below paths, each with its name below the root it was found under."""
+"""Find the files to read below paths, each named relative to its root."""
 
 import os
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ NO_FILE = "a broken link, a pipe or a device"
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file to read; ``source`` is its path below the root, with ``/`` (a root that is a file: its name).
+    """A file to read; ``source`` is its path below the root, with ``/``, or a root file's name.
 
     A web page has its address as ``source`` and ``url``.
     """
@@ -26,7 +26,7 @@ class FoundFile:
 
 
 def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
-    """Yield the files below ``root`` in a stable order, and what had to be left out.
+    """Yield the files below ``root`` in a stable order, and those left out.
 
     A folder is searched in depth. Ignored: hidden files and folders, files whose suffix no loader reads. Named and
     left out: symbolic links that lead out of the root, folders that cannot be listed, a root that no loader reads.
@@ -50,7 +50,7 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
 
 
 def find_file(root: Path, source: str) -> FoundFile | None:
-    """Return the file that ``find_files`` names ``source`` below ``root``; None for one that it leaves out."""
+    """Return the file named ``source`` below ``root``; None for one that ``find_files`` leaves out."""
     path = (root if os.path.isdir(root) else root.parent) / source  # noqa: PTH112 - no errors
     if not os.path.isfile(path) or path.suffix.lower() not in FORMATS or path.stat().st_size > MAX_FILE_BYTES:  # noqa: PTH113 - no errors
         return None
@@ -60,12 +60,12 @@ def find_file(root: Path, source: str) -> FoundFile | None:
 
 
 def _name(path: Path) -> str:
-    """Return the path with ``/``; bytes of a file name that are no UTF-8 become replacement characters."""
+    """Return the path with ``/``; bytes that are not UTF-8 become replacement characters."""
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
-    """Yield the files below one folder, folder by folder, by name; links to folders are not followed."""
+    """Yield the files below one folder, by name; links to folders are not followed."""
     unlisted: list[OSError] = []
     for parent, folders, files in os.walk(root, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

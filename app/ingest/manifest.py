@@ -1,4 +1,4 @@
-"""Keep which paths a collection was filled from: ``ingested.sqlite3`` in the collection's folder.
+"""Record the paths a collection was filled from, in ``ingested.sqlite3`` in its folder.
 
 ``garden ingest --prune`` removes only what a path brought, and ``garden check --repair`` reads the paths again. A
 document belongs to the path that brought it last. One that came since under the same id from elsewhere has another
@@ -27,10 +27,10 @@ log = logging.getLogger("garden.ingest")
 
 
 class IngestManifest:
-    """The manifest as one run over *paths* reads and changes it; with *prune* the run removes what is gone."""
+    """The manifest for one run over *paths*; with *prune* the run removes missing documents."""
 
     def __init__(self, collection: Path, paths: Sequence[Path | str], *, prune: bool = False) -> None:
-        """*collection* is the collection's folder in the data directory, also when a server stores the documents.
+        """*collection* is its folder in the data directory, whatever store holds the documents.
 
         Of *paths*, web addresses are strings.
         """
@@ -72,7 +72,7 @@ def recorded_documents(collection: Path) -> list[str]:
 
 
 def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> dict[str, tuple[Path, FoundFile]]:
-    """Return document id → ingested path and file, for those whose file can be read again.
+    """Return document id → ingested path and file, for files that can be read again.
 
     *stored* is document id → content hashes. A document with another hash than the path's came from elsewhere since.
     """
@@ -89,7 +89,7 @@ def uploads_of(collection: Path) -> Path:
 
 
 def keep_upload(collection: Path, name: str, content: bytes) -> None:
-    """Keep an uploaded file, to be shown, ingested again and repaired from; a full disk is logged."""
+    """Store an uploaded file for display, re-ingest and repair; a full disk is logged."""
     path = uploads_of(collection) / name
     part = path.with_name(f".{name}")
     try:
@@ -101,7 +101,7 @@ def keep_upload(collection: Path, name: str, content: bytes) -> None:
 
 
 def forget_upload(collection: Path, document_id: str) -> None:
-    """Delete the uploaded file of a document, if there is one; no other file, whatever the id is."""
+    """Delete a document's uploaded file, if there is one; never another file."""
     path = uploads_of(collection) / document_id
     if path.parent == uploads_of(collection) and os.path.isfile(path):  # noqa: PTH113 - no errors
         path.unlink(missing_ok=True)
@@ -117,7 +117,7 @@ def _rows(collection: Path, select: str) -> list[Any]:
 
 
 def _change(collection: Path, statement: str, rows: Sequence[tuple[str, ...]]) -> None:
-    """Change the manifest. One that cannot be written is logged: a later run then removes less, never more."""
+    """Change the manifest. A failed write is logged: a later run then removes less, never more."""
     try:
         with _opened(collection) as connection:
             connection.executemany(statement, rows)
@@ -134,7 +134,7 @@ def _opened(collection: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _key(path: Path | str) -> str:
-    """Return the path made absolute, with no ``..`` in it; a link stays a link. A web address is its own key."""
+    """Return the path as absolute text without ``..``, links unresolved; an address as it is."""
     if isinstance(path, str):
         return path
     absolute = os.path.abspath(path)  # noqa: PTH100  # a link that is set anew is the same path to its user

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: files read of all found, documents met, chunks written of those to be written so far."""
+    """Progress of an ingest: files read of all, documents seen, chunks written of those to write."""
 
     files_read: int
     files: int
@@ -165,7 +165,7 @@ class _Ingest:
             self._report_progress()
 
     def _refused(self, document: SplitDocument) -> str | None:
-        """Say why a document cannot be stored, if so: ids are taken by what came before it in this run."""
+        """Return why a document cannot be stored: no text, or ids already used in this run."""
         document_id = document.document_id
         if not document.chunks:
             return "no text in it"
@@ -184,7 +184,7 @@ class _Ingest:
         return skipped
 
     async def _prune(self, manifest: IngestManifest) -> tuple[list[str], str]:
-        """Remove what these paths brought before and hold no longer, if it is stored as they brought it.
+        """Remove documents that these paths no longer hold, if stored as they brought them.
 
         Nothing is removed while a file that may hold several documents could not be read whole. Returns the removed
         document ids and a note for the report.

@@ -1,4 +1,4 @@
-"""Read and split files in a process of their own, which is killed when a file takes too long.
+"""Read and split files in a separate process, killed when a file takes too long.
 
 One process serves file after file. Whatever a file does to its parser (endless loop, all the memory, a crash), the
 server or notebook that reads it goes on with the next file. Requests are lines of JSON on standard input; answers are
@@ -50,7 +50,7 @@ class Reader:
         await self._end()
 
     async def read(self, file: FoundFile) -> AsyncIterator[SplitDocument | SkippedFile]:
-        """Yield the documents of one file. One that takes too long, or ends its process, is skipped by name."""
+        """Yield the documents of one file; one that times out or crashes its process is skipped."""
         suffix = file.path.suffix.lower()
         try:
             limit = self.seconds_per_file + SECONDS_PER_MEGABYTE * file.path.stat().st_size / 1e6
@@ -78,7 +78,7 @@ class Reader:
         yield SkippedFile(path=file.source, reason=reason, rows_lost=suffix in ROWS)
 
     async def _ask(self, file: FoundFile) -> asyncio.StreamReader:
-        """Send the request, to a new process where there is none; return where the answers come from."""
+        """Send the request, starting a process if needed; return the stream of answers."""
         if self.process is None or self.process.returncode is not None:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -103,7 +103,7 @@ class Reader:
 
 
 def serve() -> None:
-    """Answer the requests on standard input until it ends; this is the program of the process."""
+    """Answer requests on standard input until it ends; the main program of the process."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

@@ -1,4 +1,4 @@
-"""Find the sample documents, which lie beside ``app`` in a checkout and in an installed wheel."""
+"""Find the sample documents, beside ``app`` in a checkout and in an installed wheel."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Embed chunks and write them into a collection, so that a kill at any moment does no harm."""
+"""Embed chunks and write them into a collection; a kill at any moment is harmless."""
 
 import hashlib
 import logging
@@ -40,7 +40,7 @@ def pending_chunks(document: SplitDocument, content_hash: str) -> Iterator[Pendi
 
 
 def part_hash(document_hash: str) -> str:
-    """Return what chunks carry in place of their document's hash.
+    """Return the hash of a chunk that does not complete its document.
 
     Only the first chunk of a complete document carries the hash itself, so a truncated document never looks complete,
     and chunks of an older version are recognised.
@@ -62,7 +62,7 @@ class Sink:
     model_name: str
 
     def content_hash(self, document: SplitDocument) -> str:
-        """Hash what is stored of a document: texts, positions, metadata, layout and model, as 64 hex digits."""
+        """Hash texts, positions, metadata, layout and model of a document, as 64 hex digits."""
         return hashlib.sha256(f"{LAYOUT}\n{self.model_name}\n{document.model_dump_json()}".encode()).hexdigest()
 
     async def write(self, chunks: Sequence[PendingChunk]) -> None:
@@ -90,7 +90,7 @@ class Sink:
 
 
 def _is_complete(first: PendingChunk, points: Sequence[Point], stored: Mapping[str, str]) -> bool:
-    """Tell whether with *points* all chunks of a document are stored; another writer may have replaced some."""
+    """Tell whether with *points* all chunks of a document are stored, despite concurrent writers."""
     ids = {point.chunk_id for point in points if point.metadata["document_id"] == first.document.document_id}
     hashes = (first.content_hash, part_hash(first.content_hash))
     ids |= {chunk_id for chunk_id, hash_ in stored.items() if hash_ in hashes}

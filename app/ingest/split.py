@@ -1,4 +1,4 @@
-"""Split a document into chunks that an encoder of 256 tokens reads whole, along the structure of the document.
+"""Split a document by its structure into chunks that fit an encoder of 256 tokens.
 
 A chunk stays within one section and one page. Blocks are packed in their order; one that is too long is broken
 (``app.ingest.break_block``). Chunks do not overlap. Each begins with the heading of its section, which is part of its
@@ -26,7 +26,7 @@ TINY = 40
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Text that is not broken. ``glue`` comes before it when it follows another; a heading holds no sentence."""
+    """Unbroken text. ``glue`` separates it from the piece before; a heading holds no sentence."""
 
     text: str
     glue: str = "\n\n"
@@ -35,7 +35,7 @@ class _Piece:
 
     @property
     def leads(self) -> bool:
-        """Whether it is one short line that says nothing without what follows: a title, a question, an opening."""
+        """Whether it is one short line that needs what follows: a title, a question."""
         text = self.text
         return self.paragraph and len(text) <= LEADING_CHARS and "\n" not in text and text[-1:] not in ".!;…"
 
@@ -45,7 +45,7 @@ def _size(pieces: Iterable[_Piece]) -> float:
 
 
 def split_document(document: LoadedDocument) -> Iterator[SplitDocument | SkippedFile]:
-    """Yield the document cut into chunks, after the rows that had to be left out because their chunk id was taken.
+    """Yield the document in chunks, after rows skipped for a duplicate chunk id.
 
     The id of a chunk is ``document_id#n`` (n: its number in the document, from 0), or its row's ``chunk_id``.
     """
@@ -130,7 +130,7 @@ def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
 
 
 def _groups(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
-    """Yield pieces one by one, or a question with its answer where both fit one chunk."""
+    """Yield single pieces, or a question with its answer where both fit one chunk."""
     starts = [at for at, piece in enumerate(pieces) if piece.text.endswith("?") and piece.leads]
     for number, (start, end) in enumerate(pairwise([0, *starts, len(pieces)])):
         together = number and _size(pieces[start:end]) <= limit

@@ -17,7 +17,7 @@ MAX_DESCRIPTION_CHARS = MAX_CHUNK_CHARS - MAX_TITLE_CHARS - 1
 
 
 class Task(BaseModel):
-    """A task of the Tasks API; all but ``id`` and ``title`` are optional, other fields are ignored."""
+    """A task of the Tasks API; only ``id`` and ``title`` are required, unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
 
@@ -57,7 +57,7 @@ def read_tasks(path: Path) -> Iterator[Task]:
 
 
 def task_document(task: Task) -> SplitDocument:
-    """Return a task as a document of one chunk, whose id is the task's; the fields to filter by are metadata."""
+    """Return a task as a document of one chunk under the task's id, filter fields as metadata."""
     text = task.document
     return SplitDocument(
         document_id=task.id,

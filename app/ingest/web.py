@@ -1,4 +1,4 @@
-"""Fetch web pages for ingest: one page, or the pages that a sitemap names, all of one host.
+"""Fetch web pages for ingest: one page, or those of a sitemap, all of one host.
 
 A request goes to the very address that was checked, so that DNS rebinding leads nowhere; no proxy is used.
 """
@@ -37,7 +37,7 @@ Python 3.11 calls them global."""
 
 
 class WebLimits(NamedTuple):
-    """Most pages and seconds of fetching for one address, and whether addresses that are not public are allowed."""
+    """Most pages and seconds of fetching per address; whether private addresses are allowed."""
 
     pages: int
     seconds: float
@@ -47,7 +47,7 @@ class WebLimits(NamedTuple):
 async def ingest_web(
     sink: Sink, addresses: Sequence[str], limits: WebLimits, manifest: IngestManifest, on_progress: OnProgress
 ) -> IngestReport:
-    """Store the pages of *addresses*, each a page or a sitemap (its path ends in ``.xml``), under their own addresses.
+    """Store the pages of *addresses*, each a page or a sitemap (its path ends in ``.xml``).
 
     A page that cannot be fetched or read is named and left out. Raises ``InvalidInput`` for what is no web address.
     """
@@ -99,7 +99,7 @@ class Website:
         return len(self._pages)
 
     async def files(self, folder: Path) -> AsyncIterator[FoundFile | SkippedFile]:
-        """Yield each page as a file in *folder*, good until the next one is asked for."""
+        """Yield each page as a file in *folder*, which the next one replaces."""
         for number, page in enumerate(self._pages):
             if number == self._limits.pages or self._seconds <= 0:
                 reason = f"{len(self._pages) - number} pages left out after {number}: raise --max-pages, --max-seconds"
@@ -151,7 +151,7 @@ class Website:
             self._seconds -= time.monotonic() - began
 
     async def _send(self, url: httpx.URL) -> httpx.Response:
-        """Send a request to a checked address of the one host, if the rules allow it; the body is not read yet."""
+        """Request a checked address of the one host, if the rules allow it; the body is unread."""
         if url.host != self._start.host or url.scheme not in ("https", self._start.scheme):
             raise Unreadable(f"leads to {url.scheme}://{url.host}: only {self._start.host} is read")
         if url.path != "/robots.txt" and not self._robots.can_fetch(AGENT, str(url)):
@@ -173,7 +173,7 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 
 async def _content(response: httpx.Response) -> tuple[int, str, bytes]:
-    """Return status, content type and content, text as UTF-8 where its encoding is declared. Raises ``Unreadable``."""
+    """Return status, content type and content, as UTF-8 if declared as text. Raises ``Unreadable``."""
     content = bytearray()
     async for piece in response.aiter_bytes():
         content += piece

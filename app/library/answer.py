@@ -27,7 +27,7 @@ class AnswerCitation(BaseModel):
 
 
 class Answer(BaseModel):
-    """The answer to one question; ``answer`` is None where there is none, and ``message`` says why."""
+    """The answer to one question; without one ``answer`` is None and ``message`` says why."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -46,7 +46,7 @@ class Answer(BaseModel):
 
 
 class RAGServiceError(RAGError):
-    """The base of the five; ``answer`` is what would have been returned, ``http_status`` what a wrapper should send."""
+    """The base of the five errors; holds the ``answer``, and the ``http_status`` for a wrapper."""
 
     http_status = 500
 
@@ -68,7 +68,7 @@ class OllamaUnavailable(RAGServiceError):
 
 
 class NoCitationsFound(RAGServiceError):
-    """The model answered without a valid citation; as an HTTP answer it is an "I don't know"."""
+    """The model answered without a valid citation; over HTTP it is an "I don't know"."""
 
     http_status = 200
 
@@ -98,7 +98,7 @@ ERRORS: dict[Outcome, type[RAGServiceError]] = {
 
 
 def answer_of(result: Result) -> Answer:
-    """Convert a ``Result``. A missing collection is no error here (the document: "return I don't know")."""
+    """Convert a ``Result``; a missing collection is no error here ("return I don't know")."""
     failure = result.failure
     missing = failure is not None and failure.error_type == CollectionMissing.__name__
     error = None if missing else ERRORS.get(result.outcome)

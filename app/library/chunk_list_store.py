@@ -1,4 +1,4 @@
-"""A list of chunks as a store, so that they are searched and measured as stored ones are.
+"""A list of chunks as a store, searched and measured as stored chunks are.
 
 What is read and embedded is bounded, whatever the size of the texts, since the caller waits for it.
 """
@@ -58,7 +58,7 @@ class ChunkListStore:
         return HybridHits([candidates for _ in queries], idf)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
-        """Embed the sentences of the nearest chunks, as far as may be; the others get their chunk's vector."""
+        """Embed the nearest chunks' sentences within the limit; others get their chunk's vector."""
         most = SENTENCE_CHARS // len(self._near)
         rows: dict[Hashable, Vectors] = {}
         for one in candidates:
@@ -72,7 +72,7 @@ class ChunkListStore:
 
 
 def _chunk(row: Mapping[str, Any], chars: int, sentences: int) -> Chunk:
-    """Make a chunk; its text stays complete, its sentences end after so many characters or sentences."""
+    """Make a chunk with its complete text, and sentences up to *chars* and *sentences*."""
     text = row["text"]
     parsed = chunk_from_payload(row["chunk_id"], {"metadata": row.get("metadata") or {}})
     valid = text[:chars].encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair becomes one "?"

@@ -25,7 +25,7 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run *work* on the loop and wait for it; must not be called from that loop itself.
+        """Run *work* on the loop and wait for it; not to be called from that loop.
 
         Raises ``RuntimeError`` when the loop has been closed, or is closed before *work* is done.
         """
@@ -53,7 +53,7 @@ class LoopThread:
         raise RuntimeError(CLOSED)
 
     def close(self, last: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Cancel all work, await *last*, stop the loop and join the thread; a second call does nothing."""
+        """Cancel all work, await *last*, stop loop and thread; a second call does nothing."""
         with self._lock:
             if self._closing:
                 return

@@ -112,7 +112,7 @@ def _timed(result: dict[str, Any], started: float) -> dict[str, Any]:
 async def _measure(
     query: str, chunks: list[dict[str, Any]], embedding: EmbeddingModel, reader: OnnxReader, seconds: float
 ) -> tuple[tuple[SubqueryResults, ...], dict[str, float] | None]:
-    """Measure and read the chunks, and at the same time get Cohere's scores, if it is chosen."""
+    """Measure and read the chunks, and concurrently get Cohere's scores, if chosen."""
     now, text = time.monotonic(), valid_unicode(query.strip())
     bare = without_background(text)
     until = now + 2 * seconds
@@ -132,7 +132,7 @@ async def _measure(
 
 
 def chosen_reranker(settings: Settings) -> ScoringReranker | None:
-    """Make Cohere's reranker if its key is set and ``RERANKER`` is not ``local``; it is not contacted."""
+    """Make Cohere's reranker, uncontacted, if its key is set and ``RERANKER`` is not ``local``."""
     local = "reranker" in settings.model_fields_set and settings.reranker == "local"
     if local or not settings.cohere_api_key.get_secret_value():
         return None
@@ -141,7 +141,7 @@ def chosen_reranker(settings: Settings) -> ScoringReranker | None:
 
 
 async def rerank_once(reranker: ScoringReranker, query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
-    """Return Cohere's score in [0, 1] by chunk id, from exactly one request, and close the connection.
+    """Return Cohere's score in [0, 1] by chunk id, from exactly one request.
 
     Raises ``CohereAPIError``, or ``TimeoutError`` when the connection timed out.
     """
@@ -172,7 +172,7 @@ _loading = Lock()
 
 @cache
 def shared_parts() -> tuple[EmbeddingModel, OnnxReader, LoopThread]:
-    """Load the embedded model and the reader, and start the event loop; all calls share them.
+    """Load embedded model and reader and start the event loop, shared by all calls.
 
     Raises ``ConfigurationError``.
     """

@@ -1,4 +1,4 @@
-"""Advise what to do about a failure, by the type of error, for the log and for readiness.
+"""Advice by type of error, for the log and for readiness.
 
 Settings are named without their values: readiness is open to everybody, and an address may hold a key.
 """

@@ -19,7 +19,7 @@ Probe = Callable[[], Awaitable[None]]
 
 
 class NotReady(NamedTuple):
-    """Why no work should be sent here, and what to do about it, where that is known."""
+    """Why the service is not ready, and what to do about it, if known."""
 
     reason: str
     do: str | None = None
@@ -49,7 +49,7 @@ class Health:
         }
 
     async def not_ready(self) -> NotReady | None:
-        """Return why no work should be sent here now; None when it should."""
+        """Return why the service is not ready; None when it is."""
         if self.draining:
             return NotReady("The service is shutting down.")
         probes = (
@@ -72,7 +72,7 @@ class Health:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return the TLS context; making one reads the system's certificates, which takes longer than a probe."""
+    """Return the TLS context, made once: reading the certificates takes longer than a probe."""
     return httpx.create_ssl_context()
 
 

@@ -1,4 +1,4 @@
-"""Write logs as JSON, one line per event, with the request id; never a question or an answer unless asked for."""
+"""Write logs as JSON, one event per line with the request id; questions only on request."""
 
 import logging
 import sys
@@ -33,7 +33,7 @@ _OF_EVERY_RECORD = frozenset({*vars(logging.makeLogRecord({})), "message", "asct
 
 
 def set_up_logging(level: str, form: str = "json") -> None:
-    """Log everything from *level* up to stderr, as *form*: "json", "text", or "auto" (text on a terminal)."""
+    """Log to stderr from *level* up, as "json", "text" or "auto" (text on a terminal)."""
     handler = logging.StreamHandler(sys.stderr)
     names = {"levelname": "level", "name": "logger", "message": "event"}
     as_json = JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields=names)

@@ -1,4 +1,4 @@
-"""Make OpenTelemetry spans: one per request, one per question in it, one per node the question visits.
+"""Make OpenTelemetry spans: one per request, per question, and per node it visits.
 
 They carry names, times, outcomes and the request id; never a question, an answer or a chunk. The only module that
 imports OpenTelemetry, which is an extra.

@@ -1,4 +1,4 @@
-"""Give every request its id, count those in flight, and log and report each finished one."""
+"""Assign request ids, count requests in flight, log and report finished ones."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ questions_var: ContextVar[list[dict[str, Any]] | None] = ContextVar("questions",
 
 @dataclass(frozen=True, slots=True)
 class FinishedRequest:
-    """A request that is over. ``route`` is the template of its route, "" where none matched; never its path.
+    """A finished request. ``route`` is its route's template, never its path; "" if unmatched.
 
     ``interface`` is the first tag of the route, "page" for one without tags, "none" where none matched.
     """
@@ -109,7 +109,7 @@ class Requests:
 
 
 def template(scope: Scope) -> str:
-    """Return the template of the matched route, "" for none. Plain routes and mounts set no ``route``."""
+    """Return the matched route's template, "" for none. Plain routes and mounts set no ``route``."""
     if path := getattr(scope.get("route"), "path", None):
         return str(path)
     if "endpoint" not in scope:
@@ -119,7 +119,7 @@ def template(scope: Scope) -> str:
 
 
 def _log(finished: FinishedRequest, questions: list[dict[str, Any]], level: int) -> None:
-    """Log one line per request, with the fields of its question; the questions of a batch are listed."""
+    """Log one line per request, with its question's fields; a batch's questions are listed."""
     fields = asdict(finished)
     if len(questions) == 1:
         fields |= {**questions[0], "ms": finished.ms, "question_ms": questions[0]["ms"]}

@@ -1,4 +1,4 @@
-"""The synthesizer over any LangChain chat model: prompt, one completion, and a draft with markers ``[k]``."""
+"""Synthesize by any LangChain chat model: one completion, a draft with markers ``[k]``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _REFUSAL = re.compile(
 
 
 class ChatSynthesizer:
-    """Asks a chat model to answer from numbered chunks, or from documents where it takes them (``CHAT_MODEL``)."""
+    """Asks ``CHAT_MODEL`` to answer from numbered chunks, or documents where it takes them."""
 
     def __init__(self, chat: ChatModel) -> None:
         self.chat = chat
@@ -30,7 +30,7 @@ class ChatSynthesizer:
     async def synthesize(
         self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
     ) -> Draft:
-        """Return the draft over *chunks*; its text is empty when the model says that it does not know.
+        """Return the draft over *chunks*; its text is empty when the model does not know.
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
@@ -51,7 +51,7 @@ class ChatSynthesizer:
         return Draft(text=text, truncated=reply.truncated, dropped_chunks=fitted.dropped)
 
     async def aprobe(self) -> None:
-        """Raise ``SynthesisFailed`` when the model is not there; a model without a cheap call counts as there."""
+        """Raise ``SynthesisFailed`` when the model is unreachable; without a probe it counts as reachable."""
         try:
             if self.chat.probe:
                 await self.chat.probe()
@@ -65,7 +65,7 @@ class ChatSynthesizer:
 
 
 def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
-    """Insert ``[k]`` after each span of *text* that a model's own *citations* name, k being a cited document's id.
+    """Insert ``[k]`` after each span of *text* that *citations* name; k is the document's id.
 
     Spans of one sentence that cite the same documents share the marker after the last of them. A span that lies outside
     the text, or cites nothing with a number, is left out.

@@ -19,7 +19,7 @@ class Fitted(BaseModel):
 
 
 def read_fitted(folder: Path) -> Fitted:
-    """Read the file in *folder*, if there is one. Raises ``ConfigurationError`` when it cannot be read."""
+    """Read the file in *folder*, if any. Raises ``ConfigurationError`` when it is unreadable."""
     path = folder / FITTED_FILE
     try:
         return Fitted.model_validate_json(path.read_bytes()) if path.is_file() else Fitted(models={})

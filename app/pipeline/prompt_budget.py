@@ -24,7 +24,7 @@ _TOKEN = re.compile(r"[A-Z][a-z]{1,3}|[a-z]{1,4}|[A-Z]{1,4}| {2,}|[^ ]")
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The chunks that fit, in order, as (title, text), quoted. ``answer_tokens`` is what is left for the answer."""
+    """The chunks that fit, as quoted (title, text); ``answer_tokens`` are left for the answer."""
 
     chunks: tuple[tuple[str, str], ...]
     dropped: int
@@ -52,7 +52,7 @@ def tokens(text: str) -> int:
 
 
 def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: int, max_tokens: int | None) -> Fitted:
-    """Choose what goes into *prompt*: chunks from the first on, while they fit; a first one too long is cut.
+    """Select chunks for *prompt*, first ones first, while they fit; truncate an oversized first one.
 
     Raises ``SynthesisFailed`` when not even a piece of one chunk fits beside the instructions and the question.
     """
@@ -76,7 +76,7 @@ def fit(prompt: Prompt, question: str, chunks: Sequence[Chunk], context_tokens: 
 
 
 def _beginning(text: str, limit: int) -> str:
-    """Return the beginning of *text* within *limit* tokens, cut at white space; "" when that is hardly anything."""
+    """Truncate *text* to *limit* tokens at white space; "" below a useful length."""
     if limit < _MIN_TEXT_TOKENS:
         return ""
     while (size := tokens(text)) > limit:

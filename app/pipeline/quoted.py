@@ -1,4 +1,4 @@
-"""Quote the text of a document for a prompt: it can be read, but neither cite nor command.
+"""Quote a document's text for a prompt, so that it can neither cite nor command.
 
 A chunk's own ``[3]`` would look like a citation of ours, a copied ``</chunk>`` would let what follows pass for
 instructions, and a model's control token would open a new turn. All of these are removed or made plain text.

@@ -35,7 +35,7 @@ validation, becomes 0.8, that of ``RELEVANCE_THRESHOLD``; with the slope left at
 
 
 class RerankGrader:
-    """Calls the reranker of ``RERANKER`` once per part of a question, all within *seconds* and the deadline."""
+    """Calls ``RERANKER`` once per sub-question, all within *seconds* and the deadline."""
 
     def __init__(
         self, reranker: BaseDocumentCompressor, scale: ScoreScale = DEFAULT_SCALE, *, seconds: float = RERANK_SECONDS

@@ -70,7 +70,7 @@ class HybridRetriever:
         return Retrieved(tuple(SubqueryResults(part, _chunks(query, row, sentences)) for part, query, row in searched))
 
     async def _sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
-        """Return the sentences of each candidate by its ``key``; those stored without vectors are embedded now."""
+        """Return the sentences by ``key``, embedding those stored without vectors."""
         stored = await self._store.asentences(candidates)
         spans = {one.key: one.chunk.spans or sentence_spans(one.chunk.text) for one in candidates}
         rows = {key: vectors for key, vectors in stored.items() if len(vectors) == len(spans[key])}
@@ -81,7 +81,7 @@ class HybridRetriever:
 
 
 def _nearer(searched: list[Searched]) -> list[Searched]:
-    """Keep the questions alone, or the last of *searched*, the whole text, where that is nearer to what it found.
+    """Keep the sub-questions, or the full text (the last) where its best chunk is nearer.
 
     A greeting leads away from every chunk; what the question leaves out ("My laptop was stolen. What now?") leads to
     the right ones.

@@ -1,4 +1,4 @@
-"""Vendors and models, one package per role. Vendor packages are imported here, when chosen, and nowhere else.
+"""Vendors and models, one package per role; the only importer of vendor packages.
 
 embeddings/   ``models.py`` is the table; the embedded MiniLM, Ollama, Cohere, any LangChain ``Embeddings``
 stores/       ``make.py`` is the table; embedded, Qdrant, Chroma

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def run_blocking(work: Coroutine[Any, Any, T], close: Callable[[], Awaitable[None]] | None = None) -> T:
-    """Run *work* on an event loop of its own, inside a running loop too; *close* what belongs to that loop."""
+    """Run *work* on a new event loop, also inside a running one; *close* ends that loop's resources."""
 
     async def run() -> T:
         try:

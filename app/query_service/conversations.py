@@ -1,4 +1,4 @@
-"""Keep conversations: LangGraph threads in one SQLite file, which any number of processes may have open."""
+"""Store conversations as LangGraph threads in one SQLite file shared by processes."""
 
 import asyncio
 import fcntl
@@ -35,7 +35,7 @@ log = logging.getLogger("garden.service")
 
 
 class NewestCheckpoints(AsyncSqliteSaver):
-    """Keeps the newest checkpoint of each thread, for a run that stores one at its end, and so many threads.
+    """Stores only the newest checkpoint of each thread, and the newest ``most_threads`` threads.
 
     Where SQLite fails, that is logged: a question is answered all the same, without the questions before it.
     """
@@ -64,7 +64,7 @@ class NewestCheckpoints(AsyncSqliteSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store *checkpoint* in the place of the one before, and delete the oldest threads past ``most_threads``."""
+        """Replace the thread's checkpoint; delete the oldest threads past ``most_threads``."""
         thread = config["configurable"]["thread_id"]
         if thread in self.forgotten:
             return config
@@ -90,7 +90,7 @@ class Conversations:
         self._open = AsyncExitStack()
 
     async def graph(self) -> Graph | None:
-        """Return the graph that keeps conversations; None, which is logged, where the file cannot be opened."""
+        """Return the graph with conversations; None, logged, where the file cannot be opened."""
         try:
             return (await self._ready())[0]
         except (OSError, sqlite3.Error) as error:
@@ -114,7 +114,7 @@ class Conversations:
         await self._open.aclose()
 
     def _make_file(self) -> None:
-        """Make the file readable by its owner alone; SQLite gives its -wal and -shm the same mode.
+        """Create the file, readable by its owner alone, as SQLite's -wal and -shm will be.
 
         One process at a time: SQLite's switch to WAL fails beside another connection.
         """

@@ -63,7 +63,7 @@ class QueryService:
     async def stream(
         self, fields: Mapping[str, Any], conversation: str | None = None, *, nodes: bool = False, tokens: bool = True
     ) -> AsyncGenerator[Event]:
-        """Yield "rewritten", "retrieval" and "token" events, with *nodes* one for each node, and always a "result".
+        """Yield "rewritten", "retrieval", "token" and, with *nodes*, "node" events; always a "result".
 
         Without *tokens* the model may give its answer in one piece, which costs less.
         A follow-up is understood from what was asked before under the same *conversation*, an id.
@@ -94,7 +94,7 @@ class QueryService:
     async def _run(
         self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
     ) -> Any:
-        """Start a run, of a *conversation* on its thread; its state is stored once, at the end."""
+        """Start a run, with *conversation* on its thread, stored once at the end."""
         names = ("query", "maxSources", "maxTokens", "source")
         run_input: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
         config: RunnableConfig = {

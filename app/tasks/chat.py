@@ -1,4 +1,4 @@
-"""Chat about tasks: context within a token budget, prompt within the model's window, and the reply.
+"""Chat about tasks: context in a token budget, prompt in the model's window, reply.
 
 Without a chat model the reply lists the tasks that fit.
 """
@@ -48,7 +48,7 @@ def truncate_to_budget(context: str, max_tokens: int) -> str:
 
 
 def format_context(results: Sequence[SearchResult], *, metadata: bool = True, max_tokens: int | None = None) -> str:
-    """Format the tasks as a numbered list under ``Relevant tasks:``, or return ``No relevant tasks found.``
+    """Format the tasks as a numbered list under ``Relevant tasks:``, or ``No relevant tasks found.``
 
     Past the budget, lines are dropped from the end and the list ends in ``... [truncated]``; only the first task is cut
     within its line.
@@ -90,7 +90,7 @@ def reply_without_model(results: Sequence[SearchResult]) -> list[str]:
 
 
 class LLMService(Protocol):
-    """A chat model as document S has it: messages are ``{"role", "content"}``, the reply comes in pieces."""
+    """A chat model as in document S: messages are ``{"role", "content"}``, replies are streamed."""
 
     def stream_chat(self, messages: list[dict[str, str]]) -> Any:
         """Return an asynchronous iterator of text, or an awaitable of one."""
@@ -98,7 +98,7 @@ class LLMService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChatPrompt:
-    """The prompt of one chat. Context and message are escaped, so that they cannot give instructions."""
+    """The prompt of one chat; context and message are escaped against injected instructions."""
 
     context: str
     message: str
@@ -112,7 +112,7 @@ class ChatPrompt:
 
 
 def fit_window(prompt: ChatPrompt, window: int) -> tuple[ChatPrompt, int]:
-    """Drop lines of the context until the prompt fits; return it and the tokens left for the reply.
+    """Drop context lines until the prompt fits; return it and the reply's tokens.
 
     A server cuts a prompt that is too long silently, the instructions first. Raises ``SynthesisFailed`` when the
     message alone does not fit.
@@ -138,7 +138,7 @@ async def reply_of(service: LLMService, prompt: ChatPrompt) -> str:
 
 
 async def reply_pieces(completion: ChatModel, prompt: ChatPrompt, *, deadline: float) -> AsyncGenerator[str]:
-    """Yield the reply of the settings' chat model as it comes; closing the generator ends the call.
+    """Yield the chat model's reply as it comes; closing the generator ends the call.
 
     Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed`` (also for a blank reply).
     """

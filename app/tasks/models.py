@@ -93,7 +93,7 @@ def result_of(document: Document, cosine: float) -> SearchResult:
 
 
 def task_of(task: Task | Mapping[str, Any]) -> Task:
-    """Convert a mapping, or an object with a task's fields; in a mapping, None counts as left out."""
+    """Convert a mapping, where None means absent, or an object with a task's fields."""
     fields: Any = task
     if isinstance(task, Mapping):
         fields = {name: value for name, value in task.items() if value is not None}

@@ -32,7 +32,7 @@ log = logging.getLogger("garden.tasks")
 
 
 class TaskService:
-    """The methods of document S, and the chat as a stream. Safe for concurrent use on one event loop.
+    """The methods of document S, and a streamed chat; concurrent on one event loop.
 
     *store* is a LangChain ``VectorStore`` with cosines for scores that is a ``ChunkStore`` too; *completion* is the
     settings' chat model, if any; *seconds* limits a search, and a chat. Failures are errors of ``graph.errors``.
@@ -99,7 +99,7 @@ class TaskService:
     async def chat_prompt(
         self, message: str, n_results: int = CONTEXT_RESULTS, max_context_tokens: int = CONTEXT_TOKENS
     ) -> ChatPrompt:
-        """Build the prompt of *message* and the tasks that fit it; with 0 results, of the message alone."""
+        """Build the prompt of *message* and its best tasks; with 0 results, of the message."""
         results = await self._tasks_for(message, n_results)
         limit = bounded_int(max_context_tokens, "max_context_tokens", MOST_TOKENS)
         return ChatPrompt(format_context(results, max_tokens=limit), message.strip())
@@ -135,7 +135,7 @@ class TaskService:
             return "".join([piece async for piece in pieces])
 
     async def _tasks_for(self, message: str, most: int) -> list[SearchResult]:
-        """The tasks that fit a message; logs how many there are, never their text (contract, Interface S)."""
+        """Search the tasks for a message; log their number, never their text (contract)."""
         text = text_of(message, "message")
         results = await self.search(text, n_results=most) if most else []
         log.info("chat_context", extra={"context_injected": bool(results), "tasks": len(results)})

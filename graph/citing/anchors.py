@@ -1,4 +1,4 @@
-"""Find where the markers of a draft stand, and what each of them claims."""
+"""Find where a draft's markers stand, and what each claims."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -25,7 +25,7 @@ _GAP = re.compile(r"\n[ \t]*\n")
 
 @dataclass(slots=True)
 class CitationAnchor:
-    """A position with markers, in the text without markers, and the stretch ``claim`` it stands for.
+    """A marker's position in the text without markers, and the ``claim`` it stands for.
 
     The claim is the sentence, or the clause before it where several positions of one sentence carry markers; its
     ``clauses`` together may be checked instead. ``guessed`` marks a position that the model left without a marker.
@@ -57,7 +57,7 @@ class AnchoredDraft:
 
 
 def anchor_draft(pieces: Sequence[str | Marker], *, truncated: bool) -> AnchoredDraft:
-    """Find the sentences of a draft and what its markers stand for; with *truncated*, drop an unfinished last one.
+    """Find a draft's sentences and its markers' claims; with *truncated*, drop an unfinished sentence.
 
     A marker belongs to the sentence it stands in or after, on a new line to the one it opens; that of a heading or a
     preamble to the bare sentences below.
@@ -93,14 +93,14 @@ def anchor_draft(pieces: Sequence[str | Marker], *, truncated: bool) -> Anchored
 
 
 def guess(draft: AnchoredDraft, sentence: int, chunks: int) -> CitationAnchor:
-    """Make an anchor at the end of *sentence* that any of the first *chunks* may carry."""
+    """Make an anchor at the end of *sentence* for any of the first *chunks*."""
     start, end = draft.sentences[sentence]
     marker = Marker((tuple(range(chunks)),))
     return CitationAnchor(end, sentence, marker, claim_span(draft.text, start, end), guessed=True)
 
 
 def states(draft: AnchoredDraft, sentence: int) -> bool:
-    """Whether *sentence* states something that could be cited: no heading, question, preamble, code or short phrase."""
+    """Whether *sentence* can be cited: no heading, question, preamble, code or short phrase."""
     start, end = draft.sentences[sentence]
     text = draft.sentence(sentence)
     code = code_within(draft.code, start, end)
@@ -111,7 +111,7 @@ def states(draft: AnchoredDraft, sentence: int) -> bool:
 
 
 def _sentences(text: str, positions: Sequence[int], code: Sequence[Span]) -> list[Span]:
-    """Split *text* into sentences; "[1]." or a line "…:" ends one, closing quotation marks belong to it."""
+    """Split *text* into sentences; "[1]." and lines "…:" end one, with closing quotation marks."""
     ends = {position + 1 for position in positions if text[position : position + 1] in (".", "!", "?")}
     ends |= {match.end() for match in _OPENS_BLOCK.finditer(text) if not code_within(code, *match.span())}
     breaks = sorted(end for end in ends if text[end : end + 1].isspace())
@@ -143,7 +143,7 @@ def _sentence_at(position: int, spans: Sequence[Span], text: str) -> int:
 def _below_preambles(
     draft: AnchoredDraft, gathered: dict[tuple[int, int], list[Marker]]
 ) -> list[tuple[int, int, Marker]]:
-    """Move the markers of a preamble to the bare sentences of its block; where there are none, it keeps them.
+    """Move a preamble's markers to its block's unmarked sentences, if there are any.
 
     Returns (sentence, position, marker) by position.
     """
@@ -159,7 +159,7 @@ def _below_preambles(
 
 
 def _introduced(draft: AnchoredDraft, preamble: int) -> Iterator[int]:
-    """Yield the sentences below a preamble, up to the next one or to a blank line behind the first."""
+    """Yield the sentences a preamble introduces, up to the next preamble or a blank line."""
     for i in range(preamble + 1, len(draft.sentences)):
         parted = _GAP.search(draft.text, draft.sentences[i - 1][1], draft.sentences[i][0])
         if is_preamble(draft.sentence(i)) or (parted and i > preamble + 1):

@@ -1,4 +1,4 @@
-"""Turn a draft's pieces into an answer whose every marker is verified against the chunks it names."""
+"""Write an answer whose every marker is verified against the chunks it names."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ async def place_markers(
     attribute: bool = False,
     seconds: float | None = None,
 ) -> Cited:
-    """Verify every marker of *pieces* and keep those whose claim is supported by a chunk they name.
+    """Verify every marker of *pieces*; keep those whose claim a named chunk supports.
 
     A claim need not repeat what *question* says. With *truncated*, an unfinished last sentence is removed. With
     *attribute*, a sentence without a marker gets one where a chunk clearly supports it. The *reader* has *seconds*;
@@ -92,7 +92,7 @@ def _cut(text: str, anchors: Sequence[CitationAnchor]) -> list[str | tuple[Backe
 
 
 def _unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> list[str]:
-    """List the claims the model cited for which nothing holds, each once, in order."""
+    """List the cited claims without support, each once, in order."""
     repaired = {anchor.sentence for anchor in anchors if anchor.backed and anchor.guessed}
     bare = [one for one in anchors if not (one.backed or one.guessed or one.sentence in repaired)]
     return list(dict.fromkeys(draft.text[slice(*anchor.claim)] for anchor in bare))
@@ -100,14 +100,14 @@ def _unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> lis
 
 @dataclass(slots=True)
 class _Check:
-    """A ``claim`` as the answer has it, its ``bare`` form, and the quotes of each group of chunks its marker names."""
+    """A ``claim``, its ``bare`` form, and the quotes of each group of chunks its marker names."""
 
     claim: str
     bare: str
     options: list[list[Quote]]
 
     def pairs(self) -> list[Pair]:
-        """List what to read: the quotes that are neither verbatim nor refused."""
+        """List what to read: quotes neither verbatim nor refused."""
         pending = [quote for group in self.options for quote in group if not quote.refused]
         return [(self.bare, quote.passage) for quote in pending if quote.passage]
 
@@ -129,7 +129,7 @@ class _Check:
         return [(self.claim, quote) for quote in self.best() if quote.support >= bar]
 
     def divisible(self) -> bool:
-        """Whether the claim may be checked clause by clause: what a quote lacks or denies may be of another clause."""
+        """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
         inherent = ("condition", "opposite", "order")  # these contradictions are of the claim itself
         contradicted = any(quote.contradiction in inherent for group in self.options for quote in group)
         return not contradicted and not self.backed(SUPPORT_BAR)
@@ -143,7 +143,7 @@ async def _verify(
     question_terms: Collection[str],
     seconds: float | None,
 ) -> None:
-    """Set what backs each of *anchors* in *text*, and how well, reading all that has to be read within *seconds*.
+    """Set each anchor's quotes and support in *text*, reading within *seconds*.
 
     A claim that no single quote supports may be supported clause by clause, each by the same chunk or another.
     *question_terms* are the stems of the question.
@@ -190,7 +190,7 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question_terms: 
 
 
 async def _read(checks: Sequence[_Check], reader: PassageReader | None, seconds: float | None) -> None:
-    """Score *checks* with what the reader says; by words alone where it fails or does not answer in time."""
+    """Score *checks* by the reader; by lexical overlap where it fails or times out."""
     read: dict[Pair, ReadPassage] = {}
     pairs = list(dict.fromkeys(pair for one in checks for pair in one.pairs())) if reader else []
     if reader and pairs:

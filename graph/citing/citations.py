@@ -97,7 +97,7 @@ def parse(text: str, chunks: Sequence[Chunk]) -> list[str | Marker]:
 
 
 def without_markers(text: str) -> str:
-    """Remove what looks like a numbered marker from a document's *text*, for an answer or a prompt."""
+    """Remove numbered markers from a document's *text*, for an answer or a prompt."""
     if may_mark(text):
         marked = MarkedText(text, ())
         marked.drop_holders()
@@ -120,7 +120,7 @@ def _without_leftovers(pieces: list[str | Marker]) -> list[str | Marker]:
 
 
 def _trailing(match: re.Match[str]) -> str:
-    """Move the markers of a line that sets them before its sentences behind these."""
+    """Move markers from before the sentences of a line to behind them."""
     last = _LAST_LEADS.search(match["line"])
     if last is None or not any(c.isalnum() for c in last["rest"]):
         return match[0]
@@ -128,7 +128,7 @@ def _trailing(match: re.Match[str]) -> str:
 
 
 def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
-    """Remove the reference list at the end of *marked*; return the chunks it cites by marker or by name.
+    """Remove the reference list at the end of *marked*; return the chunks it names.
 
     A list is a heading ("Sources:") with entries under or beside it, or numbered lines of nothing but names and
     addresses. A text that is nothing else stays as it is.
@@ -170,7 +170,7 @@ def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
 
 
 def _without_phrases(marked: MarkedText, chunks: Sequence[Chunk]) -> str:
-    """Return the text of *marked* with every marker that is a word of its sentence taken out of its phrase."""
+    """Return the text of *marked* with markers moved out of phrases ("According to [1], …")."""
 
     def numbered(match: re.Match[str]) -> str:
         phrase = match[0].casefold()
@@ -190,7 +190,7 @@ def _without_phrases(marked: MarkedText, chunks: Sequence[Chunk]) -> str:
 
 
 def _according(match: re.Match[str]) -> str:
-    """Rewrite "[1] states that X" as "According to [1], X"; without "that" the document stays the subject."""
+    """Rewrite "[1] states that X" as "According to [1], X", or with the document as subject."""
     marks = re.sub(rf"[^{MARK[1:-1]}]", "", match["marks"])
     if match["that"]:
         return f"According to {marks}, "
@@ -198,7 +198,7 @@ def _according(match: re.Match[str]) -> str:
 
 
 def _with_trailing_markers(text: str) -> str:
-    """Remove the phrases that open a sentence of *text*, and set their markers at its end."""
+    """Remove phrases that open a sentence, and move their markers to its end."""
     ends = [end for _, end in sentence_spans(re.sub(MARK, " ", text))]
     out: list[str] = []
     done = 0

@@ -1,4 +1,4 @@
-"""A draft in which one private-use character stands for each marker, and for code and links; and a draft as it comes.
+"""A draft with one private-use character per marker, code and link; and as a stream.
 
 What is streamed is provisional, since markers are verified when the answer is complete; the final answer replaces it.
 """
@@ -55,7 +55,7 @@ def may_mark(text: str) -> bool:
 
 
 class MarkedText:
-    """A text whose markers are one character each; ``text`` may be edited, then cut into pieces.
+    """A text with one character per marker; ``text`` may be edited, then cut into pieces.
 
     An array index outside code is put between two *tick* characters. Time is linear in the length of the text.
     """
@@ -109,7 +109,7 @@ class MarkedText:
         return self._keep(code.removesuffix("\n")) + "\n" * code.endswith("\n")
 
     def _index(self, match: re.Match[str]) -> str:
-        """Set an array index as code; a word of prose may carry a citation without a space."""
+        """Mark an array index as code; a word of prose may carry a citation without space."""
         last = match["name"].rpartition(".")[2]
         letter = len(last) == 1 and last.islower() and last not in "ai"
         is_code = letter or last.lower() in _INDEXED_NAMES or ("_" in last and not last.isupper())
@@ -168,7 +168,7 @@ class MarkerStream:
         return fresh
 
     def _complete(self, *, final: bool) -> int:
-        """Find the first bracket or backtick that may still become a marker or code; without one, the end."""
+        """Find the first bracket or backtick that may still open a marker or code, else the end."""
         text, end = self._text, len(self._text)
         if not final:
             tick = text.find("`", max(text.rfind("\n") + 1, max((stop for _, stop in code_spans(text)), default=0)))
@@ -178,7 +178,7 @@ class MarkerStream:
         return unclosed_bracket(text, len(text) - self._patience - 1, end)
 
     def _written(self, text: str) -> str:
-        """Write *text* as it is shown, a name as its first chunk; white space and a backslash at its end wait."""
+        """Write *text* as shown, each marker as a number; white space at its end waits."""
         if not may_mark(text):
             return text.rstrip(_WAITS)
         out = ""
@@ -196,7 +196,7 @@ class MarkerStream:
         return out.rstrip(_WAITS)
 
     def _forget(self, end: int) -> None:
-        """Drop the lines before the last one, or the words; a block of code is kept until it closes."""
+        """Drop all but the last line, or words; an open block of code is kept."""
         text = self._text
         start = text.rfind("\n", 0, end)
         if start <= 0:

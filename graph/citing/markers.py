@@ -1,4 +1,4 @@
-"""Read what is inside one pair of brackets: chunk numbers, the name of a document, or ordinary words."""
+"""Read the content of brackets: chunk numbers, a document's name, or ordinary words."""
 
 import re
 import unicodedata
@@ -36,7 +36,7 @@ _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """One marker of a draft. Each of ``groups`` is what one citation names, as 0-based positions of chunks.
+    """One marker of a draft. Each group holds one citation's chunks, as 0-based positions.
 
     A number names one chunk. A document or a page may be several; one of them that supports the sentence is enough,
     and only that one is cited. A marker without groups names nothing that was given, and is removed.
@@ -51,7 +51,7 @@ def merged(markers: Sequence[Marker]) -> Marker:
 
 
 def visible(inside: str) -> str:
-    """Return *inside* as a reader sees it: no zero-width characters, tags or emphasis; compatibility forms folded."""
+    """Normalise *inside* to what is visible: no zero-width characters, tags, emphasis; NFKC."""
     if not inside.isascii():
         inside = unicodedata.normalize("NFKC", inside)
         inside = "".join(c for c in inside if c == "\n" or unicodedata.category(c) not in _INVISIBLE)
@@ -75,7 +75,7 @@ def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
 
 
 def read_numbers(seen: str, count: int) -> Marker | None:
-    """Read a list of numbers and ranges within 1..*count*; None when *seen* is no such list."""
+    """Read numbers and ranges within 1..*count*; None for any other text."""
     groups: dict[tuple[int, ...], None] = {}
     position = 0
     any_number = False
@@ -93,7 +93,7 @@ def read_numbers(seen: str, count: int) -> Marker | None:
 
 
 def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
-    """Find the chunks of "doc", "doc, page 5", "page 5", "2, page 5"; () for none, None for no citation."""
+    """Find the chunks of "doc, page 5", "page 5", "2, page 5"; None for no citation."""
     bare = _LABEL_FIRST.sub("", part)
     if named := _named(part, chunks) or _named(bare, chunks):
         return named
@@ -132,7 +132,7 @@ def _fits(chunk: Chunk, pages: range | None, section: str | None) -> bool:
 
 @lru_cache(maxsize=1024)
 def names_of(chunk: Chunk) -> frozenset[str]:
-    """List the folded names of the chunk's document: path, file name with and without suffix, title."""
+    """List the folded names of the chunk's document: path, file name, stem, title."""
     names = {_fold(name) for name in (chunk.source or "", chunk.document_id, chunk.title)}
     names |= {name.rsplit("/", 1)[-1] for name in names}
     names |= {name.rsplit(".", 1)[0] for name in names if re.fullmatch(r".+\.[a-z][a-z0-9]{1,5}", name)}
@@ -145,7 +145,7 @@ def _fold(text: str) -> str:
 
 
 def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:
-    """Find the first bracket in *start*:*end* of *text*, outside code, that is not closed; without one, the end."""
+    """Find the first unclosed bracket in *start*:*end* of *text*, outside code; else the end."""
     text = replace_code(text, lambda code: " " * len(code))
     end = len(text) if end is None else end
     opens: list[int] = []

@@ -1,4 +1,4 @@
-"""Evidence: what a sentence claims, which sentences of a chunk carry it, and with what probability.
+"""Evidence: a sentence's claim, the sentences of a chunk that support it, and its probability.
 
 ``claims`` reduces a sentence to its claim; ``support`` finds the best quote and scores it; ``amounts`` compares numbers
 and units; ``edits`` finds what a near copy changed.

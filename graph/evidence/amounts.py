@@ -1,4 +1,4 @@
-"""Amounts of a text in base units: "half an hour" equals "30 minutes", "1,000" equals "one thousand"."""
+"""Amounts of a text in base units: "half an hour" equals "30 minutes"."""
 
 import math
 import re
@@ -59,7 +59,7 @@ _UNITS: dict[str, tuple[str, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """``value`` in the base of ``unit`` ("" where none is named), and the number as ``written``.
+    """``value`` in the base of ``unit`` ("" for none), and the number as ``written``.
 
     The value of a version or a time of day is its text.
     """
@@ -69,7 +69,7 @@ class Amount:
     written: float | None = None
 
     def matches(self, other: Self) -> bool:
-        """Whether *other* states the same; where one names no unit, the numbers as written must agree."""
+        """Whether *other* is equal; without a unit on one side, the written numbers must agree."""
         if self.unit == other.unit:
             return _same(self.value, other.value)
         mine, stated = (one.value if one.written is None else one.written for one in (self, other))
@@ -105,7 +105,7 @@ def amounts_of(text: str) -> tuple[tuple[Amount, ...], ...]:
 
 
 def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount, ...]]:
-    """Count the tokens of the amount at *at* and list its readings; (1, ()) where there is none."""
+    """Return the number of tokens and the readings of the amount at *at*; (1, ()) for none."""
     kind, word = tokens[at]
     if kind == "date":
         year, month, day = word.split("-")
@@ -131,7 +131,7 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
 
 
 def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | str | None]:
-    """Read a number from *at* on: how many tokens, and its value; that of a version or a time of day is its text."""
+    """Read a number at *at*: its tokens and value, text for a version or a time."""
     kind, first = tokens[at]
     total, part, used = 0.0, None, 0
     if kind == "number":

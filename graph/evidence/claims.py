@@ -1,4 +1,4 @@
-"""Reduce a sentence to its claim: no label, "Note that", "According to the handbook," or markup; and its clauses."""
+"""Reduce a sentence to its claim, without label, lead-in or markup; split it into clauses."""
 
 import re
 from itertools import pairwise
@@ -58,7 +58,7 @@ YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]
 
 
 def bare_claim(text: str) -> str:
-    """Reduce *text* to its assertion, as plain words on one line; "" where it asserts nothing.
+    """Reduce *text* to its assertion, as plain words on one line; "" without one.
 
     A table row becomes its cells, "first: second, third".
     """
@@ -89,7 +89,7 @@ def is_preamble(text: str) -> bool:
 
 
 def claim_span(text: str, start: int, end: int) -> Span:
-    """Trim what opens or ends a clause from *start*:*end*; all of it stays where nothing else is there."""
+    """Trim a clause's lead-in and end from *start*:*end*, unless nothing else is left."""
     begin = end - len(_LEADS.sub("", text[start:end], count=1))
     start = begin if begin < end else start
     return start, start + len(text[start:end].rstrip(" ,;:\n\t—–"))

@@ -1,4 +1,4 @@
-"""Near copies: what a sentence that repeats its quote almost word for word has changed in it.
+"""Find what a sentence changed that repeats its quote almost word for word.
 
 The entailment model reads meaning and may miss one small word; aligning a copy with its original shows it.
 """
@@ -48,7 +48,7 @@ _OPPOSITES = {
 
 
 def edit_of(claim: str, quote: str) -> Change | None:
-    """Find what *claim*, a near copy of *quote*, has changed; None for no change, or no near copy.
+    """Find what *claim* changed of *quote*; None for no change or no near copy.
 
     "order": *quote* orders its reader to say what *claim* says.
     """
@@ -82,7 +82,7 @@ def _is_ordered(claim: str, quote: str) -> bool:
 
 
 def is_copy(claim: str, quote: str) -> bool:
-    """Whether *quote* has nearly all words of *claim* in order, or all its content words in any order.
+    """Whether *quote* has nearly all words of *claim* in order, or all content words.
 
     Numbers in digits and in words are the same; in another order, both must deny or neither.
     """
@@ -100,7 +100,7 @@ def _words(text: str) -> list[str]:
 
 
 def _denials(words: Sequence[str]) -> int:
-    """Count the denials among *words*; "not only", "no later than" and "no matter how" are not counted."""
+    """Count the denials among *words*, but for "not only", "no later than" and the like."""
     softened = ("only", "just", "more", "less", "fewer", "later", "longer", "than", "matter")
     return sum(
         (word in _NEGATORS or word.endswith("n't")) and after not in softened

@@ -1,4 +1,4 @@
-"""Find the quote of a chunk that carries a sentence of the answer, and score its support.
+"""Find the quote of a chunk that supports a sentence, and score its support.
 
 A verbatim quote has support 1. Otherwise support is the probability, read by the reader's entailment head, that the
 quote and its neighbours say what the sentence says; without a reader it follows from the lexical overlap. A copy with a
@@ -52,7 +52,7 @@ _WORD = re.compile(r"[\w']+")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A stretch of a chunk, ``text == chunk.text[start:end]``, and how well it carries one sentence.
+    """A span of a chunk, ``text == chunk.text[start:end]``, and how well it supports a sentence.
 
     ``overlap`` in [0, 1] is the share of the sentence's words that it has. ``contradiction`` says what the sentence
     changes, None where nothing was found. ``passage`` is what the reader is given.
@@ -71,7 +71,7 @@ class Quote:
 
     @property
     def refused(self) -> bool:
-        """Whether the sentence states another amount or the opposite, gives an order, or is a copy with a change."""
+        """Whether the sentence changes an amount, an opposite or a copy, or the quote gives an order."""
         certain = self.copy or self.verbatim or self.contradiction in ("amount", "opposite", "order")
         return self.contradiction is not None and certain
 
@@ -92,7 +92,7 @@ def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = ()) ->
 
 
 def supported(quote: Quote, read: ReadPassage | None) -> float:
-    """Return the support of *quote* in [0, 1] from what was read of its passage (None: from the overlap)."""
+    """Return the support of *quote* in [0, 1] by the reader's logit, else by overlap."""
     if quote.refused or (quote.contradiction and not read):
         return min(quote.overlap, CONTRADICTED)
     if quote.verbatim:
@@ -116,7 +116,7 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
 
 
 def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms: Collection[str]) -> Quote:
-    """Quote the nearest sentences with their contradiction, if any, and the passage to read for them."""
+    """Quote the nearest sentences, with a contradiction, if any, and the passage to read."""
     first, last, share = nearest(words_of(sentence), [chunk.text[begin:stop] for begin, stop in spans])
     start, end = spans[first][0], spans[last][1]
     most = (LONGEST_READ - (end - start)) / 2
@@ -134,7 +134,7 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms:
 
 
 def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:
-    """Whether *sentence* has a capitalised word, option or identifier, past its first word, that *text* has not."""
+    """Whether *sentence* has a name, option or identifier, past its first word, missing in *text*."""
     flat = text.lower()
     present_stems = {stem(word) for word in _WORD.findall(flat)} | set(question_terms)
     names = (match[0].strip("`") for match in _NAME.finditer(sentence))
@@ -143,7 +143,7 @@ def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> 
 
 
 def verbatim_spans(sentence: str, text: str) -> list[Span]:
-    """Find *sentence* in *text* word for word, apart from white space, its first letter's case and its closing mark.
+    """Find *sentence* verbatim in *text*, but for white space, first capital and closing mark.
 
     No word or number is cut in two: "42" is not found in "1942" or "42.5".
     """

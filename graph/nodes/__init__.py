@@ -1,4 +1,4 @@
-"""The nodes. Function, node and log event share a name, and the file too, but for the two ends.
+"""The nodes. Function, node, log event and file share a name, but for the two ends.
 
 validate -> retrieve -> grade -> synthesize -> cite, and in ``ends``: no_answer, fail.
 """

@@ -1,4 +1,4 @@
-"""Check every marker of the draft: it stays only where a sentence of the chunk it names supports it."""
+"""Keep each marker of the draft only where a sentence of its chunk supports it."""
 
 import time
 

@@ -5,7 +5,7 @@ from graph.state import State, Update
 
 
 async def no_answer(state: State) -> Update:
-    """Say that there is no answer, and by ``outcome`` why, from how far the question came."""
+    """Answer that there is none; ``outcome`` says why, by how far the question came."""
     if state.get("failure"):  # of ``cite``, which has no edge to ``fail`` (contract, Interface G)
         return await fail(state)
     if not state.get("graded"):
@@ -17,5 +17,5 @@ async def no_answer(state: State) -> Update:
 
 
 async def fail(state: State) -> Update:
-    """Leave no answer, and the failure's own outcome."""
+    """End without an answer, with the failure's outcome."""
     return ended(state, state["failure"].outcome, None)

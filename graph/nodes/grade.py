@@ -8,7 +8,7 @@ from graph.state import State, Update
 
 
 async def grade(state: State, *, grader: Grader, reader: PassageReader | None = None) -> Update:
-    """Fill ``graded`` with the chunks at or above the relevance threshold, best first; stream all that was graded.
+    """Fill ``graded`` with the chunks that reach the relevance threshold; stream all graded ones.
 
     At most ``max_sources`` of them: a chunk that retrieval ranked lower may pass when it grades higher. The *reader*,
     if any, reads the best first; ``subquery_results`` then hold what it found.

@@ -8,7 +8,7 @@ from graph.state import State, Update
 
 
 async def synthesize(state: State, *, synthesizer: Synthesizer) -> Update:
-    """Fill ``draft``; stream its text as it comes, with markers held back until they are complete.
+    """Fill ``draft``; stream its text, holding back markers until they are complete.
 
     Nothing is streamed where the run's ``configurable`` has ``stream_tokens`` false: a model may answer in one piece.
     """

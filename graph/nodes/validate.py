@@ -1,4 +1,4 @@
-"""Check the question and its options by the rules of the Query API, whichever interface they came through."""
+"""Check the question and its options by the rules of the Query API."""
 
 import logging
 import time
@@ -42,7 +42,7 @@ async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -
 
 
 async def _rewritten(follow_up: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:
-    """Return *follow_up* as a question that stands alone; where the chat model fails, by the words before it."""
+    """Complete *follow_up* by the chat model; where it fails, by the earlier question's words."""
     if rewriter:
         now = time.monotonic()
         try:

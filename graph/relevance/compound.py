@@ -1,4 +1,4 @@
-"""Find the questions that a text asks: without what is said around them, and a compound one in its parts."""
+"""Find the questions in a text: without background, a compound one in its sub-questions."""
 
 import re
 from itertools import pairwise, takewhile
@@ -53,7 +53,7 @@ _OPENING = 4
 
 
 def split_questions(question: str) -> tuple[str, ...]:
-    """Return the questions that *question* asks, in order; ``(question,)`` when it asks one, or when in doubt.
+    """Return the sub-questions of *question*, in order; ``(question,)`` for one, or in doubt.
 
     A text is split after a question mark, and at a semicolon or a conjunction where both sides ask. A part that lost
     its subject ("and where is it now?") gets that of the first part. The text stays whole when a part could not be
@@ -89,7 +89,7 @@ def subject_of(part: str) -> str:
 
 
 def named_after(marks: frozenset[str], part: str, *, keep: bool = False) -> str:
-    """Return the content words that follow the first of *marks* in *part*, with the mark if *keep*; "" for none."""
+    """Return the content words after the first of *marks* in *part*; with *keep* the mark too."""
     tokens = TOKEN.findall(part)
     start = next((n for n, token in enumerate(tokens) if token.lower() in marks), len(tokens))
     named = list(takewhile(lambda token: is_content(token.lower()), tokens[start + 1 :][:_LONGEST_SUBJECT]))
@@ -97,7 +97,7 @@ def named_after(marks: frozenset[str], part: str, *, keep: bool = False) -> str:
 
 
 def with_subject(part: str, subject: str) -> str:
-    """Replace the pronoun for a thing in *part* that lost what it stands for by *subject*; "they" by a plural alone."""
+    """Replace an unresolved "it" in *part* by *subject*, "they" by a plural one."""
     pronoun = lost_pronoun(part)
     if not (subject and pronoun):
         return part
@@ -123,7 +123,7 @@ def stands_alone(part: str) -> bool:
 
 
 def lost_pronoun(part: str) -> re.Match[str] | None:
-    """Find the first pronoun of *part*, if nothing before it is what it stands for."""
+    """Find the first pronoun of *part*, if nothing before it is its referent."""
     pronoun = _PRONOUN.search(part)
     if not pronoun or _EXPLETIVE.search(part) or _is_article(pronoun[0], words(part[pronoun.end() :])):
         return None
@@ -146,12 +146,12 @@ def _is_article(pronoun: str, after: list[str]) -> bool:
 
 
 def _names_something(text: str) -> bool:
-    """Whether *text* has a noun, as far as its neighbours tell: after "I", "to" or "been" a content word is a verb."""
+    """Whether *text* has a noun, guessed by neighbours: after "I", "to", "been" comes a verb."""
     return any(is_content(one) and last not in _SPEAKERS for last, one in pairwise(["", *words(WHO.sub("who", text))]))
 
 
 def asked_in(text: str) -> str:
-    """Return the sentences of *text* that ask, joined by spaces; *text* itself where all of them do, or none."""
+    """Return the asking sentences of *text*, joined by spaces; *text* for all or none."""
     sentences = [text[start:end] for start, end in sentence_spans(text)]
     asking = [one for one in sentences if _asks(one)]
     return " ".join(asking) if 0 < len(asking) < len(sentences) else text
@@ -172,6 +172,6 @@ def without_background(text: str) -> str:
 
 
 def _asks(sentence: str) -> bool:
-    """Whether *sentence* names something and ends in a question mark, or opens like a question and has no end."""
+    """Whether *sentence* has content and a question mark, or opens as a question without end."""
     asks = re.search(r"[?？][\"'”’)\]]*$", sentence) or (sentence[-1].isalnum() and ASKING.match(trimmed(sentence)))
     return bool(asks) and any(map(is_content, words(sentence)))

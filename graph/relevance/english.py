@@ -11,7 +11,7 @@ FLAT_RANKS = 30
 
 
 def english_idf(stem: str) -> float:
-    """Return the weight of *stem*: the logarithm of its frequency rank in English over `FLAT_RANKS`, at least .1.
+    """Return the weight of *stem*: the log of its English frequency rank over `FLAT_RANKS`, at least .1.
 
     By Zipf's law (1949) the rank of a word is inverse to its frequency, so this is an inverse document frequency up to
     constants. A small collection has no better one: there every missing word seems rare. The ranks are those of

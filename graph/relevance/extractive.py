@@ -46,7 +46,7 @@ class Sentence:
 
 
 class Extract(NamedTuple):
-    """The sentences that answer one question, in reading order, and the probability in [0, 1] that they do."""
+    """The sentences that answer one question, in reading order, and their probability in [0, 1]."""
 
     question: str
     sentences: tuple[Sentence, ...]
@@ -94,7 +94,7 @@ class ExtractiveSynthesizer:
     def _extract(
         self, results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]
     ) -> Extract:
-        """Answer one sub-question from the chunk that most probably holds it; where some were read, from these.
+        """Answer one sub-question from its most probable chunk, of those read if there are any.
 
         Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is chance.
         Chunks with all *added* stems come first; an answer without them is hardly one: it is about something else.
@@ -120,13 +120,13 @@ class ExtractiveSynthesizer:
 
 
 def _shows(added: Iterable[str], chunk: Chunk, sentences: Iterable[str]) -> bool:
-    """Whether every one of the *added* stems is in *sentences* or in a heading of *chunk*."""
+    """Whether all *added* stems are in *sentences* or a heading of *chunk*."""
     shown = vocabulary("\n".join(filter(None, (chunk.title, chunk.chapter, chunk.section, *sentences))))
     return all(coverage({one: 1.0}, shown) for one in added)
 
 
 def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[str]:
-    """Write the chosen sentences in order, each once, with their markers; white space in them is one space.
+    """Write the sentences in order, each once, with markers and single spaces.
 
     What looks like a marker in a document is not repeated, since readers would take it for a citation.
     """
@@ -161,7 +161,7 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
 
 
 def _led_in(assessed: Assessment, lead: Sentence) -> list[Sentence]:
-    """List what *lead* leads in: the items of a list, or one line of code; nothing where it does not end with ":"."""
+    """List the list items, or the line of code, that *lead* introduces with ":"."""
     chunk, end, items = assessed.chunk, lead.end, list[Sentence]()
     if not lead.text.endswith(":"):
         return items
@@ -176,7 +176,7 @@ def _led_in(assessed: Assessment, lead: Sentence) -> list[Sentence]:
 
 
 def _lead_in(assessed: Assessment, item: Sentence) -> Sentence | None:
-    """Find the sentence ending with ":" before the list that *item* is in; None where there is none."""
+    """Find the sentence ending with ":" before *item*'s list; None without one."""
     chunk, after = assessed.chunk, item.start
     for start, end in reversed(chunk.spans[: chunk.spans.index((item.start, item.end))]):
         gap = chunk.text[end:after]
@@ -189,7 +189,7 @@ def _lead_in(assessed: Assessment, item: Sentence) -> Sentence | None:
 
 
 def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:
-    """Find the first row of the table that *row* is in; None for the header itself and for other sentences."""
+    """Find the header of the table row *row*; None for itself and other sentences."""
     chunk = assessed.chunk
     at = first = [start for start, _ in chunk.spans].index(row.start)
     while first and all(chunk.text.startswith("|", chunk.spans[n][0]) for n in (first - 1, at)):
@@ -199,7 +199,7 @@ def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:
 
 
 def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
-    """List the sentences of a chunk that can answer *question*; all of them when none can."""
+    """List the sentences of a chunk that can answer *question*, else all."""
     chunk = assessed.chunk
     sentences = [
         Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain)

@@ -1,4 +1,4 @@
-"""Read the best candidates, and measure question and chunk: how its sentences match, and the features of the pair."""
+"""Read the best candidates, and measure question and chunk: sentence matches and features."""
 
 import math
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Match(NamedTuple):
 
 
 class Features(NamedTuple):
-    """The features of one (question, chunk) pair; of other candidates counts only that reading stops at an answer."""
+    """The features of one (question, chunk) pair, independent of others but for where reading stops."""
 
     chunk_similarity: float  # cosine of question and chunk
     sentence_similarity: float  # best cosine of question and sentence
@@ -111,7 +111,7 @@ def _logits(chunk: Chunk) -> tuple[float, float]:
 
 
 def window(chunk: Chunk) -> tuple[int, int]:
-    """Choose the sentences of *chunk* that are read: all, or those around the one nearest to the question."""
+    """Choose the sentences of *chunk* to read: all, or those around the nearest."""
     lengths = [end - start for start, end in chunk.spans]
     at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
     start, end = at, at + 1
@@ -124,14 +124,14 @@ def window(chunk: Chunk) -> tuple[int, int]:
 
 
 def nearness(chunk: Chunk) -> float:
-    """Return the cosine of question and chunk; of one too long to be embedded, its best sentence's if higher."""
+    """Return the cosine of question and chunk; of a long one, its best sentence's if higher."""
     if sum(end - start for start, end in chunk.spans) <= LONGEST_PASSAGE:
         return chunk.similarity
     return max(chunk.similarity, *chunk.span_similarities)
 
 
 def promise(chunk: Chunk) -> float:
-    """Return how promising *chunk* is to read: the cosines of it and of its best sentence, and its keyword score."""
+    """Return the priority of *chunk* for reading: its cosines and keyword score, weighted."""
     best = max(chunk.span_similarities, default=chunk.similarity)
     return nearness(chunk) + SENTENCE_WEIGHT * best + KEYWORD_WEIGHT * chunk.keyword
 
@@ -139,7 +139,7 @@ def promise(chunk: Chunk) -> float:
 async def read_best(
     reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MOST_PASSAGES
 ) -> tuple[SubqueryResults, ...]:
-    """Read at most *most* chunks of each of *subquery_results* that are near enough, until one has an answer.
+    """Read at most *most* near chunks of each of *subquery_results*, until one has an answer.
 
     One has an answer where the reader scores a sentence that can answer above "none of them".
     """
@@ -159,7 +159,7 @@ async def read_best(
 
 
 def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> ReadPassage:
-    """Extend *read*, of the sentences from *start* on, to all of *chunk*; one that cannot answer is very unlikely."""
+    """Extend *read*, from sentence *start* on, to all of *chunk*; others get the lowest score."""
     unread = read.null - UNREAD
     scores = [unread] * len(chunk.spans)
     scores[start : start + len(read.sentences)] = read.sentences
@@ -168,7 +168,7 @@ def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> Rea
 
 
 def sentence_chances(read: ReadPassage) -> tuple[float, ...]:
-    """Return each sentence's probability in [0, 1]: a softmax over the sentences and "none of them"."""
+    """Return each sentence's probability: a softmax over the sentences and "none of them"."""
     top = max(read.null, *read.sentences) if read.sentences else read.null
     raised = [math.exp(score - top) for score in read.sentences]
     total = sum(raised) + math.exp(read.null - top)

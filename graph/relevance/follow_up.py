@@ -1,4 +1,4 @@
-"""Tell a follow-up question, and complete it with the words of the question before it."""
+"""Recognise a follow-up question, and complete it from the question before."""
 
 import re
 from collections.abc import Sequence
@@ -27,21 +27,21 @@ _LONGEST_FRAGMENT = 6  # words; a longer question is likely to have a verb that 
 
 
 def is_follow_up(question: str) -> bool:
-    """Whether *question* needs the one before it: it opens with "and" or "what about", has no verb, or refers back."""
+    """Whether *question* needs the one before: it opens with "and", lacks a verb, or refers back."""
     body = _body(question)
     needs = body != question or _is_phrase(body) or _names_nothing(body) or lost_pronoun(body) is not None
     return needs and not is_remark(question)
 
 
 def is_remark(text: str) -> bool:
-    """Whether *text* asks nothing: no sentence but such as hold courtesies alone, or open with a pronoun."""
+    """Whether *text* asks nothing: every sentence is a courtesy or opens with a pronoun."""
     if "?" in text or "？" in text:
         return not words(text)
     return bool(words(text)) and all(_is_remark(text[start:end]) for start, end in sentence_spans(text))
 
 
 def _is_remark(sentence: str) -> bool:
-    """Whether *sentence* is a courtesy ("thanks a lot") or speaks of what was said ("that helps")."""
+    """Whether *sentence* is a courtesy ("thanks a lot") or comments ("that helps")."""
     content, pronoun = set(filter(is_content, words(sentence))), lost_pronoun(sentence)
     return (pronoun is not None and pronoun.start() == 0) or (bool(content) and content <= _COURTESIES)
 
@@ -70,7 +70,7 @@ def carry_subject(question: str, earlier: str) -> str:
 
 
 def added_stems(question: str, complete: str, history: Sequence[str]) -> tuple[str, ...]:
-    """Return the stems of *complete* that phrases ("for contractors?") added since the first alike of *history*."""
+    """Return the stems of *complete* that phrases added since the first similar question of *history*."""
     terms = [one for one in question_stems(complete) if _is_phrase(_body(question)) or one not in stems(question)]
     shared = [stems(one) for one in history if one == history[-1] or 2 * len({*terms} & {*stems(one)}) >= len(terms)]
     return tuple(one for one in terms if not all(one in before for before in shared))
@@ -82,7 +82,7 @@ def _body(question: str) -> str:
 
 
 def _is_phrase(body: str) -> bool:
-    """Whether *body* is a phrase or clause that asks nothing itself ("for contractors?", "if it is late?")."""
+    """Whether *body* is a phrase or clause without a question ("for contractors?")."""
     if len(words(body)) > _LONGEST_FRAGMENT or ASKING.match(body) or re.search(rf"\b{WH}", body, re.IGNORECASE):
         return False
     verbless = AUXILIARIES.isdisjoint(words(body)) and (body.endswith("?") or _PREPOSITION.match(body))
@@ -96,7 +96,7 @@ def _names_nothing(body: str) -> bool:
 
 
 def _with_phrase(earlier: str, phrase: str) -> str:
-    """Put *phrase* in the place of what is of its kind and number in *earlier*, or opens alike; else at its end."""
+    """Put *phrase* in the place of its counterpart in *earlier*, else at the end."""
     earlier, (first, _, rest) = re.sub(r", and [^,]*$", "", earlier), phrase.partition(" ")
     opening, subject = first.lower(), subject_of(compound.COUNTED.sub("", earlier))
     article, opens = opening in ARTICLES, bool(_PREPOSITION.match(first) or _CLAUSE.match(phrase))

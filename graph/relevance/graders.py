@@ -1,4 +1,4 @@
-"""Assess how probable it is that a chunk is about a question and answers it; grade chunks by that, without a vendor."""
+"""Assess the probabilities that a chunk is about a question and answers it; grade by them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -78,7 +78,7 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
 
 
 def either(relevance: float, answers: float) -> float:
-    """Return the probability in [0, 1] that a chunk is about the question: by its own features, or since it answers.
+    """Return the probability of relevance in [0, 1], by own features or since it answers.
 
     A passage in other words than the question is far from it by every cosine; only the reader sees that it answers.
     """

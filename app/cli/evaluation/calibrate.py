@@ -1,4 +1,4 @@
-"""Run `garden calibrate`: fit relevance to the collection and embedding model, from questions or from headings.
+"""Run `garden calibrate`: fit relevance to collection and embedding model, by questions or headings.
 
 Questions also fit the scale of a reranker's scores, where ``RERANKER`` names one. The result goes to
 ``DATA_DIR/relevance_model.json``, which the next start reads.
@@ -55,7 +55,7 @@ def run_calibrate(
 
 
 async def _calibrate(questions: list[EvalQuestion] | None, container: AppContainer) -> dict[str, Any]:
-    """Fit to *questions*, or else to headings; keep what is better, and return both sides' rates."""
+    """Fit to *questions*, else to headings; store an improvement; return rates before and after."""
     settings, model, scale = container.settings, container.embedding.name, None
     if questions is None:
         samples = await _from_headings(container)
@@ -130,7 +130,7 @@ def _enough(questions: list[Labelled], what: str) -> list[Labelled]:
 
 
 async def _labelled(container: AppContainer, question: EvalQuestion, number: int) -> Labelled | None:
-    """Label *question* with its gold chunks, or the first retrieved chunk that holds its answer; None without one."""
+    """Label *question* with its gold chunks, or the first retrieved one that holds its answer."""
     gold = list(question.gold_chunks)
     if question.answerable and not gold:
         accepted = [folded(one) for part in question.answers for one in part]
@@ -149,7 +149,7 @@ async def _labelled(container: AppContainer, question: EvalQuestion, number: int
 
 
 async def _fit_scale(grader: RerankGrader, retriever: Retriever, questions: list[Labelled]) -> ScoreScale:
-    """Regress "of the right document" on the log-odds of the scores, as *grader* scales them now.
+    """Regress "of the right document" on the scores' log-odds, as *grader* scales them.
 
     Raises ``InvalidInput`` when the scores tell nothing.
     """

@@ -53,7 +53,7 @@ def fit(
 
 
 def rescale(samples: Samples, entry: Mapping[str, Any], added: Sequence[str] = ()) -> dict[str, Any]:
-    """Replace each sum z of *entry* by ``a·z + b``, a ≥ 0; features *added* join all models but ``cosine``.
+    """Replace each logit z of *entry* by ``a·z + b``, a ≥ 0; *added* features join all models but ``cosine``.
 
     Raises `ValueError` as `fit_logistic` does.
     """
@@ -70,7 +70,7 @@ def rescale(samples: Samples, entry: Mapping[str, Any], added: Sequence[str] = (
 
 
 def fit_logistic(x: Floats, y: Flags, positive_weight: Floats | float = 1.0) -> tuple[Floats, float]:
-    """Find weights [features], none negative, and bias that make *y* [rows] likeliest given *x* [rows, features].
+    """Fit non-negative weights [features] and a bias to labels *y* [rows], given *x* [rows, features].
 
     Each positive row counts *positive_weight* times, [rows] or one for all. A feature that would need a negative weight
     gets 0: more of any evidence must never make a chunk less relevant. Projected Newton method (Bertsekas 1982).
@@ -139,7 +139,7 @@ def rates(
     least_relevance: float = RELEVANCE_THRESHOLD,
     least_confidence: float = MIN_CONFIDENCE,
 ) -> dict[str, float | None]:
-    """Compute the rates over the questions at two thresholds; None where nothing is to be counted."""
+    """Compute rates over the questions at two thresholds; None of nothing."""
     passed, labelled = relevance >= least_relevance, samples.known
     right_passed, rightly, wrongly = (np.zeros_like(samples.answerable) for _ in range(3))
     answered = []

@@ -1,4 +1,4 @@
-"""Make questions of a collection's headings: each asked once of everything, and once without its document.
+"""Make questions of a collection's headings: each asked with its document, and without.
 
 The text below a heading answers it; without its document nothing does. A heading finds its own words in the indexed
 text, so what these questions may fit is limited: ``docs/relevance.md``.
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"^(?:(?:\d+|[IVXLCivxlc]+|[A-Za-z])[.)])+\d*\s*")
 
 
 def heading_questions(chunks: Iterable[Chunk]) -> list[Labelled]:
-    """Draw headings of one document alone, without their numbers; a chunk answers the innermost of its own."""
+    """Draw unnumbered headings that occur in one document; a chunk answers its innermost heading."""
     documents: dict[str, set[str]] = defaultdict(set)
     below: dict[str, set[str]] = defaultdict(set)
     spelled: dict[str, str] = {}

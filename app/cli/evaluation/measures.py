@@ -1,4 +1,4 @@
-"""Compute the measures of `garden eval`. Rates are in [0, 1]; a rate over nothing is None."""
+"""Compute the measures of `garden eval`: rates in [0, 1], None over nothing."""
 
 import math
 import re
@@ -44,7 +44,7 @@ class EvalResult:
         return bool(text) and all(any(folded(one) in text for one in part) for part in self.question.answers)
 
     def right_passed(self, threshold: float) -> list[bool]:
-        """Tell for each chunk at or above *threshold* whether it is gold; none is for an unanswerable question."""
+        """Tell for each chunk at or above *threshold* whether it is gold and the question answerable."""
         chunks = zip(self.hits, self.result.chunks, strict=True)
         return [hit and self.question.answerable for hit, c in chunks if (c.relevance or 0.0) >= threshold]
 

@@ -10,7 +10,7 @@ from graph.errors import InvalidInput
 
 
 class EvalQuestion(BaseModel):
-    """One question and what is known of its answer.
+    """One question and its expected answer.
 
     ``gold_chunks`` and ``expected_sources`` (documents or file names) say where the answer is, as far as the file
     tells; ``answers`` holds, per part of the question, the strings any of which answers it.
@@ -26,7 +26,7 @@ class EvalQuestion(BaseModel):
     answers: tuple[tuple[str, ...], ...] = ()
 
     def is_gold(self, chunk_id: str, document_id: str, source: str | None) -> bool:
-        """Compare a chunk with those the question names, or with its documents where it names no chunks."""
+        """Tell whether a chunk is among the question's gold chunks, or without these its documents."""
         if self.gold_chunks:
             return chunk_id in self.gold_chunks
         return document_id in self.expected_sources or source in self.expected_sources

@@ -72,7 +72,7 @@ class Samples:
 
 
 async def retrieve(retriever: Retriever, text: str) -> tuple[Question, Retrieved]:
-    """Retrieve for a question in one part, without a deadline that matters. Raises what the retriever raises."""
+    """Retrieve for one undivided question, with an hour's deadline. Raises what the retriever raises."""
     now = time.monotonic()
     question = Question(text, (text,), 1, None, None, now, now + 3600.0)
     return question, await retriever.retrieve(question)

@@ -24,7 +24,7 @@ _MADE_UP = re.compile(r"^(?:untitled|word document|powerpoint presentation|prese
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Raise ``Unreadable`` for an error of a parser; one that is raised in a module of ours is a defect and passes.
+    """Raise ``Unreadable`` for a parser's error; an error raised in our modules is a defect and passes.
 
     Its kind does not tell: beside what they document, python-pptx, openpyxl, mammoth and ``email`` raise
     ``AttributeError``, ``KeyError`` and ``TypeError`` on damaged files.

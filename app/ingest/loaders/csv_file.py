@@ -10,7 +10,7 @@ from app.ingest.loaders.text_encoding import Unreadable, decode
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a CSV file; its delimiter is the one found most often in the first line.
+    """Read a CSV file; its delimiter is the most frequent one in the first line.
 
     Raises ``Unreadable`` for binary data and an endless quoted cell.
     """

@@ -1,4 +1,4 @@
-"""Load e-mail messages: the text, and HTML only where there is no text; attachments are named."""
+"""Load e-mail messages: text, else HTML; attachments are only named."""
 
 from contextlib import suppress
 from email import message_from_bytes, policy
@@ -13,7 +13,7 @@ from app.ingest.loaders.text_encoding import Unreadable, decode
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a message; its subject is the title, and its sender and date are the first line.
+    """Read a message: the subject is its title, sender and date its first line.
 
     Raises ``Unreadable`` when it is encrypted or no message.
     """

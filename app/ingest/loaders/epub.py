@@ -13,7 +13,7 @@ PAGES = ("application/xhtml+xml", "text/html")
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a book; its headings make chapters and sections, its table of contents is left out.
+    """Read a book by its headings; its table of contents is left out.
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """

@@ -1,4 +1,4 @@
-"""Make blocks of HTML with Beautiful Soup, in reading order; nothing a page links to is fetched."""
+"""Make blocks of HTML with Beautiful Soup, in reading order; links are not fetched."""
 
 import re
 import warnings
@@ -59,14 +59,14 @@ def add_fragment(outline: Outline, html: str) -> None:
 
 
 def parsed(html: str) -> BeautifulSoup:
-    """Return the tree of a piece of HTML; elements whose end tag is left out end where they must."""
+    """Parse a piece of HTML; omitted end tags are completed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its advice on odd markup is for authors of programs
         return BeautifulSoup(html, "lxml", parser=partial(etree.HTMLParser, huge_tree=True))
 
 
 def _drop(root: Tag) -> None:
-    """Empty what is no content in the tree below ``root``."""
+    """Empty the elements below ``root`` that are no content."""
     for tag in reversed(root.find_all(_is_dropped)):  # inner ones first, in place: linear however they are nested
         tag.clear()
         tag.name = "span"
@@ -84,7 +84,7 @@ def _is_dropped(tag: Tag) -> bool:
 
 
 def inline_text(tag: Tag) -> str:
-    """Return the words below ``tag``; a block or a line break among them is a space."""
+    """Return the words below ``tag``; blocks and line breaks become spaces."""
     words = (
         _text(node) if not isinstance(node, Tag) else "" if node.name in INLINE else " " for node in tag.descendants
     )
@@ -98,7 +98,7 @@ def _text(node: PageElement) -> str:
 
 @dataclass(slots=True)
 class HtmlBlocks:
-    """Adds a tree to an outline in one pass, with a stack of its own, so that no depth of nesting is too deep."""
+    """Adds a tree to an outline in one pass, without recursion, for any depth of nesting."""
 
     outline: Outline
     words: list[str] = field(default_factory=list)
@@ -161,7 +161,7 @@ class HtmlBlocks:
             self.in_term = name == "dt"
 
     def _leave(self, name: str) -> None:
-        """End an element; a list of nothing but links into its own page, a table of contents, is left out."""
+        """End an element; drop a list of nothing but links into its own page (a table of contents)."""
         self.in_link &= name != "a"
         if name in INLINE or name == "br":
             return
@@ -177,7 +177,7 @@ class HtmlBlocks:
                 self.items.clear()
 
     def _add_whole(self, tag: Tag) -> None:
-        """Add an element that is one block; code and tables in a list are lines of it."""
+        """Add code or a table as one block; in a list, as lines of the item."""
         self._flush()
         self._flush_term()
         if caption := tag.find("caption"):

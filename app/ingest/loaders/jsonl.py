@@ -29,7 +29,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class Row(BaseModel):
-    """One row: a chunk that is never changed if it has ``chunk_id``, else text to be split."""
+    """One row: with ``chunk_id`` a chunk that is never changed, else text to be split."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -44,7 +44,7 @@ class Row(BaseModel):
 
 
 def load(data: bytes, source: str) -> Iterator[LoadedDocument | SkippedFile]:
-    """Yield the documents of a JSON Lines file; the rows of a document need not be adjacent.
+    """Yield the documents of a JSON Lines file, whose rows may be in any order.
 
     A broken row is named by its line number (1-based) and left out; a file of rows that are no documents is named once.
 
@@ -95,7 +95,7 @@ def parse_row(model: type[T], line: str) -> T | str:
 
 
 def _document(rows: list[Row]) -> LoadedDocument:
-    """Join the rows of one document, in file order; its title and url are the first that are given."""
+    """Join the rows of one document, in file order; the first title and url count."""
     blocks: list[Block] = []
     for row in rows:
         position = row.model_dump(include={"chapter", "section", "page"})

@@ -33,13 +33,13 @@ class _Renderer(RendererHTML):
         return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Return a line break for ``<br>``, nothing for a tag that runs with the text, a space for any other."""
+        """Return a line break for ``<br>``, nothing for an inline tag, else a space."""
         name = match.group(1).lower() if (match := _TAG.match(tokens[idx].content)) else "b"
         return "<br>" if name == "br" else "" if name in INLINE else " "
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a Markdown file. Front matter (a YAML mapping) may give ``title`` and ``url``; the rest of it is dropped.
+    """Read a Markdown file. Front matter (a YAML mapping) may hold ``title`` and ``url``; its rest is dropped.
 
     Emphasis and links keep their words and lose their syntax, lists and tables are lines, code is verbatim. Template
     tags are dropped, titles of admonitions are paragraphs.
@@ -54,7 +54,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 
 def _front_matter(text: str) -> tuple[dict[Any, Any], str]:
-    """Return the mapping at the head of the file and the text after it; anything else between two rules is text."""
+    """Split front matter, a YAML mapping, from the text; {} where there is none."""
     match = _FRONT_MATTER.match(text[:MAX_FRONT_MATTER_CHARS])
     try:
         fields = yaml.safe_load(match.group(1)) if match else None

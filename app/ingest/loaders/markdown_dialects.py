@@ -48,7 +48,7 @@ _INCLUDE = re.compile(r"\s*(?:\{!>?\s*[^!{}\s]+(?:\s[^!{}]*)?!\}|\{\*\s*\S*/\S+[
 
 
 def plain_markdown(text: str) -> str:
-    """Write ``text`` in CommonMark. Code in fences is not changed, except that lines that include files are dropped.
+    """Write ``text`` in CommonMark. Fenced code stays as it is, but for lines that include files.
 
     Titles of admonitions, tabs and containers become paragraphs, and their text follows unindented. Template tags are
     dropped outside code.
@@ -70,7 +70,7 @@ def plain_markdown(text: str) -> str:
 
 @dataclass(slots=True)
 class _Rewriter:
-    """Rewrites line by line; ``indents`` are the columns by which the open admonitions indent their text."""
+    """Rewrites line by line; ``indents`` are the text columns of the open admonitions."""
 
     out: list[str] = field(default_factory=list)
     indents: list[int] = field(default_factory=list)
@@ -81,7 +81,7 @@ class _Rewriter:
     options: bool = False  # whether lines of options may follow
 
     def in_code(self, line: str) -> None:
-        """Add a line of a code block; a block that only includes other files is dropped."""
+        """Add a line of a code block; drop a block that only includes other files."""
         line = self._dedented(line)
         bare = line.strip(" \t>")
         if _INCLUDE.match(line):  # another file, of which this is all that is shown
@@ -157,7 +157,7 @@ def _title(title: str | None) -> list[str]:
 
 
 def _replacement(match: re.Match[str]) -> str:
-    """Return what a match leaves: a code span itself, an attribute list nothing, a tag what it shows.
+    """Return what replaces a match: a code span itself, attributes nothing, a tag its text.
 
     That is its title or name, or within a line its last quoted words.
     """

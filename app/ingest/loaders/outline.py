@@ -1,4 +1,4 @@
-"""Make title, chapters and sections of headings, by one rule for all formats, and plain text of code and tables."""
+"""Derive title, chapters and sections from headings; write code and tables as plain text."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Outline:
     _placed: list[_Placed] = field(default_factory=list)
 
     def heading(self, level: int, text: str, page: int | None = None) -> None:
-        """Open a heading of ``level`` (1 is the highest); it closes those of its level and below.
+        """Open a heading of ``level`` (1 is the highest); close those of its level and below.
 
         One longer than a title may be is a block instead.
         """
@@ -54,7 +54,7 @@ class Outline:
             self._placed.append(_Placed(Block(text=text, kind=kind, page=page), tuple(self._open)))
 
     def document(self, source: str, title: str | None = None, url: object = None) -> LoadedDocument:
-        """Return the document: its title is ``title``, else the title heading, else made from the file name.
+        """Return the document, titled by ``title``, else the title heading, else the file name.
 
         A ``url`` other than a web address is left out. A document that has headings and no text becomes one block of
         its headings.
@@ -111,14 +111,14 @@ def title_from_name(source: str) -> str:
 
 
 def fenced(code: str, info: str = "") -> str:
-    """Put ``code`` in a Markdown fence, unchanged; the first word of ``info`` is its language, if it is short."""
+    """Put ``code`` in a Markdown fence; a short first word of ``info`` is its language."""
     language = "".join(info.split()[:1])
     fence = "~~~" if "```" in code else "```"
     return f"{fence}{language if len(language) <= MAX_LANGUAGE_CHARS else ''}\n{code.rstrip()}\n{fence}"
 
 
 def table_text(rows: Iterable[Sequence[str]]) -> str:
-    """Return the rows of a table that hold anything, one line ``| a | b |`` each."""
+    """Return the non-empty rows of a table, one line ``| a | b |`` each."""
     filled = (row for row in rows if any(map(str.strip, row)))
     return "\n".join("| " + " | ".join(" ".join(cell.split()) for cell in row) + " |" for row in filled)
 

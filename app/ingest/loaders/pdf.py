@@ -28,7 +28,7 @@ _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of type: its words, its size in points (0 where unknown) and its height on the page in points."""
+    """One line of print: its text, its font size and its height on the page, in points."""
 
     text: str
     size: float
@@ -36,7 +36,7 @@ class Line:
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read the text of a PDF page by page (pages are 1-based); lines in larger type are its headings.
+    """Read the text of a PDF, pages 1-based; lines in larger type are headings.
 
     Raises ``Unreadable`` when it is encrypted, damaged or holds no text.
     """
@@ -64,7 +64,7 @@ def _fragments(page: PageObject) -> list[tuple[Any, ...]]:
 
 
 def _lines(fragments: Sequence[tuple[Any, ...]]) -> list[Line]:
-    """Join the pieces of one page to lines, from top to bottom, each with its size of type and height."""
+    """Join the fragments of one page to lines, top to bottom, with font size and height."""
     lines: list[Line] = []
     words: list[str] = []
     sizes: list[tuple[int, float, float]] = []  # characters, size, height on the page
@@ -90,7 +90,7 @@ def _lines(fragments: Sequence[tuple[Any, ...]]) -> list[Line]:
 
 
 def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Line]]:
-    """Drop what recurs at the edges of at least half the pages (and of three), and page numbers there.
+    """Drop page numbers and lines that recur at the edges of half the pages, of three at least.
 
     Lines larger than the text are headings, and stay.
     """
@@ -168,7 +168,7 @@ def _joined(lines: Sequence[Line]) -> str:
 
 
 def _with_whole_sentences(entries: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Move the end of a sentence that a page break cut to the paragraph where it begins."""
+    """Move the end of a sentence split by a page break to its beginning."""
     merged: list[tuple[int, int, str]] = []
     for page, level, text in entries:
         if merged and level == 0 and text[0].islower():

@@ -55,7 +55,7 @@ class _AnyOption(dict[str, Callable[[str], Any]]):
 
 
 class _UnknownDirective(Directive):
-    """A directive that docutils does not know, as Sphinx has many: its argument opens its text."""
+    """A directive unknown to docutils, such as Sphinx's: its argument opens its text."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -94,7 +94,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 
 def _html(node: nodes.Node, level: int) -> str:
-    """Return a node as HTML; a title is a heading of ``level``, a definition an item that opens with its term.
+    """Return a node as HTML; a title is a heading of ``level``, a definition an item.
 
     A table of contents is left out.
     """

@@ -26,7 +26,7 @@ LOADERS = frozenset(FORMATS) | ROWS
 
 
 def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]:
-    """Yield the documents of one file and, by name, what of it could not be read. Raises nothing for a bad file."""
+    """Yield the documents of one file, and what could not be read. A bad file raises nothing."""
     suffix = path.suffix.lower()
     try:
         yield from _documents(path, source)

@@ -29,7 +29,7 @@ FULL_LINE = 60
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a plain text file. Its title is its centred title line or first heading, else made from the file name.
+    """Read a plain text file, titled by its centred title line, first heading or file name.
 
     Raises ``Unreadable`` for binary data.
     """
@@ -39,7 +39,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 
 def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
-    """Add plain ``text`` to ``outline``, with or without looking for headings; form feeds count pages from 1."""
+    """Add plain ``text`` to ``outline``, with *headings* looked for; form feeds count pages from 1."""
     paras = paragraphs(text)
     margin = text_margin(paras) if headings else 0
     levels = heading_levels(paras, margin) if headings else {}
@@ -51,7 +51,7 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
 
 
 def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[str]:
-    """Open the ruled heading the paragraph starts with, if it does; return the lines that are left."""
+    """Open the underlined heading a paragraph starts with, if any; return the other lines."""
     if len(lines) >= 3 and UNDERLINE.match(lines[0]) and UNDERLINE.match(lines[2]):
         lines = lines[1:]  # ruled above and below
     if len(lines) >= 2 and (rule := UNDERLINE.match(lines[1])) and not UNDERLINE.match(lines[0]):
@@ -61,7 +61,7 @@ def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[s
 
 
 def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
-    """Join a wrapped paragraph to one line, a list to one line per item; keep aligned columns.
+    """Join a wrapped paragraph to one line, list items to one each; keep aligned columns.
 
     So do lines indented deeper than a text that has a margin, where none of them is full: an example, a grammar.
     """
@@ -100,7 +100,7 @@ def text_margin(paras: Sequence[Paragraph]) -> int:
 
 
 def heading_levels(paras: Sequence[Paragraph], margin: int) -> dict[int, int]:
-    """Return which paragraphs are headings, and their levels: 1 for the title, 2 and below for sections."""
+    """Return the heading levels by paragraph: 1 for the title, 2 and below for sections."""
     title = _centred_title(paras, margin)
     numbered = {at: depth + 1 for at, one in enumerate(paras) if (depth := _depth(one, margin))}
     alone = [
@@ -115,7 +115,7 @@ def heading_levels(paras: Sequence[Paragraph], margin: int) -> dict[int, int]:
 
 
 def reads_as_heading(line: str) -> bool:
-    """Tell whether a line that stands alone is short, starts like a title and ends without punctuation."""
+    """Tell whether a separate line is short, starts like a title and lacks end punctuation."""
     line = line.strip()
     return (
         len(line) <= MAX_HEADING_CHARS
@@ -128,7 +128,7 @@ def reads_as_heading(line: str) -> bool:
 
 
 def _centred_title(paras: Sequence[Paragraph], margin: int) -> int | None:
-    """Return the index of the centred title of a text with a margin, if one is among the first."""
+    """Return the index of a centred title among the first paragraphs, if any."""
     if not margin:
         return None
     width = max((len(line) for one in paras[:100] for line in one.lines), default=0)
@@ -149,7 +149,7 @@ def _is_centred(line: str, width: int) -> bool:
 
 
 def _depth(one: Paragraph, margin: int) -> int:
-    """Count the numbers before a numbered heading (5.2 has two); 0 where the paragraph is none.
+    """Count the numbers of a numbered heading (5.2 has two); 0 for other paragraphs.
 
     In a text without a margin one number may as well open an item, so there two are asked for.
     """

@@ -23,7 +23,7 @@ _ZEROS = re.compile("\0{4,}")
 
 
 class Unreadable(ValueError):
-    """A file is encrypted, damaged, binary or empty; the message says so in words for people."""
+    """A file is encrypted, damaged, binary or empty; the message says which."""
 
 
 def decode(data: bytes, declared: str | None = None) -> str:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Paragraph:
-    """A run of lines that are not blank; ``page`` is the 1-based page it begins on, None in a text of one page."""
+    """Adjacent lines that are not blank; ``page`` is the first one's, from 1, None without pages."""
 
     lines: list[str]
     page: int | None
@@ -37,7 +37,7 @@ class Paragraph:
 
 
 def paragraphs(text: str) -> list[Paragraph]:
-    """Return the paragraphs of ``text``; form feeds, or feet that read ``[Page 5]``, end its pages.
+    """Return the paragraphs of ``text``; form feeds or ``[Page 5]`` end its pages.
 
     Lines that recur at the edges of the pages are left out, and so is a table of contents whose entries recur as
     lines. A paragraph that a page break cut is one, and stands on the page where it begins.
@@ -57,14 +57,14 @@ def paragraphs(text: str) -> list[Paragraph]:
 
 
 def running_lines(pages: Sequence[Sequence[str]]) -> set[str]:
-    """Return the keys (``running_key``) of lines that recur at the edges of at least half the pages, and of three."""
+    """Return the ``running_key`` of lines recurring at the edges of half the pages, and of three."""
     seen = Counter(key for page in pages for key in {running_key(line) for line in (*page[:EDGE], *page[-EDGE:])})
     enough = max(3, (len(pages) + 1) // 2)
     return {key for key, count in seen.items() if count >= enough}
 
 
 def running_key(line: str) -> str:
-    """Return a line with every number as ``#``, so that page numbers do not tell running lines apart."""
+    """Return a line with every number as ``#``, to compare lines across pages."""
     return re.sub(r"\d+", "#", " ".join(line.split()).strip(" -–—|.")).casefold()
 
 
@@ -76,7 +76,7 @@ def _pages(text: str) -> list[str]:
 
 
 def trimmed(lines: Sequence[T], runs: Callable[[T], bool]) -> Sequence[T]:
-    """Drop the lines that a page begins and ends with and that run through all pages, at most ``EDGE`` each."""
+    """Drop a page's first and last lines that recur on all pages, at most ``EDGE`` each."""
     first = sum(1 for _ in takewhile(runs, lines[:EDGE]))
     last = sum(1 for _ in takewhile(runs, reversed(lines[first:][-EDGE:])))
     return lines[first : len(lines) - last]
@@ -103,7 +103,7 @@ def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
 
 
 def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
-    """Drop a table of contents with its heading: lines with dot leaders whose labels stand elsewhere too."""
+    """Drop the table of contents: dot-leader lines whose labels occur elsewhere, and its heading."""
     lines = {_plain(line) for one in paras for line in one.lines}
     contents = [_is_contents(one.lines, lines) for one in paras]
     return [
@@ -114,7 +114,7 @@ def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
 
 
 def _is_contents(lines: Sequence[str], document_lines: set[str]) -> bool:
-    """Tell whether at least half the lines have dot leaders, and at least half their labels are known."""
+    """Tell whether half the lines have dot leaders and half their labels occur in the document."""
     entries = [match for line in lines if len(line) <= MAX_ENTRY_CHARS and (match := _LEADER.match(line))]
     elsewhere = sum(_plain(entry["label"]) in document_lines for entry in entries)
     return bool(entries) and 2 * len(entries) >= len(lines) and 2 * elsewhere >= len(entries)

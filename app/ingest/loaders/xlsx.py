@@ -1,4 +1,4 @@
-"""Load Excel workbooks with openpyxl, row by row: a sheet is a section with one table."""
+"""Load Excel workbooks with openpyxl: a sheet is a section with one table."""
 
 import io
 from datetime import datetime, time
@@ -13,7 +13,7 @@ from app.ingest.loaders.outline import Outline, title_from_name
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read the visible sheets of a workbook; of a formula, the value that was saved with it.
+    """Read the visible sheets of a workbook; a formula counts by its saved value.
 
     Title: the document's property, else the file name.
 
@@ -31,7 +31,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 
 def _shown(cell: Any) -> str:
-    """Return a cell's value much as Excel shows it: days without a time, percentages, no rounding errors."""
+    """Format a value much as Excel does: dates without time, percentages, no rounding errors."""
     value = cell.value
     if value is None:
         return ""

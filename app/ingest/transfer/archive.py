@@ -59,7 +59,7 @@ class _Row(BaseModel):
 async def write_archive(
     path: Path, head: Head, pages: AsyncIterator[list[Point]], on_progress: Callable[[int], None] = lambda _: None
 ) -> Head:
-    """Write every point into a file at *path*, which exists only when it is complete; return the head with counts.
+    """Write every point to *path*, complete or not at all; return the head with counts.
 
     *on_progress* is called with the number of chunks written. The same points make the same bytes. A file of that name
     is replaced. Raises ``OSError``.
@@ -103,7 +103,7 @@ class Archive:
         self.documents = {document: summary.content_hash for document, summary in documents.items()}
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
-        """Yield every point of the file, group by group; it is checked again on the way."""
+        """Yield every point of the file, in groups; the file is checked again."""
         for points in self._read():
             yield points
 
@@ -128,7 +128,7 @@ class Archive:
 
 
 def _point(line: bytes, dimension: int) -> Point:
-    """Return the point of a line. Raises ``ValueError`` when its vectors are not finite or not of this dimension."""
+    """Parse a line. Raises ``ValueError`` for vectors that are not finite or of another dimension."""
     row = _Row.model_validate_json(line)
     (dense,) = np.frombuffer(row.dense, "<f4").reshape(1, dimension)
     sentences = np.frombuffer(row.sentences, "<f2").astype(np.float32).reshape(-1, dimension)

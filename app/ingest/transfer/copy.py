@@ -1,4 +1,4 @@
-"""Copy points with their vectors into a store; a copy that was killed is completed by the next one.
+"""Copy points with their vectors into a store; an interrupted copy is completed by the next.
 
 As in ingest (``app.ingest.sink``) a document is complete when its first chunk carries its hash. So every chunk is
 written first, that one marked as a part; then older versions of the documents are deleted; then the first chunks are

@@ -1,4 +1,4 @@
-"""One completion of a chat model: streamed, within its time, retried until its first piece, and never endless."""
+"""Complete a prompt: streamed, time-limited, bounded, retried until the first piece."""
 
 import asyncio
 import time
@@ -30,7 +30,7 @@ _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
 
 @dataclass(slots=True)
 class Completion:
-    """What has come of one reply; when all of it has come, ``text`` is without the model's thoughts.
+    """The reply so far; once complete, ``text`` is without the model's thoughts.
 
     ``citations`` are the model's own, where it cites by itself: dictionaries with ``start`` and ``end`` in ``text``,
     and ``sources``.
@@ -84,7 +84,7 @@ class ChatModel:
     async def complete(
         self, prompt: Prompt, user: str, emit: TokenSink, *, deadline: float, max_tokens: int, **options: Any
     ) -> Completion:
-        """Read the reply to *prompt* with *user*, its user's part; ``emit`` takes it in pieces, without its thoughts.
+        """Read the reply to *prompt* and *user*; ``emit`` gets its pieces without thoughts.
 
         With ``discard`` for ``emit`` it is asked for in one piece, where the model has such. *max_tokens* limits the
         reply, *options* go to the model as they are; traces show which prompt it was. Ends before the monotonic
@@ -109,7 +109,7 @@ class ChatModel:
         return reply
 
     async def _read(self, pieces: AsyncIterator[AIMessageChunk], emit: TokenSink, reply: Completion, most: int) -> None:
-        """Read one stream to its end into *reply*, but no further once that has *most* characters."""
+        """Read one stream into *reply*, up to *most* characters."""
         thoughts = ThoughtFilter()
         async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
             while (piece := await self._next(stream, reply)) is not None:
@@ -127,7 +127,7 @@ class ChatModel:
             await emit(shown)
 
     async def _next(self, stream: AsyncIterator[AIMessageChunk], reply: Completion) -> AIMessageChunk | None:
-        """Return the next piece, None at the end. Only what the vendor's code raises is mapped to an error of ours."""
+        """Return the next piece, None at the end; map only what the vendor's code raises."""
         try:
             return await anext(stream, None)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Chat models by name: one factory and one table row each. Vendor packages are imported only when chosen."""
+"""Chat models by name; vendor packages are imported only when chosen."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Remove what a reasoning model writes between ``<think>`` and ``</think>``, from a stream or from a whole text."""
+"""Remove a reasoning model's ``<think>…</think>`` from a stream or a complete text."""
 
 import re
 
@@ -7,14 +7,14 @@ _UNFINISHED_TAG = re.compile(r"</?(?:t|th|thi|thin|think(?:i|in|ing)?)?\Z", re.I
 
 
 class ThoughtFilter:
-    """Removes thoughts from a text that comes in pieces; a thought that is never closed takes the rest with it."""
+    """Removes thoughts from a streamed text; an unclosed thought removes the rest."""
 
     def __init__(self) -> None:
         self._pending = ""
         self._thinking = False
 
     def feed(self, piece: str, *, final: bool = False) -> str:
-        """Return what may be shown now; unless *final*, a ``<`` that may become a tag waits for the next piece."""
+        """Return what may be shown now; unless *final*, hold back a ``<`` that may open a tag."""
         self._pending += piece
         shown = ""
         while tag := _TAG.search(self._pending):

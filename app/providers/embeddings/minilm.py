@@ -33,7 +33,7 @@ QUESTION_PRECISION: Precision = "int8"
 
 
 class MiniLMEmbeddings(AsyncEmbeddings):
-    """Embeds on threads of its own, those of questions apart: an ingest does not hold a question back.
+    """Embeds questions and documents on separate threads, so that ingest does not delay questions.
 
     Each precision's weights are read by ``load``, or by the first use, and shared by all threads.
     """
@@ -65,7 +65,7 @@ class MiniLMEmbeddings(AsyncEmbeddings):
         return vector
 
     def encode(self, texts: Sequence[str], precision: Precision) -> NDArray[np.float32]:
-        """Return float32 [texts, 384] from one pass, padded to the longest of these texts; at least one text."""
+        """Return float32 [texts, 384] from one pass, padded to the longest; at least one text."""
         encoded = self._tokenizer.encode_batch([valid_unicode(text) for text in texts])
         ids = np.array([one.ids for one in encoded], np.int32)
         mask = np.array([one.attention_mask for one in encoded], np.int32)
@@ -100,7 +100,7 @@ def read_tokenizer(folder: Path) -> "Tokenizer":
 
 
 def open_session(model: bytes | str, folder: Path | None = None) -> "InferenceSession":
-    """Open a session over a serialised graph or a file's name; with *folder* it maps weights of the model file there.
+    """Open a session over a serialised graph or a file; *folder* holds externally mapped weights.
 
     The weights file may be a link, as in a Hugging Face cache: ONNX Runtime gets the folder of its target.
     """

@@ -28,7 +28,7 @@ text's vector would depend on its batch."""
 
 
 class EncoderGraph:
-    """Collects nodes and weights, method by method in the order the data flows. Each returns the name of its output.
+    """Collects nodes and weights in data-flow order; each method returns its output's name.
 
     Inputs: ``input_ids`` and ``attention_mask``, int32 [batch, tokens]. Output: float32 [batch, hidden size], each
     row of length 1. External data names the weights file in *folder* relative to it.
@@ -83,7 +83,7 @@ class EncoderGraph:
         return [self.weight(f"{at}.LayerNorm.weight"), self.weight(f"{at}.LayerNorm.bias")]
 
     def pool(self, hidden: str) -> str:
-        """Take the mean over real tokens (the mask scaled to sum 1, times the hidden states), then length 1."""
+        """Take the mean over unmasked tokens, then scale to length 1."""
         mask = self.node("Cast", ["attention_mask"], to=self.onnx.TensorProto.FLOAT)
         one = self.constant("one", np.ones(1, np.int64))
         weights = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), one])
@@ -99,7 +99,7 @@ class EncoderGraph:
         return self.node(f"{MS}.MatMulNBits", inputs, N=rows, K=columns, bits=8, block_size=BLOCK, accuracy_level=4)
 
     def eight_bit(self, name: str) -> list[str]:
-        """Write a weight as uint8 around 128 with one float32 scale for each block; return both names."""
+        """Write a weight as uint8 around 128, one float32 scale per block; return both names."""
         tensor = self.tensors[name]
         weight = np.memmap(self.file, np.float32, "r", tensor.offset, tensor.shape)
         blocks = weight.reshape(len(weight), -1, BLOCK)
@@ -139,7 +139,7 @@ class Tensor(NamedTuple):
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Read where the tensors of a safetensors file are, by name; the data is left on disk.
+    """Read the tensors' positions in a safetensors file, by name; the data stays on disk.
 
     Own code, since the ``safetensors`` package does not tell the offsets that ONNX Runtime maps. The file begins with
     eight bytes (little-endian), the length of a JSON header with each tensor's type, shape and byte range.

@@ -1,4 +1,4 @@
-"""Make an embedding model by its name: one function and one table line each, a LangChain ``Embeddings``.
+"""Embedding models by name, each a LangChain ``Embeddings``.
 
 Vendor packages are imported only when chosen.
 """

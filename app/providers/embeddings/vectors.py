@@ -1,4 +1,4 @@
-"""Unit vectors as arrays, from any LangChain ``Embeddings``; and texts in batches for a model that pads them.
+"""Unit vectors from any LangChain ``Embeddings``, and batches for a model that pads.
 
 Rows are scaled to length 1, so that a dot product is a cosine whatever the model does.
 """
@@ -50,7 +50,7 @@ def unit(vectors: ArrayLike | Any) -> Vectors:
 
 
 async def in_batches(threads: Executor, call: Callable[[list[str]], Iterable[T]], texts: Sequence[str]) -> list[T]:
-    """Return what *call* makes of each text, in order; it is called with batches of texts, on *threads*.
+    """Return *call*'s result for each text, in order, computed in batches on *threads*.
 
     Cancelling it drops the batches that still wait.
     """
@@ -74,7 +74,7 @@ def length_batches(texts: Sequence[str]) -> list[list[int]]:
 
 
 def valid_unicode(text: str) -> str:
-    """Replace half of a surrogate pair, which cannot be sent or tokenized, by a question mark."""
+    """Replace unpaired surrogates, which cannot be sent or tokenized, by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -87,7 +87,7 @@ class VectorCache:
         self._lock = Lock()
 
     async def find(self, groups: Mapping[str, Sequence[str]], most: int | None = None) -> dict[str, Vectors]:
-        """Return float32 [texts, d] by the groups' names; of those not known only the first *most* texts."""
+        """Return float32 [texts, d] by group name; embed at most *most* uncached texts."""
         with self._lock:
             cached = {name: self._cache[name] for name in groups if name in self._cache}
         new: dict[str, Sequence[str]] = {}

@@ -1,4 +1,4 @@
-"""Cohere's client for its LangChain classes: time limit, address, our transport, and one try per call."""
+"""Cohere's client for its LangChain classes: time limit, address, transport, one attempt."""
 
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ NO_RETRIES: Any = {"max_retries": 0}
 def cohere_client(
     settings: Settings, setting: str, seconds: float, *, keep_alive: bool = True
 ) -> tuple[cohere.AsyncClientV2, AiohttpTransport]:
-    """Make the client for the part that *setting* names (``"RERANKER"``), and its connections; nothing is contacted.
+    """Make the client and connections for *setting*'s part (``"RERANKER"``), uncontacted.
 
     *seconds* limits each read and connect. Without *keep_alive* no connection outlives its answer, so that there is
     nothing to close. Raises ``ConfigurationError`` when ``COHERE_API_KEY`` is empty.

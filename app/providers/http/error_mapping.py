@@ -77,7 +77,7 @@ def _text(info: ErrorInfo, part: str) -> str:
 
 
 def chat_error(error: BaseException, model: str, *, begun: bool = False) -> SynthesisFailed:
-    """Return the error for a chat model's failure; *begun* says that part of an answer had arrived.
+    """Return the error for a chat model's failure; *begun*: part of the answer had arrived.
 
     It is ``ModelUnavailable`` (not reached, 401, 403, 404), ``SynthesisTimeout`` or ``SynthesisFailed``.
     """
@@ -93,7 +93,7 @@ def chat_error(error: BaseException, model: str, *, begun: bool = False) -> Synt
 
 
 def _failure(kind: type[E], part: str, error: BaseException) -> E:
-    """Return the error for the failure of *part*; ``details["status"]`` is the HTTP status where there was one."""
+    """Return the error for the failure of *part*; ``details["status"]`` is the HTTP status, if any."""
     info = classify_error(error)
     return kind(_text(info, part), **({"status": info.status} if info.status else {}))
 
@@ -104,7 +104,7 @@ store_error = partial(_failure, StoreUnavailable, "The vector store")
 
 
 def _causes(error: BaseException) -> Iterator[object]:
-    """*error*, then what it was raised from or while handling, or wraps as ``source`` (as qdrant-client does).
+    """Yield *error* and its causes, contexts and wrapped ``source`` (qdrant-client).
 
     Behind each comes the response that it carries, if any.
     """
@@ -122,7 +122,7 @@ def _status(cause: object) -> int | None:
 
 
 def _retry_after(cause: object) -> float | None:
-    """Seconds from a ``Retry-After`` header; its other form, a date, is ignored, as none of the vendors sends it."""
+    """Seconds from a ``Retry-After`` header; a date is ignored, as no vendor sends one."""
     headers = getattr(cause, "headers", None)
     value = httpx.Headers(headers).get("retry-after", "") if isinstance(headers, Mapping) else ""
     return float(value) if value.isdecimal() else None

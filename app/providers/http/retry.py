@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often, and how long in between. Times are seconds, ``deadline`` s on the clock of ``time.monotonic``.
+    """Number of attempts and waits in seconds; ``deadline`` is on ``time.monotonic``.
 
     ``attempts`` counts the first one. Tests set ``asleep``.
     """
@@ -34,7 +34,7 @@ class Retry:
     async def acall(
         self, work: Callable[[], Coroutine[Any, Any, T]], *, deadline: float, unless: Callable[[], bool] = lambda: False
     ) -> T:
-        """Await ``work()`` until it succeeds, fails for good, or no time is left; raise its last error as it is.
+        """Await ``work()`` until it succeeds, cannot be retried, or no time is left; raise the last error.
 
         *work* is a coroutine function: of another one tenacity cannot see that it has to be awaited.
 
@@ -59,7 +59,7 @@ def _info(state: tenacity.RetryCallState) -> ErrorInfo:
 
 @dataclass(frozen=True, slots=True)
 class GuardedCalls:
-    """``error`` maps a vendor's exception. ``seconds`` limits each try, ``total`` all tries and the waits between."""
+    """Maps errors by ``error``; ``seconds`` limits each attempt, ``total`` all with their waits."""
 
     error: Callable[[BaseException], RAGError]
     seconds: float
@@ -67,7 +67,7 @@ class GuardedCalls:
     retry: Retry = field(default_factory=Retry)
 
     async def acall(self, work: Callable[[], Awaitable[T]], *, deadline: float = math.inf) -> T:
-        """Await ``work()``, again where a retry may succeed. Errors of ``graph.errors`` pass, all others are mapped.
+        """Await ``work()``, with retries. Errors of ``graph.errors`` pass, all others are mapped.
 
         Ends before *deadline* (``time.monotonic``) too. Cancelling the caller cancels the call.
         """

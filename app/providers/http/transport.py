@@ -26,7 +26,7 @@ _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
 
 
 class AiohttpTransport(httpx.AsyncBaseTransport):
-    """What ``httpx.AsyncClient(transport=...)`` takes; a client over it may be used from any number of event loops.
+    """An httpx transport over aiohttp; one client may be used from any number of event loops.
 
     Requests are sent as httpx made them, and fail with httpx's exceptions; where a connection breaks before the answer,
     aiohttp asks once more, unless it is a POST. Without *keep_alive* no connection outlives its answer, so that there
@@ -74,7 +74,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             await connector.close()
 
     def _connector(self) -> "Connector":
-        """Return the connections of the running loop: the command line, the library and a server each run their own."""
+        """Return the running loop's connections; command line, library and server each have a loop."""
         for ended in [loop for loop in list(self._connectors) if loop.is_closed()]:
             self._connectors.pop(ended, None)
         loop = asyncio.get_running_loop()
@@ -89,7 +89,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Connections that may be left to the end of their loop or of the process, without aiohttp's error in the log."""
+    """Connections that may stay open at exit without an error in aiohttp's log."""
 
     def __del__(self, *_: Any) -> None:
         """No-op: Python closes the sockets."""
@@ -116,7 +116,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 def proxy_for(scheme: str, host: str) -> str | None:
-    """Return the proxy that the environment names for a host (with its port, if any), as urllib reads it."""
+    """Return the environment's proxy for a host and port, as urllib reads it."""
     return None if proxy_bypass(host) else getproxies().get(scheme)
 
 

@@ -1,4 +1,4 @@
-"""Call a reranker on a server of the user's own: Text Embeddings Inference, or one with Cohere's and Jina's API.
+"""Call a reranker over HTTP: Text Embeddings Inference, or Cohere's and Jina's API.
 
 The first takes ``{"query", "texts", "raw_scores", "truncate"}`` and answers ``[{"index", "score"}]``
 (huggingface.github.io/text-embeddings-inference); the second, as vLLM, llama.cpp, LocalAI and Infinity serve it, takes
@@ -19,7 +19,7 @@ TOLERANCE = 0.01
 
 
 class HttpReranker(ScoringReranker):
-    """``POST /rerank`` by ``http``; without ``model`` as Text Embeddings Inference has it. One call is one request.
+    """``POST /rerank`` by ``http``, one request per call; without ``model`` in TEI's format.
 
     Raises what ``httpx`` raises, and ``KeyError``, ``TypeError`` or ``ValueError`` for an answer of another shape.
     """

@@ -1,4 +1,4 @@
-"""Make a reranker by its name: one function and one table line each, a LangChain ``BaseDocumentCompressor``.
+"""Rerankers by name, each a LangChain ``BaseDocumentCompressor``.
 
 ``local`` and ``none`` need none: see ``graph/relevance/graders.py``.
 """

@@ -1,4 +1,4 @@
-"""Run a cross-encoder in a folder, as Hugging Face exports it to ONNX: one logit for a pair of texts."""
+"""Run a cross-encoder exported to ONNX by Hugging Face: one logit per pair of texts."""
 
 import json
 import os
@@ -46,7 +46,7 @@ class CrossEncoder:
             ) from error
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return one score per text, any number, from one pass padded to the longest; at least one text."""
+        """Return one logit per text, from one padded pass; at least one text."""
         pairs = self._tokenizer.encode_batch([(question, text) for text in texts])
         fed = {name: np.array([getattr(pair, INPUTS[name]) for pair in pairs], np.int64) for name in self._inputs}
         (scores,) = self._session.run([self._output], fed)
@@ -55,7 +55,7 @@ class CrossEncoder:
 
 
 class OnnxReranker(ScoringReranker):
-    """Reads pairs in batches of similar length, at most as many at once as there are processors."""
+    """Scores pairs in batches of similar length, one per processor at a time."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -74,7 +74,7 @@ class OnnxReranker(ScoringReranker):
 
 
 def _model_file(folder: Path) -> Path:
-    """Return ``model.onnx``, in the folder or in its ``onnx``; else the only ONNX file there is."""
+    """Return ``model.onnx``, here or in ``onnx/``; else the only ONNX file."""
     files = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
     chosen = [file for file in files if file.name == "model.onnx"][:1] or files
     if len(chosen) != 1:

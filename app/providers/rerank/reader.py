@@ -1,4 +1,4 @@
-"""Run the shipped reader: a cross-encoder that scores which sentences of a passage answer a question.
+"""Run the shipped reader, which scores the sentences of a passage as answers.
 
 One pass reads a question and a passage together. The weights are ``reader_weights.npz``
 (model card: ``docs/reader.md``; training: ``training/``); tokenizer and word embeddings are those of all-MiniLM-L6-v2.
@@ -33,7 +33,7 @@ UNREAD = 20.0
 
 
 class OnnxReader:
-    """Reads passages on ONNX Runtime, one thread a passage, at most as many at once as there are processors.
+    """Reads passages on ONNX Runtime, one thread each, one per processor at a time.
 
     Raises ``ConfigurationError`` when the weights of all-MiniLM-L6-v2 are missing or the reader's own are damaged.
     """
@@ -74,7 +74,7 @@ class OnnxReader:
         return ReadPassage(tuple(scores), null, answerable, supported)
 
     def _encoded(self, question: str, passage: Passage) -> tuple[list[int], list[tuple[int, int]]]:
-        """Token ids of ``[CLS] question [SEP] title: sentence … [SEP]``, and the range of tokens of each sentence."""
+        """Encode ``[CLS] question [SEP] title: sentence … [SEP]``; return ids and token ranges of sentences."""
         texts = [question, f"{passage.title}:" if passage.title else "", *passage.sentences]
         encoded = self._tokenizer.encode_batch([*map(valid_unicode, texts)], add_special_tokens=False)
         question_ids, title, *sentences = [one.ids for one in encoded]

@@ -28,7 +28,7 @@ class ScoringReranker(BaseDocumentCompressor):
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """Copy the documents with their scores, clipped to [0, 1], best first; an empty list makes no call.
+        """Copy the documents with scores clipped to [0, 1], best first; none make no call.
 
         Raises ``ValueError`` when a score is not finite, or when a document has none; and what ``ascores`` raises.
         """

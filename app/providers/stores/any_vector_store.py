@@ -25,7 +25,7 @@ log = logging.getLogger("garden.store")
 
 
 class AnyVectorStore(ChunkStore):
-    """Searches *store* by vector. Chunks are embedded again to measure them, as LangChain returns no vectors."""
+    """Searches *store* by vector; re-embeds chunks, as LangChain returns no vectors."""
 
     def __init__(self, store: VectorStore, embedding: Embeddings) -> None:
         super().__init__(embedding, type(store).__name__, None)
@@ -34,7 +34,7 @@ class AnyVectorStore(ChunkStore):
         log.warning("vector_store_generic", extra={"store": self.collection, "effect": "no keywords, no store filters"})
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
-        """See ``HybridStore``; one channel. Of a filtered search only ``WIDER`` times as many chunks are looked at."""
+        """See ``HybridStore``; one channel. Filters apply to ``WIDER`` times as many chunks."""
         filters = conditions(where)
         rows = []
         for query in queries:

@@ -1,4 +1,4 @@
-"""``ChunkStore``, the base of all stores: a LangChain ``VectorStore`` that is asynchronous, and what ingest needs.
+"""``ChunkStore``, the base of all stores: an asynchronous LangChain ``VectorStore`` for ingest.
 
 Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=`` (``app.providers.stores.hybrid.Where``); the
 store applies it, so ``k`` results are returned when ``k`` match.
@@ -45,7 +45,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
 
     @abstractmethod
     async def aupsert(self, points: Sequence[Point]) -> None:
-        """Store the points, replacing those of the same chunk id; the first call creates the collection.
+        """Store the points, replacing those of equal chunk id; create the collection if missing.
 
         Raises ``ConfigurationError`` when the vectors' size is not the collection's.
         """
@@ -60,11 +60,11 @@ class ChunkStore(VectorStore, HybridStore, ABC):
 
     @abstractmethod
     async def asummaries(self) -> dict[str, DocumentSummary]:
-        """Return document id -> its summary, for all that is stored; chunks without a document are under ""."""
+        """Return document id -> its summary; "" is for chunks without a document."""
 
     @abstractmethod
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
-        """Return chunk id -> ``content_hash`` ("" where it has none) for the stored chunks of these documents."""
+        """Return chunk id -> ``content_hash``, "" without one, for the chunks of these documents."""
 
     @abstractmethod
     async def acount(self) -> int:
@@ -72,7 +72,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
 
     @abstractmethod
     def apoints(self) -> AsyncIterator[list[Point]]:
-        """Yield every stored chunk with its vectors, page by page, each once; in no defined order."""
+        """Yield every stored chunk with its vectors once, page by page, unordered."""
 
     @abstractmethod
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -83,11 +83,11 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         """The size of the stored vectors; None while there are none."""
 
     async def adocuments(self) -> dict[str, str]:
-        """Return document id -> ``content_hash`` of its first chunk ("" where it has none), for all that is stored."""
+        """Return document id -> ``content_hash`` of its first chunk, "" without one."""
         return {document: its.content_hash for document, its in (await self.asummaries()).items()}
 
     async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
-        """Return chunk id -> document id ("" where it has none) for those of these chunks that are stored."""
+        """Return chunk id -> document id, "" without one, for those that are stored."""
         with suppress(CollectionMissing):
             found = await self._fetch(chunk_ids)
             return {own: str(metadata_of(payload).get("document_id") or "") for own, payload in found.items()}
@@ -102,7 +102,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return {one.key: one.sentences for one in candidates if one.sentences is not None and len(one.sentences)}
 
     async def aoptimize(self) -> None:
-        """Return when the indexes are built, which a server does itself; searches before are exact, only slower."""
+        """Wait until the indexes are built; no-op on servers. Unindexed searches are exact but slower."""
 
     async def aclose(self) -> None:
         """Close the collection; a second call does nothing."""
@@ -135,7 +135,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return run_blocking(self.aadd_documents(documents, **kwargs), self._close_here)
 
     async def aadd_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
-        """Embed and store documents and their sentences; return their ids (``ids=``, their own, or new UUIDs)."""
+        """Embed and store documents; return their ids (``ids=``, their own, or new UUIDs)."""
         ids = kwargs.get("ids") or [document.id for document in documents]
         if len(ids) != len(documents):
             raise ValueError(f"{len(documents)} documents, but {len(ids)} ids")
@@ -179,7 +179,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return sorted(scored, key=lambda one: -one[1])[:k]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
-        """LangChain's relevance in [0, 1]: the cosine cut off below 0. The calibrated one is in ``graph.relevance``."""
+        """LangChain's relevance in [0, 1]: the cosine clipped at 0; not ``graph.relevance``."""
         return lambda cosine: min(1.0, max(0.0, cosine))
 
     def _known_size(self) -> int | None:
@@ -188,7 +188,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return self._model_size or learned
 
     def _fits(self, stored: int | None, made: int | None, error: Callable[[str], Exception]) -> None:
-        """Raise *error* when the collection's vectors and the model's differ in size, as far as both are known."""
+        """Raise *error* when the sizes of stored and model vectors are known and differ."""
         if stored and made and stored != made:
             raise error(
                 f"The collection {self.collection!r} holds vectors of {stored} dimensions, but the embedding model "

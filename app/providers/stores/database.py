@@ -1,4 +1,4 @@
-"""One embedded collection as a SQLite database in WAL mode, which any number of processes may have open.
+"""One embedded collection in SQLite (WAL mode), shared by any number of processes.
 
 ::
 
@@ -55,7 +55,7 @@ _NO_LOCKS = "its file system lacks the locks that SQLite needs"
 
 
 class Database:
-    """The database file of one collection; safe for threads. ``wait``: seconds a writer waits for another one.
+    """The thread-safe database of one collection; writers wait for each other ``wait`` seconds.
 
     Errors are ``StoreUnavailable``, ``StoreDamaged``, or ``ConfigurationError`` where the folder cannot be used.
     """
@@ -130,7 +130,7 @@ class Database:
                 idle.pop().close()
 
     def point(self, row: Sequence[Any]) -> Point:
-        """The chunk of a row of ``COLUMNS``, as it was stored. Raises ``StoreDamaged`` when its checksum is wrong."""
+        """The chunk of a row of ``COLUMNS``. Raises ``StoreDamaged`` for a wrong checksum."""
         if checksum(row[3:]) != row[2]:
             raise self.damaged(f"the checksum of chunk {row[1]!r} is wrong")
         words, dense = np.frombuffer(row[4], WORD), np.frombuffer(row[5], "<f4")

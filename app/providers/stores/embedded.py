@@ -1,4 +1,4 @@
-"""The embedded collection: SQLite holds it, memory-mapped segments are searched, any number of processes share both.
+"""The embedded collection: stored in SQLite, searched as memory-mapped segments, shared by processes.
 
 Scores are cosines as measured, in [-1, 1]. What one process writes, every other one finds with its next call.
 """
@@ -157,7 +157,7 @@ def _row_of(point: Point) -> tuple[Any, ...]:
 
 
 def _build(database: Database, least: int) -> None:
-    """Save segments until fewer than *least* chunks are in none, unless another process does; failures are logged."""
+    """Save segments until fewer than *least* chunks are in none, one process at a time; failures are logged."""
     try:
         with suppress(BlockingIOError, FileNotFoundError), (database.folder / "building.lock").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
@@ -168,7 +168,7 @@ def _build(database: Database, least: int) -> None:
 
 
 def _save(database: Database, low: int, high: int) -> None:
-    """Save the chunks with ids in (*low*, *high*] as a segment, in place of those in that range."""
+    """Save the chunks with ids in (*low*, *high*] as one segment, replacing those within."""
     with database.reading() as connection:
         segment = Segment.read(connection, low, high)
         gone = connection.execute("SELECT id FROM removed WHERE id > ? AND id <= ?", (low, high)).fetchall()
@@ -184,7 +184,7 @@ def _save(database: Database, low: int, high: int) -> None:
 
 
 def _plan(database: Database, least: int) -> tuple[int, int] | None:
-    """Delete unused folders; return the ids (low, high] of the next segment: a lost one's, or the new chunks'.
+    """Delete unused folders; return the next segment's ids (low, high]: a lost one's, or new chunks.
 
     With new chunks it takes over the preceding segments that are at most twice as large, those deleted not counted.
     """

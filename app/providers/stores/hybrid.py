@@ -1,4 +1,4 @@
-"""Hybrid search of a store: the interface, its queries, filters and results, and BM25 as sparse vectors.
+"""Hybrid search of a store: interface, queries, filters, results, and BM25 as sparse vectors.
 
 BM25 has the same stems as everywhere else, one dimension each, and weights that need only an idf factor. A stored
 weight is the part of BM25 that depends on the document alone, so ``sum(weight * idf)`` over a question's dimensions is
@@ -66,7 +66,7 @@ class Candidate(NamedTuple):
 
 
 class DocumentSummary(NamedTuple):
-    """The title of a stored document (its id where it has none), the number of its chunks, and of its ingest.
+    """A stored document's title (or id), number of chunks and time of ingest.
 
     ``content_hash`` is that of its first chunk, "" without one; ``ingested_at`` is UTC, ISO 8601, where it is known.
     """
@@ -86,7 +86,7 @@ def summary(document_id: str, chunks: int, first: Mapping[str, Any]) -> Document
 
 @dataclass(frozen=True, slots=True)
 class HybridHits:
-    """Per query what both channels found, in no order; ``idf`` per dimension, empty without a sparse channel."""
+    """Candidates of both channels per query, unordered; ``idf`` per dimension, empty without BM25."""
 
     candidates: list[list[Candidate]]
     idf: dict[int, float] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class HybridStore(Protocol):
     """A store that is searched in both channels at once. Both methods may raise ``StoreUnavailable``."""
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
-        """Search ``limit`` chunks per channel and query, among those whose metadata has the values of ``where``.
+        """Return the best ``limit`` chunks per channel and query that pass ``where``.
 
         A store may leave out what is not among the best that the query keeps.
         ``idf`` is ``ln(1 + (N - n + .5) / (n + .5))`` over the whole collection, for every term of every query.
@@ -129,11 +129,11 @@ class HybridStore(Protocol):
         """
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
-        """Per ``key`` the unit vectors of the chunk's sentences, float32 [n_spans, d], for those stored with them."""
+        """Return the stored unit vectors of sentences by ``key``, float32 [n_spans, d]."""
 
 
 def document_weights(text: str) -> dict[int, float]:
-    """Compute the sparse vector of ``layout.indexed_text`` of a chunk: weight per dimension, each in (0, K1 + 1)."""
+    """Compute the sparse vector of an indexed text: weight per dimension, each in (0, K1 + 1)."""
     terms = stems(text)
     length = 1.0 - B + B * len(terms) / AVERAGE_STEMS
     weights: dict[int, float] = {}

@@ -47,7 +47,7 @@ class Point:
 
 
 def point_id(chunk_id: str) -> str:
-    """The id of a chunk on a server: a version 5 UUID (RFC 9562) of the chunk id."""
+    """The id of a chunk on a server: its version 5 UUID (RFC 9562)."""
     return str(uuid.uuid5(_CHUNKS, chunk_id))
 
 
@@ -74,7 +74,7 @@ def indexed_text_of(metadata: Mapping[str, Any], text: str) -> str:
 async def document_points(
     documents: Sequence[Document], ids: Sequence[str], embedding: Embeddings, spans: Sequence[Sequence[Span]] = ()
 ) -> list[Point]:
-    """Embed LangChain documents and their sentences; *spans* gives those of each document where they are known."""
+    """Embed documents and their sentences; *spans* are each document's sentences, if known."""
     spans = spans or [sentence_spans(document.page_content) for document in documents]
     texts = [
         [indexed_text_of(one.metadata, one.page_content), *(one.page_content[start:end] for start, end in offsets)]

@@ -1,4 +1,4 @@
-"""Vector stores by name: one function and one table line each. Vendor packages are imported only when chosen."""
+"""Vector stores by name; vendor packages are imported only when chosen."""
 
 import logging
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -
 
 
 def as_store(store: ChunkStore | VectorStore, embedding: EmbeddingModel) -> ChunkStore:
-    """A LangChain ``VectorStore`` of another package behind our interface; a store of ours as it is."""
+    """Adapt another package's LangChain ``VectorStore``; return a store of ours as it is."""
     from app.providers.stores.any_vector_store import AnyVectorStore
 
     return store if isinstance(store, ChunkStore) else AnyVectorStore(store, embedding.embeddings)

@@ -1,4 +1,4 @@
-"""Reading a stored payload as a chunk, whichever pipeline wrote it.
+"""Read a stored payload as a chunk, whichever pipeline wrote it.
 
 Known shapes: ours and langchain-qdrant's (``page_content``, nested ``metadata``), flat payloads with ``text`` and the
 fields beside it, and Chroma's ``document`` with flat metadata. Nothing here writes.
@@ -25,7 +25,7 @@ _PAGE = ("page", "page_number")
 
 
 def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chunk:
-    """Read one point as a chunk; total: a field that is missing or of a wrong type is left at its default.
+    """Read one point as a chunk; a missing or mistyped field gets its default.
 
     ``point_id`` stands in for a chunk or document id the payload does not give. ``spans`` are those stored, or () when
     there are none or they do not fit the text.
@@ -64,12 +64,12 @@ def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def chunk_index_of(metadata: Mapping[str, Any]) -> int:
-    """The position of a chunk in its document; 0 where the metadata has no number for it."""
+    """The position of a chunk in its document; 0 where it is unknown."""
     return _integer(metadata, ("chunk_index",)) or 0
 
 
 def summaries(stored: Iterable[Mapping[str, Any]]) -> dict[str, DocumentSummary]:
-    """Summarize the documents of chunks with this metadata, by document id; "" is that of chunks without one."""
+    """Summarize documents by id from their chunks' metadata; "" is for chunks without one."""
     firsts: dict[str, tuple[int, DocumentSummary]] = {}
     chunks: Counter[str] = Counter()
     for metadata in stored:

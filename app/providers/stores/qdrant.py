@@ -1,4 +1,4 @@
-"""A Qdrant server or cluster as the store: collections in our layout, or another pipeline's as they are.
+"""A Qdrant server or cluster as the store; collections of ours or of other pipelines.
 
 langchain-qdrant searches: ``RetrievalMode.HYBRID`` where the collection has sparse vectors, ``DENSE`` elsewhere. It
 returns neither vectors, nor payloads of other pipelines, nor statistics, and its fused scores are ranks: qdrant-client
@@ -60,7 +60,7 @@ class QdrantStore(RemoteStore):
         *,
         seconds: float | None = None,
     ) -> None:
-        """*seconds* is the time limit of one request, by default the settings'. Logs a key sent unencrypted."""
+        """*seconds* limits one request, by default the settings'. Logs a key sent unencrypted."""
         seconds = seconds or settings.vector_store_timeout_seconds
         super().__init__(embedding, collection, size, seconds=seconds)
         url, key = settings.qdrant_url, settings.qdrant_api_key.get_secret_value()

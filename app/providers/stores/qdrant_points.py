@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
 class CollectionLayout(NamedTuple):
-    """The names of a collection's vectors, "" for one it lacks; a ``dense`` of "" is the unnamed vector.
+    """A collection's vector names, "" where missing; a ``dense`` of "" is the unnamed vector.
 
     ``ours``: our layout, with nested metadata alone.
     """
@@ -147,7 +147,7 @@ def _any(condition: Condition, nested: bool) -> Any:
 
 
 def wire_id(value: str) -> str | int | None:
-    """A point's id as the server takes it: a UUID or an unsigned integer; None where *value* is neither."""
+    """A point's id for the server: a UUID or unsigned integer; None for another *value*."""
     if value.isascii() and value.isdecimal():
         return int(value) if int(value) < 1 << 64 and str(int(value)) == value else None
     try:
@@ -164,7 +164,7 @@ def search(
     limit: int,
     chosen: models.Filter | None,
 ) -> list[Any]:
-    """The ids of the points nearest in either channel: at least *limit* of each, where so many match.
+    """The ids of the *limit* nearest points in each channel.
 
     ``QdrantVectorStore`` embeds a question's text itself, so it is given models that have this question's vectors.
     """

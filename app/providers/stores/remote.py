@@ -25,7 +25,7 @@ log = logging.getLogger("garden.store")
 
 
 class RemoteStore(ChunkStore):
-    """One collection of a server. ``size`` is the dimension of the embedding model, None while that is unknown."""
+    """One collection of a server. ``size`` is the embedding model's dimension, None while unknown."""
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float) -> None:
         """*seconds* is the time limit of one attempt of one call."""

@@ -33,7 +33,7 @@ SPARSE_SHARE = 0.1  # below this share of chunks that pass a filter, those are m
 
 
 class Segment(NamedTuple):
-    """Words are postings: entry i says that term ``terms[i]`` weighs ``weights[i]`` in the chunk at row ``rows[i]``.
+    """Postings: entry i says that term ``terms[i]`` has ``weights[i]`` in the chunk of row ``rows[i]``.
 
     ``ids`` are int64 [n], ascending; ``dense`` float32 [n, d]; postings are sorted by term and row.
     """
@@ -80,7 +80,7 @@ class Segment(NamedTuple):
         return self.rows[start:end], self.weights[start:end]
 
     def nearest(self, query: Vectors, limit: int, mask: Mask) -> NDArray[np.intp]:
-        """The rows of the *limit* nearest to a unit vector among those in the mask, in no order."""
+        """The rows in the mask *limit* nearest to a unit vector, unordered."""
         rows = np.flatnonzero(mask)
         if self.index is not None and len(rows) >= SPARSE_SHARE * len(mask):
             count = min(len(mask), OVERSAMPLING * limit * len(mask) // max(1, len(rows)))
@@ -96,7 +96,7 @@ def ids_of(rows: Iterable[tuple[int]]) -> NDArray[np.int64]:
 
 
 def _usearch() -> Any:
-    """The class of its index. ONNX Runtime is loaded before it: after it, that crashes the process."""
+    """usearch's index class. ONNX Runtime must be loaded before it, or the process crashes."""
     import onnxruntime  # noqa: F401
     from usearch.index import Index
 
@@ -104,7 +104,7 @@ def _usearch() -> Any:
 
 
 def _checksum(folder: Path) -> int:
-    """CRC-32 of a segment's files, without the vectors: those of what is found are read from the database."""
+    """CRC-32 of a segment's files without the vectors, which results re-read from the database."""
     total = 0
     for file in sorted({*folder.iterdir()} - {folder / "dense.npy"}):
         total = zlib.crc32(np.memmap(file, mode="r").data, total)
@@ -120,7 +120,7 @@ Masked = tuple[Segment, Mask]
 
 
 class View(NamedTuple):
-    """One version of a collection, after so many ``writes``: its segments, each with the mask of what still exists.
+    """One version of a collection, after ``writes`` writes: its segments with masks of existing chunks.
 
     ``segments`` has them by name; the one named "" is in memory and holds the newest chunks.
     """
@@ -129,7 +129,7 @@ class View(NamedTuple):
     segments: Mapping[str, Masked] = {}
 
     def updated(self, connection: sqlite3.Connection, folder: Path) -> "View":
-        """Return the view of what the connection sees, with the segments of this one where they are still in use."""
+        """Return the view of the connection's snapshot, reusing segments that are still in use."""
         (writes,) = connection.execute("SELECT writes FROM version").fetchone()
         if writes == self.writes:
             return self
@@ -146,7 +146,7 @@ class View(NamedTuple):
         return View(writes, {**segments, "": (tail, np.ones(len(tail.ids), bool))})
 
     def hybrid(self, queries: Sequence[HybridQuery], limit: int, allowed: NDArray[np.int64] | None) -> Rankings:
-        """Per query the ids of the best of both channels, *limit* of each, best first; and the idf of every term."""
+        """Per query the best ids of both channels, *limit* each, best first; and every term's idf."""
         segments = [segment for segment in self.segments.values() if len(segment[0].ids)]
         count, idf = sum(np.count_nonzero(mask) for _, mask in segments), {}
         for term in {term for query in queries for term in query.terms}:
@@ -157,7 +157,7 @@ class View(NamedTuple):
 
 
 def _best(segments: Sequence[Masked], query: HybridQuery, idf: Mapping[int, float], limit: int) -> list[int]:
-    """Return the ids of the best *limit* of each channel over all *segments*, best first by the fused score."""
+    """Return the ids of the *limit* best per channel over all *segments*, by the fused score."""
     hits = [(np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32))]
     for segment, mask in segments:
         words = np.zeros(len(segment.ids), np.float32)
