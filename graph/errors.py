@@ -1,18 +1,4 @@
-"""The error tree: every failure that the service knows by name.
-
-    RAGError
-    ├── ConfigurationError          a setting is wrong, or names something that is missing (startup stops, exit 2)
-    ├── InvalidInput                the question or an option breaks a rule (names the field)
-    ├── Overloaded                  no slot was free in time (says when to retry)
-    ├── RetrievalFailed             the search failed; never "nothing found"
-    │   ├── StoreUnavailable        the vector store cannot be reached, or answered with an error
-    │   │   └── StoreDamaged        its files are damaged (names the damage and the repair command)
-    │   ├── CollectionMissing       the store is there, the collection is not
-    │   └── EmbeddingUnavailable    the question could not be embedded
-    ├── RerankFailed                the reranker did not answer
-    └── SynthesisFailed             the chat model did not answer
-        ├── ModelUnavailable        it cannot be reached, or does not have the model
-        └── SynthesisTimeout        it timed out
+"""The error tree below ``RAGError``: every failure that the service knows by name.
 
 Messages are safe to show: a vendor's text, headers and keys stay in ``__cause__`` and never reach a client. An error
 outside this tree is a defect of this code and is raised.
@@ -47,7 +33,7 @@ class RAGError(Exception):
 
 
 class ConfigurationError(RAGError):
-    """A setting is wrong, or names something that is not installed or does not fit."""
+    """A setting is wrong, or names what is missing or does not fit; stops the start with exit status 2."""
 
 
 class InvalidInput(RAGError):

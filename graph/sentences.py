@@ -105,8 +105,7 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
 def _segments(prose: str, position: int) -> Iterator[Span]:
     """Yield the sentences that `sentencex` finds in *prose*, which starts at *position*.
 
-    Its time grows with the square of the length where there are quotation marks. So a very long text is read without
-    them, and in pieces that end with a full stop.
+    With quotation marks its time is quadratic, so a very long text is read without them, in pieces of sentences.
     """
     short = len(prose) <= _VERY_LONG
     for piece in [prose] if short else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):

@@ -1,7 +1,6 @@
 """The state of a run: plain data that Studio can show.
 
-``Input → State → Output``. A node sets its own keys. The values hold readable numbers (similarities, offsets), never
-vectors.
+``Input → State → Output``. A node sets its own keys. Values are readable (similarities, offsets), never vectors.
 """
 
 from collections.abc import Awaitable, Callable
@@ -64,8 +63,7 @@ class Chunk:
     ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
-    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``read`` is None where the reader
-    has not read the chunk.
+    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``read`` is None if unread.
     """
 
     chunk_id: str

@@ -146,8 +146,7 @@ async def unless_gone(request: Request, work: Awaitable[T]) -> T:
 async def in_own_task(events: AsyncGenerator[T]) -> AsyncGenerator[T]:
     """Yield *events*, produced in a task of their own.
 
-    Starlette cancels a streaming response again and again while it cleans up; the task is cancelled once, so that the
-    graph can stop what it has under way.
+    Starlette cancels a streaming response repeatedly; the task is cancelled once, so that the graph can clean up.
     """
     send, receive = anyio.create_memory_object_stream[T]()
 

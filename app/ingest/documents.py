@@ -64,8 +64,7 @@ class LoadedDocument(DocumentInfo):
 class TextChunk(_Data):
     """One chunk before it is embedded.
 
-    ``chunk_index`` is its number in the document, from 0; ``spans`` are its sentences, (start, end) in Unicode code
-    points of ``text``, ordered and disjoint.
+    ``chunk_index`` counts from 0; ``spans`` are its sentences, ordered (start, end) in Unicode code points of ``text``.
     """
 
     chunk_id: ChunkId
@@ -98,8 +97,7 @@ class SkippedFile(_Data):
 class IngestReport(_Data):
     """What one ingest did.
 
-    Counts are of documents, except ``chunks``: those written. ``seconds`` is wall time. ``note`` says why something
-    that was asked for was not done.
+    Counts are of documents, ``chunks`` are those written. ``seconds`` is wall time, ``note`` says what was not done.
     """
 
     added: int = 0

@@ -47,9 +47,8 @@ async def ingest_into(
 ) -> IngestReport:
     """Store the documents of ``paths``; files and folders may be mixed.
 
-    A document that is stored as it is now is left alone, a changed one replaces its chunks. What the paths bring is
-    noted in ``manifest``; if that says to prune, documents that an earlier run brought from these paths, and that are
-    there no more, are removed.
+    An unchanged document is left alone, a changed one replaces its chunks. ``manifest`` records what the paths hold;
+    if it says to prune, documents that an earlier run found there, and that are gone, are removed.
 
     Raises ``InvalidInput`` for a path that does not exist, ``EmbeddingUnavailable``, ``StoreUnavailable`` and
     ``ConfigurationError`` (vectors of another size). What was stored before an error stays.
@@ -186,8 +185,7 @@ class _Ingest:
     async def _prune(self, manifest: IngestManifest) -> tuple[list[str], str]:
         """Remove documents that these paths no longer hold, if stored as they brought them.
 
-        Nothing is removed while a file that may hold several documents could not be read whole. Returns the removed
-        document ids and a note for the report.
+        Nothing is removed if a file of several documents was not fully read. Returns the removed ids and a note.
         """
         unknown = next((skipped.path for skipped in self._skipped if skipped.rows_lost), None)
         if unknown is not None:

@@ -42,8 +42,7 @@ def pending_chunks(document: SplitDocument, content_hash: str) -> Iterator[Pendi
 def part_hash(document_hash: str) -> str:
     """Return the hash of a chunk that does not complete its document.
 
-    Only the first chunk of a complete document carries the hash itself, so a truncated document never looks complete,
-    and chunks of an older version are recognised.
+    The hash itself is on a complete document's first chunk alone: truncated and older documents are recognised.
     """
     return f"part of {document_hash}"
 

@@ -103,8 +103,7 @@ def _pieces(blocks: Sequence[Block], limit: int) -> Iterator[_Piece]:
 def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
     """Fill chunks evenly: as few as the target asks for, each near the same size.
 
-    A chunk does not end with a line that leads to what follows, and a question that fits one chunk with its answer is
-    not separated from it.
+    A chunk does not end with a line that leads to the next; a question stays with its answer where both fit.
     """
     total = _size(pieces)
     aim = limit if total <= limit else total / ceil(total / min(TARGET, limit))

@@ -37,8 +37,7 @@ class Task(BaseModel):
 def read_tasks(path: Path) -> Iterator[Task]:
     """Yield the tasks of a JSON Lines file, in file order.
 
-    Raises ``InvalidInput`` that names the line (1-based), the field and what is wrong with it, or that the file cannot
-    be read; an id that comes twice is wrong too.
+    Raises ``InvalidInput`` for an unreadable file, a duplicate id, or a wrong field, naming the line (1-based).
     """
     try:
         lines = path.read_text("utf-8-sig").split("\n")

@@ -1,8 +1,7 @@
 """``RAGService``: the service as a library, for plain code, running event loops and many threads.
 
-Its names are the documents': ``query`` answers from the documents, ``retrieve`` finds their chunks
-(``app.query_service.chunk_search``), and ``search``, ``build_context`` and ``chat_with_context`` are about tasks
-(``app.tasks.service``).
+The documents fix its names: ``query`` answers, ``retrieve`` finds chunks (``app.query_service.chunk_search``);
+``search``, ``build_context`` and ``chat_with_context`` are about tasks (``app.tasks.service``).
 """
 
 import logging

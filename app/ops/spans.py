@@ -1,7 +1,6 @@
 """Make OpenTelemetry spans: one per request, per question, and per node it visits.
 
-They carry names, times, outcomes and the request id; never a question, an answer or a chunk. The only module that
-imports OpenTelemetry, which is an extra.
+They carry names, times, outcomes and request ids, never text. Only this module imports OpenTelemetry, an extra.
 """
 
 import asyncio

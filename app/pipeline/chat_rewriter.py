@@ -24,8 +24,7 @@ class ChatRewriter:
     async def rewrite(self, question: str, earlier: Sequence[str], deadline: float) -> str:
         """Return *question* complete; see ``graph.ports.Rewriter``.
 
-        Raises ``SynthesisFailed`` also where the questions do not fit the model's context, and where the reply was cut
-        off or shares no word with the questions.
+        Raises ``SynthesisFailed`` also for questions past the model's context, and for a truncated or unrelated reply.
         """
         prompt = self._prompt
         lines = "\n".join(f"- {' '.join(harmless(one).split())}" for one in earlier)

@@ -1,8 +1,7 @@
 """Hybrid retrieval: the port ``Retriever`` over any store that can be searched in both channels.
 
-The dense and the BM25 channel are searched at once; the union is measured in both and ordered by their weighted sum,
-BM25 being divided by the most the question could reach, ``(k1 + 1) * sum(idf)``. That is an absolute score in [0, 1],
-and orders better than a fusion of ranks does.
+The dense and the BM25 channel are searched at once; the union is ordered by the weighted sum of both, BM25 divided by
+its upper bound ``(k1 + 1) * sum(idf)``: an absolute score in [0, 1], which orders better than a fusion of ranks.
 """
 
 import asyncio
@@ -83,8 +82,7 @@ class HybridRetriever:
 def _nearer(searched: list[Searched]) -> list[Searched]:
     """Keep the sub-questions, or the full text (the last) where its best chunk is nearer.
 
-    A greeting leads away from every chunk; what the question leaves out ("My laptop was stolen. What now?") leads to
-    the right ones.
+    A greeting is far from every chunk; context ("My laptop was stolen. What now?") leads to the right ones.
     """
     *alone, full_text = searched
     nearness = [_fused(row[0].chunk) if row else 0.0 for _, _, row in searched]

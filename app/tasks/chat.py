@@ -50,8 +50,7 @@ def truncate_to_budget(context: str, max_tokens: int) -> str:
 def format_context(results: Sequence[SearchResult], *, metadata: bool = True, max_tokens: int | None = None) -> str:
     """Format the tasks as a numbered list under ``Relevant tasks:``, or ``No relevant tasks found.``
 
-    Past the budget, lines are dropped from the end and the list ends in ``... [truncated]``; only the first task is cut
-    within its line.
+    Past the budget the last lines are dropped for ``... [truncated]``; only the first task is cut within its line.
     """
     if not results:
         return NO_TASKS
@@ -114,8 +113,7 @@ class ChatPrompt:
 def fit_window(prompt: ChatPrompt, window: int) -> tuple[ChatPrompt, int]:
     """Drop context lines until the prompt fits; return it and the reply's tokens.
 
-    A server cuts a prompt that is too long silently, the instructions first. Raises ``SynthesisFailed`` when the
-    message alone does not fit.
+    Servers truncate silently, instructions first. Raises ``SynthesisFailed`` when the message alone does not fit.
     """
     reply = min(CONTEXT_BUDGET_ALLOCATION["llm_output"], window // 4)
     limit = window - reply - TEMPLATE_TOKENS - tokens(prompt.template.system)

@@ -59,8 +59,7 @@ class AnchoredDraft:
 def anchor_draft(pieces: Sequence[str | Marker], *, truncated: bool) -> AnchoredDraft:
     """Find a draft's sentences and its markers' claims; with *truncated*, drop an unfinished sentence.
 
-    A marker belongs to the sentence it stands in or after, on a new line to the one it opens; that of a heading or a
-    preamble to the bare sentences below.
+    A marker belongs to the sentence it is in, after or, on a new line, before; a preamble's to the sentences below.
     """
     text = ""
     marks: list[tuple[int, Marker]] = []

@@ -50,9 +50,8 @@ async def place_markers(
 ) -> Cited:
     """Verify every marker of *pieces*; keep those whose claim a named chunk supports.
 
-    A claim need not repeat what *question* says. With *truncated*, an unfinished last sentence is removed. With
-    *attribute*, a sentence without a marker gets one where a chunk clearly supports it. The *reader* has *seconds*;
-    without its answer the lexical overlap decides.
+    A claim need not repeat what *question* says. *truncated* removes an unfinished last sentence; *attribute* marks
+    unmarked sentences that a chunk clearly supports. After *seconds* the lexical overlap replaces the *reader*.
     """
     draft = anchor_draft(pieces, truncated=truncated)
     question_terms = frozenset(question_stems(question))

@@ -30,8 +30,7 @@ class Calibration:
     """The models fitted for one embedding model.
 
     ``relevance`` is the probability that a chunk is about what is asked, ``answers`` that it answers; ``…_read`` are
-    for chunks that the reader has read. ``cosine`` is Platt scaling of the raw cosine, for when no other feature is
-    wanted.
+    for chunks that the reader has read. ``cosine`` is Platt scaling of the raw cosine, for ``RERANKER=none``.
     """
 
     relevance: Logistic

@@ -27,8 +27,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") -> None:
     """Add rows as one table below the heading ``name``.
 
-    The first row of two or more cells is the header. Single cells above the header are paragraphs. Rows and columns
-    without text are left out.
+    The first row of two or more cells is the header, single cells above it are paragraphs. Blank rows and columns go.
     """
     filled_rows = [row for row in rows if any(map(str.strip, row))]
     if filled_rows:

@@ -29,8 +29,7 @@ _BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a Word document: headings, lists, tables, footnotes; no pictures, page headers, footers or comments.
 
-    Title: the paragraph of style Title, else the document's property, else a single heading, else the file name. Pages
-    are not stored in the file.
+    Title: the paragraph of style Title, the property, a single heading, or the file name. The file stores no pages.
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """

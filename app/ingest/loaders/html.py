@@ -35,8 +35,7 @@ _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidde
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read an HTML file: its ``main`` where it has one, else its body.
 
-    Title: the only ``h1``, else ``<title>``, else the first heading, else made from the file name. Url:
-    ``<link rel="canonical">``.
+    Title: the only ``h1``, ``<title>``, the first heading, or the file name. Url: ``<link rel="canonical">``.
 
     Raises ``Unreadable`` for binary data.
     """

@@ -50,8 +50,7 @@ _INCLUDE = re.compile(r"\s*(?:\{!>?\s*[^!{}\s]+(?:\s[^!{}]*)?!\}|\{\*\s*\S*/\S+[
 def plain_markdown(text: str) -> str:
     """Write ``text`` in CommonMark. Fenced code stays as it is, but for lines that include files.
 
-    Titles of admonitions, tabs and containers become paragraphs, and their text follows unindented. Template tags are
-    dropped outside code.
+    Titles of admonitions, tabs and containers become paragraphs above their unindented text; template tags are dropped.
     """
     rewriter = _Rewriter()
     text = _END_HIGHLIGHT.sub("```", _HIGHLIGHT.sub(r"```\1", text))

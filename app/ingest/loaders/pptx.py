@@ -20,8 +20,7 @@ _FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTE
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read the slides of a presentation: titles, text, tables and speaker notes.
 
-    Pages are slide numbers, from 1; hidden slides are left out. Title: the document's property, else the
-    title of the first slide, else the file name.
+    Pages are slide numbers, from 1, without hidden slides. Title: the property, the first slide's, or the file name.
 
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """

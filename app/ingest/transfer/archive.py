@@ -61,8 +61,7 @@ async def write_archive(
 ) -> Head:
     """Write every point to *path*, complete or not at all; return the head with counts.
 
-    *on_progress* is called with the number of chunks written. The same points make the same bytes. A file of that name
-    is replaced. Raises ``OSError``.
+    *on_progress* gets the number of chunks written. Equal points make equal bytes. Replaces a file. Raises ``OSError``.
     """
     draft = path.with_name(f"{path.name}.part")
     documents: set[str] = set()

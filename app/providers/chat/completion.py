@@ -32,8 +32,7 @@ _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
 class Completion:
     """The reply so far; once complete, ``text`` is without the model's thoughts.
 
-    ``citations`` are the model's own, where it cites by itself: dictionaries with ``start`` and ``end`` in ``text``,
-    and ``sources``.
+    ``citations`` are the model's own, if any: dictionaries with ``start`` and ``end`` in ``text``, and ``sources``.
     """
 
     text: str = ""

@@ -23,8 +23,7 @@ MS = "com.microsoft"
 SIZE, LAYERS, HEADS, EPSILON = 384, 6, 12, 1e-12
 """Of all-MiniLM-L6-v2: length of a vector, layers, attention heads, and the epsilon of layer normalisation."""
 BLOCK = 32
-"""Weights that share one 8-bit scale. Not 128: there ONNX Runtime computes one row and many rows differently, and a
-text's vector would depend on its batch."""
+"""Weights that share one 8-bit scale. With 128 of them, a text's vector in ONNX Runtime depends on its batch."""
 
 
 class EncoderGraph:

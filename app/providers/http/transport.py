@@ -18,8 +18,7 @@ import httpx
 from yarl import URL
 
 IDLE_SECONDS = 4.0
-"""How long an idle connection is kept: less than the five seconds after which Qdrant, uvicorn and others close theirs,
-so that no request is sent into a closing one."""
+"""Lifetime of an idle connection: below the five seconds of Qdrant, uvicorn and others, which may be closing theirs."""
 OF_THE_CLIENT = frozenset({"connection", "transfer-encoding"})
 """Headers of a request that are the connection's own."""
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
@@ -28,9 +27,8 @@ _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
 class AiohttpTransport(httpx.AsyncBaseTransport):
     """An httpx transport over aiohttp; one client may be used from any number of event loops.
 
-    Requests are sent as httpx made them, and fail with httpx's exceptions; where a connection breaks before the answer,
-    aiohttp asks once more, unless it is a POST. Without *keep_alive* no connection outlives its answer, so that there
-    is nothing to close.
+    Requests are sent as httpx made them, and fail with httpx's exceptions; aiohttp retries once when a connection
+    breaks before the answer, but no POST. Without *keep_alive* no connection is left to close.
     """
 
     def __init__(self, *, keep_alive: bool = True) -> None:

@@ -103,8 +103,7 @@ class Condition:
 def conditions(where: Where) -> list[Condition]:
     """Read a filter.
 
-    Raises ``InvalidInput``, naming the field, for values that are not all strings or all integers, and for a name with
-    a quotation mark.
+    Raises ``InvalidInput`` for a field whose values are not all strings or all integers, or whose name has a ``"``.
     """
     parsed = []
     for name, value in (where or {}).items():

@@ -54,8 +54,7 @@ def point_id(chunk_id: str) -> str:
 def indexed_text(title: str | None, text: str, *, chapter: str | None = None, section: str | None = None) -> str:
     """Return what both channels index of a chunk: ``title. chapter. section. text``.
 
-    What the chunk lacks is left out, and so is a name that repeats one above it or is a line of the text, as the
-    heading of a section is.
+    Left out is what the chunk lacks, and a name that repeats one before it or a line of the text (a heading).
     """
     path: list[str] = [title] if title else []
     lines = f"\n{text}\n"

@@ -27,8 +27,7 @@ _PAGE = ("page", "page_number")
 def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chunk:
     """Read one point as a chunk; a missing or mistyped field gets its default.
 
-    ``point_id`` stands in for a chunk or document id the payload does not give. ``spans`` are those stored, or () when
-    there are none or they do not fit the text.
+    ``point_id`` is the default of chunk and document id. ``spans`` are () where none are stored that fit the text.
     """
     payload = payload or {}
     text = _string(payload, _TEXT) or ""

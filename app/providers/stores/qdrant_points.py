@@ -191,8 +191,7 @@ def inverse_document_frequencies(
 ) -> dict[int, float]:
     """The idf of terms as the server weighs them; of those past ``MOST_TERMS`` the highest.
 
-    The server has no request for it, but scores a query of one term by stored weight times idf. On several shards
-    each has its own; the best hit's counts.
+    The server has no request for it, but scores a query of one term by weight times idf. Of shards the best hit counts.
     """
     queried = terms[:MOST_TERMS]
     shared: dict[str, Any] = {"using": layout.sparse, "limit": 1, "with_vector": [layout.sparse]}

@@ -1,7 +1,6 @@
 """Base of the stores on a server: ``ChunkStore`` over a few operations of each vendor's.
 
-The abstract operations raise ``CollectionMissing`` where there is no collection, and ``StoreUnavailable`` for every
-other failure.
+The abstract operations raise ``CollectionMissing`` for a missing collection, else ``StoreUnavailable``.
 """
 
 import logging

@@ -4,8 +4,7 @@ A segment holds the chunks of a range of ids. In memory it is made of rows of th
 numpy arrays and a usearch index, memory-mapped so that processes share them. It is derived data: a segment that is
 missing or damaged is made again. A ``View`` is one snapshot of a collection: its segments, and which chunks exist.
 
-HNSW: Malkov and Yashunin, 2016, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable
-Small World graphs".
+HNSW: Malkov and Yashunin, 2016, "… nearest neighbor search using Hierarchical Navigable Small World graphs".
 """
 
 import logging
