@@ -28,6 +28,13 @@ GRACE = 0.25
 A call that keeps the deadline itself finds it passed first: its error says more."""
 RUN_KEYS = State.__annotations__.keys() - Input.__annotations__.keys() - {"timings", "history"}
 """The keys that a run sets for itself alone."""
+LATE = {
+    "retrieve": StoreUnavailable("The search did not finish in time."),
+    "grade": RerankFailed("The reranker did not finish in time."),
+    "synthesize": SynthesisTimeout("The chat model did not finish in time."),
+    "cite": SynthesisTimeout("The answer's citations were not checked in time."),
+}
+"""The failure of a node that is cancelled at the deadline; other nodes are not."""
 log = logging.getLogger("garden.graph")
 
 
@@ -42,35 +49,19 @@ def build_graph(
     state = State if checkpointer is None else conversation_state()
     graph = StateGraph(state, input_schema=Input, output_schema=output)
 
-    def add(name: str, node: Step, late: RAGError | None = None) -> None:
-        run: Any = step(name, node, late)
-        if name == "validate":
-            run = reset_thread(run)
-        graph.add_node(name, run)
-
-    add("validate", partial(nodes.validate, policy=policy, rewriter=ports.rewriter))
-    add(
-        "retrieve",
-        partial(nodes.retrieve, retriever=ports.retriever),
-        StoreUnavailable("The search did not finish in time."),
-    )
-    add(
-        "grade",
-        partial(nodes.grade, grader=ports.grader, reader=ports.reader),
-        RerankFailed("The reranker did not finish in time."),
-    )
-    add(
-        "synthesize",
-        partial(nodes.synthesize, synthesizer=ports.synthesizer),
-        SynthesisTimeout("The chat model did not finish in time."),
-    )
-    add(
-        "cite",
-        partial(nodes.cite, reader=ports.verifier, policy=policy),
-        SynthesisTimeout("The answer's citations were not checked in time."),
-    )
-    add("no_answer", nodes.no_answer)
-    add("fail", nodes.fail)
+    steps: dict[str, Step] = {
+        "validate": partial(nodes.validate, policy=policy, rewriter=ports.rewriter),
+        "retrieve": partial(nodes.retrieve, retriever=ports.retriever),
+        "grade": partial(nodes.grade, grader=ports.grader, reader=ports.reader),
+        "synthesize": partial(nodes.synthesize, synthesizer=ports.synthesizer),
+        "cite": partial(nodes.cite, reader=ports.verifier, policy=policy),
+        "no_answer": nodes.no_answer,
+        "fail": nodes.fail,
+    }
+    for name, node in steps.items():
+        run = step(name, node, LATE.get(name))
+        action: Any = reset_thread(run) if name == "validate" else run
+        graph.add_node(name, action)
 
     graph.add_edge(START, "validate")
 
@@ -100,7 +91,7 @@ def conversation_state() -> type[Any]:
 def next_node(following: str, ready: Callable[[State], object], failed: str) -> Callable[[State], Awaitable[str]]:
     """Choose the next node: *following* if *ready*, *failed* after a failure, else ``no_answer``.
 
-    Else it is ``no_answer``. A coroutine because LangGraph runs plain functions in a thread.
+    The choice is a coroutine because LangGraph runs plain functions in a thread.
     """
 
     async def choose(state: State) -> str:
@@ -114,8 +105,7 @@ def next_node(following: str, ready: Callable[[State], object], failed: str) -> 
 def step(name: str, node: Step, late: RAGError | None = None) -> Step:
     """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``RAGError`` becomes ``failure``.
 
-    With *late*, the node is cancelled ``GRACE`` past ``question.deadline`` and *late* is its failure. Errors outside
-    the tree of ``graph.errors`` are defects and are raised.
+    With *late*, its failure when it is cancelled ``GRACE`` past ``question.deadline``. Other errors are raised.
     """
 
     async def run(state: State) -> Update:

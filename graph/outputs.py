@@ -60,8 +60,7 @@ class Result:
 class Event:
     """One step of a streamed answer.
 
-    ``kind`` is "rewritten" (text), "retrieval" (chunks), "token" (text), "node" (a node that ended, and the keys it
-    set; only where asked for) or "result" (a ``Result``).
+    ``kind`` is "rewritten" or "token" (text), "retrieval" (chunks), "node" (name and its update) or "result".
     """
 
     kind: str

@@ -46,8 +46,7 @@ class Question:
 class ReadPassage:
     """The reader's logits for one passage.
 
-    ``sentences`` has one score for each sentence, ``null`` is the score of "none of them". ``answerable`` says whether
-    the passage answers a question, ``supported`` whether it carries a statement.
+    ``sentences`` has a score each, ``null`` is that of "none of them"; the passage is ``answerable``, or ``supported``.
     """
 
     sentences: tuple[float, ...]

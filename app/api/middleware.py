@@ -130,8 +130,7 @@ def is_loopback(address: str | None) -> bool:
 def may_write(request: Request, keys: Sized) -> bool:
     """Tell whether this request may add and delete documents.
 
-    With keys, the middleware has checked one. Without, the caller must be on this machine and address it by one of its
-    own names, so that a foreign name that resolves to loopback does not do.
+    With keys, the middleware has checked one. Without, caller and host name must be of this machine (DNS rebinding).
     """
     host = urlsplit(f"//{request.headers.get('host', '')}").hostname
     return bool(keys) or (is_loopback(request.client.host if request.client else None) and is_loopback(host))

@@ -1,24 +1,15 @@
 """Serve what monitoring asks: ``/health``, ``/health/live``, ``/health/ready`` and ``/metrics``.
 
-One registry of metrics per service, so that two in one process do not mix. Labels have few values, all of them our own
-words or route templates: never a path, a question or a client's text.
+Each service has its own registry. Label values are our own words or route templates, never a client's text.
 """
 
 import asyncio
 import platform
 from typing import Any, Literal
 
+import prometheus_client as prometheus
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
-from prometheus_client import (
-    CONTENT_TYPE_LATEST,
-    CollectorRegistry,
-    Counter,
-    Histogram,
-    Info,
-    ProcessCollector,
-    generate_latest,
-)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
@@ -81,19 +72,21 @@ class Metrics(Collector):
 
     def __init__(self, container: AppContainer) -> None:
         settings = container.settings
-        self.registry = registry = CollectorRegistry()
+        self.registry = registry = prometheus.CollectorRegistry()
         self._container = container
         self._read: list[Metric] = []
         labels = ["interface", "route", "method", "status"]
-        self._requests = Counter("garden_http_requests", "Finished requests.", labels, registry=registry)
-        self._request_seconds = Histogram(
+        self._requests = prometheus.Counter("garden_http_requests", "Finished requests.", labels, registry=registry)
+        self._request_seconds = prometheus.Histogram(
             "garden_http_request_seconds", "Time of a request.", ["interface"], buckets=SECONDS, registry=registry
         )
-        self._questions = Counter("garden_questions", "Questions by outcome.", ["outcome"], registry=registry)
-        self._question_seconds = Histogram(
+        self._questions = prometheus.Counter(
+            "garden_questions", "Questions by outcome.", ["outcome"], registry=registry
+        )
+        self._question_seconds = prometheus.Histogram(
             "garden_question_seconds", "Time of a question, from its start.", buckets=SECONDS, registry=registry
         )
-        self._stage_seconds = Histogram(
+        self._stage_seconds = prometheus.Histogram(
             "garden_stage_seconds", "Time of one stage.", ["stage"], buckets=STAGE_SECONDS, registry=registry
         )
         info = {
@@ -104,8 +97,8 @@ class Metrics(Collector):
             "reranker": reranker_label(settings),
             "python": platform.python_version(),
         }
-        Info("garden_build", "What runs here.", registry=registry).info(info)
-        ProcessCollector(registry=registry)
+        prometheus.Info("garden_build", "What runs here.", registry=registry).info(info)
+        prometheus.ProcessCollector(registry=registry)
         registry.register(self)
         container.service.observers.append(self.question)
         container.traffic.observers.append(self.request)
@@ -146,7 +139,7 @@ class Metrics(Collector):
                     family.add_metric([label], value)
         read = [GaugeMetricFamily(name, text, value=value) for name, (text, value) in gauges.items()]
         self._read = [*read, chunks, tokens]
-        return generate_latest(self.registry)
+        return prometheus.generate_latest(self.registry)
 
     def collect(self) -> list[Metric]:
         """Return what ``scrape`` read."""
@@ -160,7 +153,7 @@ def metrics_routes(metrics: Metrics) -> APIRouter:
     @router.get("/metrics", response_class=Response, include_in_schema=False)
     async def scrape() -> Response:
         """Return the metrics in Prometheus' text format."""
-        return Response(await metrics.scrape(), media_type=CONTENT_TYPE_LATEST)
+        return Response(await metrics.scrape(), media_type=prometheus.CONTENT_TYPE_LATEST)
 
     return router
 

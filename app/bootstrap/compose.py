@@ -1,7 +1,6 @@
 """Make a service: settings → providers → ports → graph → service.
 
-Every part can be passed as an argument instead. Embedded parts are loaded and checked against each other; remote parts
-are not contacted, so that they may start later.
+Any part can be passed instead. Embedded parts are loaded and checked against each other; remote ones not contacted.
 """
 
 import logging
@@ -34,7 +33,7 @@ from app.tasks.service import TaskService
 from graph.build import build_graph
 from graph.errors import ConfigurationError
 from graph.policy import Policy
-from graph.ports import Grader, Ports, Retriever, Synthesizer
+from graph.ports import Grader, Ports, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
 from graph.relevance.extractive import ExtractiveSynthesizer
 from graph.relevance.graders import CosineGrader, LocalGrader
@@ -65,11 +64,6 @@ class AppContainer:
     """Closes every part, the last one first: one that fails, on a full disk for example, does not stop the others."""
     version: str = __version__
     traffic: Traffic = field(default_factory=Traffic)
-
-    @property
-    def retriever(self) -> Retriever:
-        """What finds the chunks."""
-        return self.ports.retriever
 
     @cached_property
     def tasks(self) -> TaskService:

@@ -1,7 +1,7 @@
 """``WORKERS=n``: worker processes that share one port, supervised by this process.
 
-Each worker is a whole service with its own models; the system distributes new connections (``SO_REUSEPORT``). The first
-one is ready before the others start, so a wrong setting is reported once.
+Each has its own models; the system distributes connections (``SO_REUSEPORT``). The others start when the first is
+ready, so a wrong setting is reported once.
 """
 
 import logging

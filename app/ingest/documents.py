@@ -29,8 +29,7 @@ class _Data(BaseModel):
 class Block(_Data):
     """One paragraph, list, table or code block as readable text, with its position.
 
-    A table is one ``| a | b |`` line per row, the header first; code is in its fence. ``page`` is 1-based. A block
-    with ``chunk_id`` is one chunk and is never changed.
+    A table has a line ``| a | b |`` per row, code its fence. ``page`` is 1-based. One with ``chunk_id`` is fixed.
     """
 
     text: str
@@ -85,8 +84,7 @@ class SplitDocument(DocumentInfo):
 class SkippedFile(_Data):
     """A file, or a part of one, that was left out, and why.
 
-    ``path`` is the name below the ingested root. ``rows_lost`` says that the file may hold documents whose ids are
-    unknown because of it, so no document can be pruned as removed.
+    ``path`` is relative to the ingested root. ``rows_lost``: documents of unknown ids may be lost, so none is pruned.
     """
 
     path: str

@@ -64,8 +64,7 @@ def validate_retrieval(
     ``evidence``, ``retrieval_quality`` ("Good", "Partial" or "Poor"), ``quality_reasoning`` and ``processing_time_ms``.
     With ``COHERE_API_KEY`` the relevance is Cohere's own score, else the calibrated probability.
 
-    Raises ``TypeError`` and ``ValidationError`` for the arguments, ``CohereAPIError``, and ``TimeoutError`` after
-    ``LIMIT`` seconds; each is logged first. No argument is changed.
+    Logs and raises ``TypeError``, ``ValidationError``, ``CohereAPIError``, or ``TimeoutError`` after ``LIMIT`` seconds.
     """
     return validate_within(LIMIT, query, chunks, relevance_threshold, request_id)
 

@@ -67,8 +67,7 @@ class ChatSynthesizer:
 def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
     """Insert ``[k]`` after each span of *text* that *citations* name; k is the document's id.
 
-    Spans of one sentence that cite the same documents share the marker after the last of them. A span that lies outside
-    the text, or cites nothing with a number, is left out.
+    Spans of one sentence that cite the same documents share the last one's marker. Ignores invalid spans and ids.
     """
     starts = [start for start, _ in sentence_spans(text)]
     ends: dict[tuple[int, tuple[int, ...]], int] = {}

@@ -22,8 +22,7 @@ def quoted(text: str) -> str:
 def harmless(text: str) -> str:
     """Turn control tokens and our own tags into plain text: ``<|im_start|>`` becomes ``‹|im_start|>``.
 
-    Line separators of Unicode become spaces: a model that copies one would break the ollama package's line reader,
-    which takes them for the end of a JSON line (``httpx.Response.aiter_lines``).
+    Unicode's line separators become spaces: a copied one ends a JSON line in ``httpx.Response.aiter_lines`` (ollama).
     """
     return _INSTRUCTION.sub(r"(\1)", _CONTROL.sub("‹", text.translate(_SEPARATORS)))
 

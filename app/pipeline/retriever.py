@@ -119,13 +119,8 @@ def _chunks(
             cosines = [one.chunk.similarity] * len(spans)
         else:
             cosines = np.minimum(vectors @ query.dense, 1.0).tolist()
-        chunk = replace(
-            one.chunk,
-            spans=spans,
-            span_similarities=tuple(cosines),
-            near_duplicates=near_duplicates.get(one.chunk.chunk_id, ()),
-        )
-        chunks.append(chunk)
+        near = near_duplicates.get(one.chunk.chunk_id, ())
+        chunks.append(replace(one.chunk, spans=spans, span_similarities=tuple(cosines), near_duplicates=near))
     return tuple(chunks)
 
 

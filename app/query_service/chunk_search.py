@@ -43,9 +43,8 @@ class SearchResults(BaseModel):
 async def search(retriever: Retriever, settings: Settings, query: str, k: int) -> SearchResults:
     """Return the *k* best chunks for *query*, highest similarity first; no score is too low.
 
-    Both channels, dense and BM25, decide which are best; no result means an empty collection.
-    Raises ``InvalidInput`` for an empty or over-long query, or a *k* that is no integer, and ``CollectionMissing``,
-    ``StoreUnavailable`` or ``EmbeddingUnavailable``.
+    Both channels, dense and BM25, decide which are best; no result means an empty collection. Raises ``InvalidInput``
+    for an invalid query or *k*, ``CollectionMissing``, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
     """
     text = query_text(query, settings.max_query_chars)
     if type(k) is not int:

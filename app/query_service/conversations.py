@@ -13,13 +13,7 @@ from typing import Any
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    BaseCheckpointSaver,
-    ChannelVersions,
-    Checkpoint,
-    CheckpointMetadata,
-    CheckpointTuple,
-)
+from langgraph.checkpoint import base
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
@@ -47,7 +41,7 @@ class NewestCheckpoints(AsyncSqliteSaver):
         super().__init__(connection)
         self.forgotten: deque[str] = deque(maxlen=MOST_CONVERSATIONS)  # what a cancelled run must not store again
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+    async def aget_tuple(self, config: RunnableConfig) -> base.CheckpointTuple | None:
         """Return the thread's checkpoint; None also where it cannot be read."""
         while (thread := config["configurable"]["thread_id"]) in self.forgotten:
             self.forgotten.remove(thread)
@@ -60,9 +54,9 @@ class NewestCheckpoints(AsyncSqliteSaver):
     async def aput(
         self,
         config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
+        checkpoint: base.Checkpoint,
+        metadata: base.CheckpointMetadata,
+        new_versions: base.ChannelVersions,
     ) -> RunnableConfig:
         """Replace the thread's checkpoint; delete the oldest threads past ``most_threads``."""
         thread = config["configurable"]["thread_id"]
@@ -81,7 +75,7 @@ class NewestCheckpoints(AsyncSqliteSaver):
 class Conversations:
     """The graph over a checkpointer that is opened by the first question of a conversation."""
 
-    def __init__(self, build: Callable[[BaseCheckpointSaver[Any]], Graph], folder: Path) -> None:
+    def __init__(self, build: Callable[[base.BaseCheckpointSaver[Any]], Graph], folder: Path) -> None:
         """*build* makes the graph over a checkpointer; the file is made in *folder*."""
         self._build = build
         self._folder = folder

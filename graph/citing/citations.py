@@ -130,8 +130,7 @@ def _trailing(match: re.Match[str]) -> str:
 def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
     """Remove the reference list at the end of *marked*; return the chunks it names.
 
-    A list is a heading ("Sources:") with entries under or beside it, or numbered lines of nothing but names and
-    addresses. A text that is nothing else stays as it is.
+    It has a heading ("Sources:") with entries, or numbered lines of only names and addresses. A text of it alone stays.
     """
 
     def is_reference(rest: str) -> bool:

@@ -54,8 +54,8 @@ _WORD = re.compile(r"[\w']+")
 class Quote:
     """A span of a chunk, ``text == chunk.text[start:end]``, and how well it supports a sentence.
 
-    ``overlap`` in [0, 1] is the share of the sentence's words that it has. ``contradiction`` says what the sentence
-    changes, None where nothing was found. ``passage`` is what the reader is given.
+    ``overlap`` in [0, 1] is its share of the sentence's words, ``contradiction`` what the sentence changes (None:
+    nothing found), ``passage`` what is read.
     """
 
     chunk_id: str

@@ -10,8 +10,7 @@ from graph.state import State, Update
 async def grade(state: State, *, grader: Grader, reader: PassageReader | None = None) -> Update:
     """Fill ``graded`` with the chunks that reach the relevance threshold; stream all graded ones.
 
-    At most ``max_sources`` of them: a chunk that retrieval ranked lower may pass when it grades higher. The *reader*,
-    if any, reads the best first; ``subquery_results`` then hold what it found.
+    At most ``max_sources``, by grade. The *reader*, if any, reads the best first; ``subquery_results`` hold its logits.
     """
     question, results = state["question"], tuple(state["subquery_results"])
     if reader:

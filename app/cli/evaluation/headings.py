@@ -1,7 +1,6 @@
 """Make questions of a collection's headings: each asked with its document, and without.
 
-The text below a heading answers it; without its document nothing does. A heading finds its own words in the indexed
-text, so what these questions may fit is limited: ``docs/relevance.md``.
+The text below a heading answers it; without its document nothing does. Limits of such questions: ``docs/relevance.md``.
 """
 
 import random

@@ -26,8 +26,7 @@ _MADE_UP = re.compile(r"^(?:untitled|word document|powerpoint presentation|prese
 def reading(what: str) -> Iterator[None]:
     """Raise ``Unreadable`` for a parser's error; an error raised in our modules is a defect and passes.
 
-    Its kind does not tell: beside what they document, python-pptx, openpyxl, mammoth and ``email`` raise
-    ``AttributeError``, ``KeyError`` and ``TypeError`` on damaged files.
+    The type does not tell: the parsers also raise ``AttributeError``, ``KeyError`` and ``TypeError`` on damaged files.
     """
     try:
         with warnings.catch_warnings():

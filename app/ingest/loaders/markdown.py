@@ -41,8 +41,7 @@ class _Renderer(RendererHTML):
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a Markdown file. Front matter (a YAML mapping) may hold ``title`` and ``url``; its rest is dropped.
 
-    Emphasis and links keep their words and lose their syntax, lists and tables are lines, code is verbatim. Template
-    tags are dropped, titles of admonitions are paragraphs.
+    Emphasis and links lose their syntax, lists and tables are lines, code is verbatim, template tags are dropped.
 
     Raises ``Unreadable`` for binary data.
     """

@@ -38,8 +38,7 @@ async def copy(
 ) -> Copied:
     """Write every point of *source* into *target*; *documents* is its document id → ``content_hash``.
 
-    *on_progress* is called with the number of chunks read. Raises ``ConfigurationError`` when the vectors are of
-    another size than those of *embedding*, and the store's errors.
+    *on_progress* gets the number of chunks read. Raises ``ConfigurationError`` for another vector size; store errors.
     """
     stored = await target.adocuments()
     same = {one for one, hash_ in documents.items() if _is_complete(hash_) and stored.get(one) == hash_}

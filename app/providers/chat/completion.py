@@ -19,8 +19,7 @@ from graph.ports import TokenSink, discard
 from prompts import Prompt
 
 CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
-"""A reply is read up to so many characters for each token it was allowed (English has 4 to 5), and at least so many.
-A model that writes more than that does not end."""
+"""Most characters read of a reply per allowed token (English has 4 to 5), and at least; a longer one is endless."""
 RETRY_ONCE = Retry(attempts=2)
 """A chat model is tried twice in all: its time is short, and a second full wait would not fit."""
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})

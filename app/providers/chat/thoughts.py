@@ -31,8 +31,7 @@ class ThoughtFilter:
 def without_thoughts(text: str) -> str:
     """Return *text* without its thoughts, stripped.
 
-    A ``</think>`` that nothing opened closes a thought that began before the text did, as with models whose template
-    writes the opening tag for them: all before it goes.
+    A ``</think>`` without an opening tag, which some models' templates write for them, removes all before it.
     """
     first = _TAG.search(text)
     if first and first[1]:

@@ -1,7 +1,6 @@
 """The embedded embedding model: all-MiniLM-L6-v2 on ONNX Runtime.
 
-Texts become unit vectors, so a dot product is their cosine. A text's vector does not depend on the texts it is
-embedded with, and what goes past the model's 256 word pieces is not read.
+A dot product of its unit vectors is a cosine. A vector does not depend on its batch, nor on text past 256 word pieces.
 """
 
 import asyncio

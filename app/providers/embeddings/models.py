@@ -27,8 +27,7 @@ COHERE_TEXTS = 96
 class EmbeddingModel:
     """An embedding model and its calibration's name.
 
-    ``dimension`` is that of the vectors, None where only the remote model knows it. ``aprobe`` raises when a remote
-    model does not answer (None: it runs here). ``close`` ends its threads.
+    ``dimension`` is None where only a remote model knows it; ``aprobe`` raises when that fails, None for one run here.
     """
 
     name: str

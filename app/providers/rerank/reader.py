@@ -1,8 +1,7 @@
 """Run the shipped reader, which scores the sentences of a passage as answers.
 
-One pass reads a question and a passage together. The weights are ``reader_weights.npz``
-(model card: ``docs/reader.md``; training: ``training/``); tokenizer and word embeddings are those of all-MiniLM-L6-v2.
-A passage is read alone, so what is found does not depend on what else is read.
+One pass reads a question and one passage. The weights are ``reader_weights.npz`` (model card: ``docs/reader.md``;
+training: ``training/``); tokenizer and word embeddings are those of all-MiniLM-L6-v2.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """``ChunkStore``, the base of all stores: an asynchronous LangChain ``VectorStore`` for ingest.
 
-Scores are cosines as measured, in [-1, 1]. Every search takes ``filter=`` (``app.providers.stores.hybrid.Where``); the
-store applies it, so ``k`` results are returned when ``k`` match.
+Scores are cosines in [-1, 1]. Stores apply ``filter=`` (``hybrid.Where``), so ``k`` results return when ``k`` match.
 """
 
 import asyncio
@@ -32,8 +31,7 @@ log = logging.getLogger("garden.store")
 class ChunkStore(VectorStore, HybridStore, ABC):
     """One collection. ``size`` is the dimension of the embedding model, None while that is unknown.
 
-    Every asynchronous method may raise ``StoreUnavailable``. A store adds the abstract ones; ``_fetch`` and ``_size``
-    raise ``CollectionMissing`` where there is no collection.
+    Asynchronous methods may raise ``StoreUnavailable``; ``_fetch`` and ``_size`` also ``CollectionMissing``.
     """
 
     _close_here: Callable[[], Awaitable[None]] | None = None  # closes what belongs to the running event loop
@@ -198,8 +196,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     def open(self) -> None:
         """Raise ``ConfigurationError`` when the collection's vectors do not fit the model's.
 
-        An unreachable store or model is logged; startup continues. Inside a running event loop, which must not block,
-        nothing is asked; the first probe or search reports the same.
+        An unreachable store or model is logged; startup continues. Inside a running event loop the first search checks.
         """
         try:
             asyncio.get_running_loop()

@@ -20,23 +20,10 @@ from langchain_core.utils.iter import batch_iterate
 from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 
+from app.providers.stores import qdrant_points
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
-from app.providers.stores.qdrant_points import (
-    INDEXED_PATHS,
-    CollectionLayout,
-    candidate_of,
-    collection_config,
-    inverse_document_frequencies,
-    layout_of,
-    point_of,
-    point_struct,
-    qdrant_filter,
-    search,
-    sentences_of,
-    wire_id,
-)
 from app.providers.stores.remote import RemoteStore
 from app.settings import Settings
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
@@ -73,7 +60,7 @@ class QdrantStore(RemoteStore):
             headers={"api-key": key} if key else None,  # as ``api_key`` does, without a warning
         )
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="qdrant")
-        self._layout: CollectionLayout | None = None
+        self._layout: qdrant_points.CollectionLayout | None = None
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
@@ -82,16 +69,16 @@ class QdrantStore(RemoteStore):
             self._fits(layout.size, len(query.dense), StoreUnavailable)
         if not layout.sparse:
             self._note("no_sparse_vectors", effect="keywords do not count")
-        chosen = qdrant_filter(conditions(where), nested=layout.ours)
+        chosen = qdrant_points.qdrant_filter(conditions(where), nested=layout.ours)
         terms = list(dict.fromkeys(term for query in queries for term in query.terms)) if layout.sparse else []
         where_to = (self._client, self.collection, layout)
-        searches = (self._ask(partial(search, *where_to, query, limit, chosen)) for query in queries)
-        idf_asked = self._ask(partial(inverse_document_frequencies, *where_to, terms))
+        searches = (self._ask(partial(qdrant_points.search, *where_to, query, limit, chosen)) for query in queries)
+        idf_asked = self._ask(partial(qdrant_points.inverse_document_frequencies, *where_to, terms))
         idf, *rows = await asyncio.gather(idf_asked, *searches)
         names = [name for name in (layout.dense, layout.sparse) if name] if layout.dense else True
         ids = list(dict.fromkeys(key for row in rows for key in row))
         read = partial(self._client.retrieve, self.collection, ids, with_vectors=names)
-        candidates = {one.id: candidate_of(one, layout) for one in await self._ask(read)} if ids else {}
+        candidates = {one.id: qdrant_points.candidate_of(one, layout) for one in await self._ask(read)} if ids else {}
         return HybridHits([[candidates[key] for key in row if key in candidates] for row in rows], idf)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
@@ -102,7 +89,7 @@ class QdrantStore(RemoteStore):
             return {}
         ids: Any = [one.key for one in candidates]
         read = partial(self._client.retrieve, self.collection, ids, False, [layout.sentences])
-        rows = {one.id: sentences_of(one, layout) for one in await self._ask(read)} if ids else {}
+        rows = {one.id: qdrant_points.sentences_of(one, layout) for one in await self._ask(read)} if ids else {}
         return {key: vectors for key, vectors in rows.items() if len(vectors)}
 
     async def aupsert(self, points: Sequence[Point]) -> None:
@@ -116,7 +103,7 @@ class QdrantStore(RemoteStore):
         for point in points:
             self._fits(layout.size, len(point.dense), ConfigurationError)
         for batch in batch_iterate(BATCH, points):
-            rows = [point_struct(point, layout) for point in batch]
+            rows = [qdrant_points.point_struct(point, layout) for point in batch]
             await self._ask(partial(self._client.upsert, self.collection, rows, wait=True))
 
     async def acount(self) -> int:
@@ -128,16 +115,17 @@ class QdrantStore(RemoteStore):
     async def apoints(self) -> AsyncIterator[list[Point]]:
         layout = await self._described()
         async for page in self._pages(limit=BATCH, with_vectors=True):
-            yield [point_of(one, layout) for one in page]
+            yield [qdrant_points.point_of(one, layout) for one in page]
 
     async def aclose(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._client.close()
 
-    async def _described(self) -> CollectionLayout:
+    async def _described(self) -> qdrant_points.CollectionLayout:
         """The collection as it was last described."""
         if self._layout is None:
-            self._layout = layout_of(await self._ask(partial(self._client.get_collection, self.collection)))
+            info = await self._ask(partial(self._client.get_collection, self.collection))
+            self._layout = qdrant_points.layout_of(info)
         return self._layout
 
     async def _size(self) -> int | None:
@@ -146,8 +134,8 @@ class QdrantStore(RemoteStore):
 
     def _create(self, size: int) -> None:
         if not self._client.collection_exists(self.collection):
-            self._client.create_collection(self.collection, **collection_config(size))
-        for path in INDEXED_PATHS:
+            self._client.create_collection(self.collection, **qdrant_points.collection_config(size))
+        for path in qdrant_points.INDEXED_PATHS:
             self._client.create_payload_index(self.collection, path, models.PayloadSchemaType.KEYWORD, wait=True)
 
     async def _pages(self, **options: Any) -> AsyncIterator[list[Any]]:
@@ -161,7 +149,7 @@ class QdrantStore(RemoteStore):
 
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
         layout = await self._described()
-        chosen = qdrant_filter(conditions(where), nested=layout.ours)
+        chosen = qdrant_points.qdrant_filter(conditions(where), nested=layout.ours)
         payload = ([f"{METADATA}.{name}" for name in fields] if layout.ours else True) if fields else False
         pages = self._pages(scroll_filter=chosen, limit=PAGE, with_payload=payload)
         return {one.id: metadata_of(one.payload) async for page in pages for one in page}
@@ -171,7 +159,7 @@ class QdrantStore(RemoteStore):
         by_id: dict[Any, str] = {
             key: chunk_id
             for chunk_id in chunk_ids
-            for key in (point_id(chunk_id), wire_id(chunk_id))
+            for key in (point_id(chunk_id), qdrant_points.wire_id(chunk_id))
             if key is not None
         }
         read = partial(self._client.retrieve, self.collection, list(by_id))
