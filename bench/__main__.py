@@ -25,7 +25,7 @@ def main() -> None:
     chosen = options().parse_args()
     if chosen.what == "scale":
         result = {"sizes": asyncio.run(measure_scale(chosen.sizes))}
-        made = scale_tables(result["sizes"])
+        report = scale_tables(result["sizes"])
     else:
         services = {one.name: one for one in SERVICES}
         if chosen.what == "pair":
@@ -34,8 +34,8 @@ def main() -> None:
         if unknown := set(chosen.only or ()) - set(services):
             raise SystemExit(f"no service {', '.join(unknown)}; there are {', '.join(services)}")
         result = Comparison(chosen, [services[name] for name in chosen.only or services]).run()
-        made = tables(result)
-    write(result, made, HERE / "out", chosen.what)
+        report = tables(result)
+    write(result, report, HERE / "out", chosen.what)
 
 
 def options() -> argparse.ArgumentParser:

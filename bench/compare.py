@@ -114,18 +114,18 @@ class Comparison:
     def _ask(self, one: Running, concurrency: int, seconds: float) -> Figures:
         """Run one round; it goes on with the questions where the service's last one ended."""
         bodies = one.service.requests(self._corpus.questions)
-        wanted = Round(one.port, one.service.path, bodies, concurrency, seconds, one.asked, answered="[1]")
+        round_ = Round(one.port, one.service.path, bodies, concurrency, seconds, one.asked, answered="[1]")
         calls, cpu = self._control(), one.process.cpu_seconds()
-        outcome = uvloop.run(run_round(wanted))
+        outcome = uvloop.run(run_round(round_))
         one.asked += outcome.asked
         return figures_of(outcome, one.process.cpu_seconds() - cpu, self._control() - calls)
 
     def _stream(self, one: Running, count: int) -> list[float]:
         """Measure milliseconds to the first token, one question at a time."""
         bodies = one.service.requests(self._corpus.questions, stream=True)
-        wanted = Round(one.port, one.service.stream_path, bodies, 1, 3600.0, one.asked, count, one.service.first)
+        round_ = Round(one.port, one.service.stream_path, bodies, 1, 3600.0, one.asked, count, one.service.first)
         one.asked += count
-        return uvloop.run(run_round(wanted)).firsts
+        return uvloop.run(run_round(round_)).firsts
 
 
 def result_of(one: Running) -> Figures:

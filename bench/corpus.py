@@ -77,13 +77,13 @@ def make_corpus(chunks: int = CHUNKS, questions: int = QUESTIONS) -> Corpus:
     rows = list(itertools.islice(sample_rows(), chunks))
     sources = {row["document_id"] for row in rows}
     samples = map(json.loads, (ROOT / "knowledge" / "questions.jsonl").read_text(encoding="utf-8").splitlines())
-    asked = [row["question"] for row in samples if row["answerable"] and set(row["expected_sources"]) <= sources]
+    chosen = [row["question"] for row in samples if row["answerable"] and set(row["expected_sources"]) <= sources]
     invented = list(itertools.islice(invented_rows(), chunks - len(rows)))
-    wanted = max(0, questions - len(asked))
-    step = max(1, len(invented) // max(1, wanted))
-    asked += [question for _, question in invented[step // 2 :: step][:wanted]]
-    random.Random(1).shuffle(asked)
-    return Corpus(rows + [row for row, _ in invented], asked)
+    missing = max(0, questions - len(chosen))
+    step = max(1, len(invented) // max(1, missing))
+    chosen += [question for _, question in invented[step // 2 :: step][:missing]]
+    random.Random(1).shuffle(chosen)
+    return Corpus(rows + [row for row, _ in invented], chosen)
 
 
 def sample_rows() -> Iterator[dict[str, str]]:

@@ -53,6 +53,6 @@ class Indexes:
 
 async def _vectors_of(folder: Path) -> dict[str, NDArray[np.float32]]:
     container = build_container(load_settings(data_dir=folder))
-    found = {point.chunk_id: point.dense async for page in container.store.apoints() for point in page}
+    vectors = {point.chunk_id: point.dense async for page in container.store.apoints() for point in page}
     await container.aclose()
-    return found
+    return vectors

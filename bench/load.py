@@ -49,40 +49,40 @@ class Outcome:
         return len(self.times) + self.turned_away + self.errors
 
 
-async def run_round(wanted: Round) -> Outcome:
+async def run_round(round_: Round) -> Outcome:
     """Keep ``concurrency`` requests in flight; those begun in time are waited for, and count."""
-    found = Outcome()
-    head = f"POST {wanted.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "
-    requests = [f"{head}{len(body.encode())}\r\n\r\n{body}".encode() for body in wanted.bodies]
+    outcome = Outcome()
+    head = f"POST {round_.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "
+    requests = [f"{head}{len(body.encode())}\r\n\r\n{body}".encode() for body in round_.bodies]
     begun = time.perf_counter()
-    numbers = iter(range(wanted.offset, wanted.offset + wanted.requests))
+    numbers = iter(range(round_.offset, round_.offset + round_.requests))
     opened: list[asyncio.StreamWriter] = []
 
     async def client() -> None:
         connection: Connection | None = None
-        while time.perf_counter() < begun + wanted.seconds and (number := next(numbers, None)) is not None:
+        while time.perf_counter() < begun + round_.seconds and (number := next(numbers, None)) is not None:
             sent = time.perf_counter()
             try:
                 async with asyncio.timeout(GIVE_UP_SECONDS):
                     if connection is None:
-                        connection = await asyncio.open_connection("127.0.0.1", wanted.port)
+                        connection = await asyncio.open_connection("127.0.0.1", round_.port)
                         opened.append(connection[1])
-                    keep = await _ask(connection, requests[number % len(requests)], wanted, sent, found)
+                    keep = await _ask(connection, requests[number % len(requests)], round_, sent, outcome)
             except (OSError, EOFError, ValueError, TimeoutError):
-                found.errors += 1
+                outcome.errors += 1
                 keep = False
                 await asyncio.sleep(0.01)
             connection = connection if keep else None
 
-    await asyncio.gather(*(client() for _ in range(wanted.concurrency)))
-    found.seconds = time.perf_counter() - begun
+    await asyncio.gather(*(client() for _ in range(round_.concurrency)))
+    outcome.seconds = time.perf_counter() - begun
     for writer in opened:
         writer.close()
     await asyncio.gather(*(writer.wait_closed() for writer in opened), return_exceptions=True)
-    return found
+    return outcome
 
 
-async def _ask(connection: Connection, request: bytes, wanted: Round, sent: float, found: Outcome) -> bool:
+async def _ask(connection: Connection, request: bytes, round_: Round, sent: float, outcome: Outcome) -> bool:
     """Ask one question and count its answer; tell whether the connection can be used again."""
     reader, writer = connection
     writer.write(request)
@@ -91,20 +91,20 @@ async def _ask(connection: Connection, request: bytes, wanted: Round, sent: floa
     if b"\r\ntransfer-encoding: chunked" in head:
         while size := int(await reader.readline(), 16):
             body += (await reader.readexactly(size + 2))[:-2]
-            if math.isnan(first) and wanted.first.encode() in body:
+            if math.isnan(first) and round_.first.encode() in body:
                 first = time.perf_counter()
         await reader.readexactly(2)
     else:
         body = await reader.readexactly(int(head.partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0]))
     status = int(head[9:12])
     if status == 200:
-        found.times.append((time.perf_counter() - sent) * 1000)
-        found.answered += wanted.answered.encode() in body
+        outcome.times.append((time.perf_counter() - sent) * 1000)
+        outcome.answered += round_.answered.encode() in body
         if not math.isnan(first):
-            found.firsts.append((first - sent) * 1000)
+            outcome.firsts.append((first - sent) * 1000)
     else:
-        found.turned_away += status == 503
-        found.errors += status != 503
+        outcome.turned_away += status == 503
+        outcome.errors += status != 503
     return b"\r\nconnection: close" not in head
 
 

@@ -16,10 +16,10 @@ import psutil
 
 def environment(**added: str) -> dict[str, str]:
     """Make a clean environment: none of the caller's settings, no telemetry, no downloads of models."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     quiet = {"ANONYMIZED_TELEMETRY": "False", "HAYSTACK_TELEMETRY_ENABLED": "False", "DO_NOT_TRACK": "1"}
     offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-    return {**kept, **quiet, **offline, "TOKENIZERS_PARALLELISM": "false", **added}
+    return {**inherited, **quiet, **offline, "TOKENIZERS_PARALLELISM": "false", **added}
 
 
 def free_port() -> int:
@@ -56,8 +56,8 @@ class Measured:
 
     def memory_mb(self) -> float:
         """Sum the proportional set size of the tree, in MB of 2**20 bytes; NaN when it has ended."""
-        found = [one.memory_full_info() for one in self._tree()]
-        return sum(getattr(one, "pss", one.rss) for one in found) / 2**20 or math.nan
+        usages = [one.memory_full_info() for one in self._tree()]
+        return sum(getattr(one, "pss", one.rss) for one in usages) / 2**20 or math.nan
 
     def stop(self) -> None:
         """End the process; kill it after ten seconds."""
@@ -76,5 +76,5 @@ class Measured:
 def size_mb(*folders: Path) -> float:
     """Sum the disk blocks of the files, without ``__pycache__``, in MB of 2**20 bytes."""
     files = (file for folder in folders for file in folder.rglob("*"))
-    kept = (file for file in files if file.is_file() and not file.is_symlink() and "__pycache__" not in file.parts)
-    return sum(file.stat().st_blocks * 512 for file in kept) / 2**20
+    regular = (file for file in files if file.is_file() and not file.is_symlink() and "__pycache__" not in file.parts)
+    return sum(file.stat().st_blocks * 512 for file in regular) / 2**20

@@ -47,10 +47,10 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
-def write(result: dict[str, Any], made: Sequence[Titled], folder: Path, name: str) -> None:
+def write(result: dict[str, Any], tables: Sequence[Titled], folder: Path, name: str) -> None:
     """Print the tables as Markdown; write ``NAME.json`` and ``NAME.md`` in *folder*. NaN becomes null."""
     parts = []
-    for title, rows in made:
+    for title, rows in tables:
         lines = [f"| {' | '.join(row)} |" for row in rows]
         parts.append("\n".join([f"**{title}**", "", lines[0], "|---" * len(rows[0]) + "|", *lines[1:]]))
     text = "\n\n".join(parts) + "\n"

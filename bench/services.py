@@ -68,8 +68,8 @@ class Service:
         """Make its environment variables; peers have one thread for numerical libraries."""
         if self.is_ours:
             chat = {"OLLAMA_HOST": model_url, "OLLAMA_MODEL": "llama3.2:1b", "LOG_LEVEL": "ERROR"}
-            own = {"PYTHONPATH": str(self.checkout), "DATA_DIR": str(folder), "WORKERS": str(self.workers)}
-            return environment(**own, **chat)
+            variables = {"PYTHONPATH": str(self.checkout), "DATA_DIR": str(folder), "WORKERS": str(self.workers)}
+            return environment(**variables, **chat)
         weights = str(find_weights())
         return environment(BENCH_WEIGHTS=weights, BENCH_MODEL_URL=model_url, BENCH_TOP_K="5", OMP_NUM_THREADS="1")
 
@@ -95,13 +95,13 @@ SERVICES = (
 def _installed(folder: Path, requirements: Path, *how: str) -> Path:
     """Install an environment unless it was made from these requirements. Raises ``CalledProcessError``."""
     python, mark = folder.absolute() / "bin" / "python", folder / ".made-from"
-    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
-    if not mark.exists() or mark.read_text() != wanted:
+    checksum = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    if not mark.exists() or mark.read_text() != checksum:
         print(f"installing {folder} ...", flush=True)
         uv = str(Path(sys.executable).parent / "uv")
         install = [uv, "pip", "install", "--quiet", "--python", str(python), "--requirement", str(requirements)]
         subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True)
         if subprocess.run([*install, *how], check=False).returncode:
             subprocess.run(install, check=True)  # without the index of processor-only wheels: torch with CUDA
-        mark.write_text(wanted)
+        mark.write_text(checksum)
     return python

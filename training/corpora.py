@@ -24,12 +24,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repositories", type=Path, required=True, help="a clone of each repository, owner+name")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
+    args = parser.parse_args()
     rows = read_rows(QUESTIONS)
     for corpus in (row for row in rows if "files" in row):
-        folder = given.out / corpus["corpus"]
+        folder = args.out / corpus["corpus"]
         sentences = {
-            name: lay_out(given.repositories, folder, name, *source) for name, source in corpus["files"].items()
+            name: lay_out(args.repositories, folder, name, *source) for name, source in corpus["files"].items()
         }
         asked = [resolved(row, sentences) for row in rows if row["corpus"] == corpus["corpus"] and "question" in row]
         lines = [json.dumps(row, ensure_ascii=False) for row in asked if row["gold"] or not row["answerable"]]

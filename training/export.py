@@ -24,10 +24,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("weights", type=Path)
     parser.add_argument("out", type=Path)
-    given = parser.parse_args()
-    state = started(torch.load(given.weights, map_location="cpu"))
-    np.savez(given.out, **arrays(state))
-    print(hashlib.sha256(given.out.read_bytes()).hexdigest(), given.out.stat().st_size)
+    args = parser.parse_args()
+    state = started(torch.load(args.weights, map_location="cpu"))
+    np.savez(args.out, **arrays(state))
+    print(hashlib.sha256(args.out.read_bytes()).hexdigest(), args.out.stat().st_size)
 
 
 def arrays(state: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:

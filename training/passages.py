@@ -45,18 +45,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="questions with their passages")
     parser.add_argument("--claims", type=Path, required=True, help="claims with their passages")
     parser.add_argument("--without", action="append", default=[], help="repository that is left out, to measure on")
-    given = parser.parse_args()
+    args = parser.parse_args()
     by_repository: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for name in ("questions.jsonl", "claims.jsonl"):
         for line in (HERE / name).read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            if row["repository"] in given.without:
+            if row["repository"] in args.without:
                 continue
             by_repository[row["repository"], row["commit"]].append(row)
     encoder = MiniLMEmbeddings(find_weights())
-    with given.out.open("w", encoding="utf-8") as questions, given.claims.open("w", encoding="utf-8") as claims:
+    with args.out.open("w", encoding="utf-8") as questions, args.claims.open("w", encoding="utf-8") as claims:
         for (name, commit), wanted in by_repository.items():
-            clone = given.repositories / name.replace("/", "+")
+            clone = args.repositories / name.replace("/", "+")
             passages = {path: list(read(clone, commit, path)) for path in sorted({row["path"] for row in wanted})}
             for row in joined(wanted, passages, encoder):
                 print(json.dumps(row, ensure_ascii=False), file=questions if "questions" in row else claims)

@@ -36,23 +36,23 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    torch.manual_seed(given.seed)
-    reader, encoding = Reader(given.minilm), Encoding(given.minilm)
-    if given.init:
-        reader.load_state_dict(started(torch.load(given.init, map_location="cpu")), strict=False)
-    examples: list[Example] = public_examples(given.public, given.seed, given.most) if given.public else []
-    lines = given.written.read_text(encoding="utf-8").splitlines() if given.written else []
+    args = parser.parse_args()
+    torch.manual_seed(args.seed)
+    reader, encoding = Reader(args.minilm), Encoding(args.minilm)
+    if args.init:
+        reader.load_state_dict(started(torch.load(args.init, map_location="cpu")), strict=False)
+    examples: list[Example] = public_examples(args.public, args.seed, args.most) if args.public else []
+    lines = args.written.read_text(encoding="utf-8").splitlines() if args.written else []
     rows = [json.loads(line) for line in lines]
-    for seed in range(given.seed, given.seed + (given.passes if given.written else 0)):
-        examples += written_examples(given.written, seed)
-    for seed in range(given.seed, given.seed + (given.claim_passes if given.claims else 0)):
-        examples += written_claims(given.claims, seed) + made_claims(rows, seed, given.made)
-        if given.wice:
-            examples += wice_claims(given.wice, seed)
+    for seed in range(args.seed, args.seed + (args.passes if args.written else 0)):
+        examples += written_examples(args.written, seed)
+    for seed in range(args.seed, args.seed + (args.claim_passes if args.claims else 0)):
+        examples += written_claims(args.claims, seed) + made_claims(rows, seed, args.made)
+        if args.wice:
+            examples += wice_claims(args.wice, seed)
     print(len(examples), "examples", flush=True)
-    train(reader, encoding, examples, minutes=given.minutes, rate=given.rate, seed=given.seed)
-    torch.save(reader.state_dict(), given.out)
+    train(reader, encoding, examples, minutes=args.minutes, rate=args.rate, seed=args.seed)
+    torch.save(reader.state_dict(), args.out)
 
 
 def started(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

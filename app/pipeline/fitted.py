@@ -11,17 +11,17 @@ from graph.relevance.calibration import Calibration
 FITTED_FILE = "relevance_model.json"
 
 
-class Fitted(BaseModel):
+class FittedModels(BaseModel):
     """Calibrations by embedding model, scales by reranker."""
 
     models: dict[str, Calibration]
     rerankers: dict[str, ScoreScale] = {}
 
 
-def read_fitted(folder: Path) -> Fitted:
+def read_fitted(folder: Path) -> FittedModels:
     """Read the file in *folder*, if any. Raises ``ConfigurationError`` when it is unreadable."""
     path = folder / FITTED_FILE
     try:
-        return Fitted.model_validate_json(path.read_bytes()) if path.is_file() else Fitted(models={})
+        return FittedModels.model_validate_json(path.read_bytes()) if path.is_file() else FittedModels(models={})
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
