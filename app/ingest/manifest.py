@@ -1,9 +1,8 @@
 """Record the paths a collection was filled from, in ``ingested.sqlite3`` in its folder.
 
-``garden ingest --prune`` removes only what a path brought, and ``garden check --repair`` reads the paths again. A
-document belongs to the path that brought it last. One that came since under the same id from elsewhere has another
-hash, and is not pruned. Uploaded files are kept in the folder ``uploads`` beside it, but for JSON Lines. What came from
-Python has no path and is not listed; web pages are listed below the address they came from.
+``garden ingest --prune`` removes only what a path brought, ``garden check --repair`` reads the paths again. A document
+belongs to the path that brought it last; one replaced from elsewhere has another hash, and is not pruned. Uploads are
+kept in ``uploads`` beside it, except JSON Lines. Documents from Python are not listed, web pages under their address.
 """
 
 import logging

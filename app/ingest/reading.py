@@ -1,8 +1,8 @@
 """Read and split files in a separate process, killed when a file takes too long.
 
-One process serves file after file. Whatever a file does to its parser (endless loop, all the memory, a crash), the
-server or notebook that reads it goes on with the next file. Requests are lines of JSON on standard input; answers are
-lines too: ``{"document"}``, ``{"skipped"}``, ``{"failed"}`` (a defect), and ``{"done"}`` after each file.
+One process serves file after file; an endless loop, exhausted memory or a crash costs its caller that file alone.
+Requests are JSON lines on standard input; answers are ``{"document"}``, ``{"skipped"}``, ``{"failed"}`` (a defect), and
+``{"done"}`` after each file.
 """
 
 import asyncio

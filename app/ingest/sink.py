@@ -51,9 +51,9 @@ def part_hash(document_hash: str) -> str:
 class Sink:
     """A collection to be written, and the model that embeds what is written.
 
-    The order of writes makes a kill harmless: new chunks first, marked as parts; then the chunks of any other version
-    are deleted; then the first chunk gets the document's hash. Without it the next run stores the document again. It
-    does not get it while chunks are missing because another process stored another version in between.
+    The order of writes makes a kill harmless: new chunks first, marked as parts; then other versions' chunks are
+    deleted; then the first chunk gets the document's hash, unless another process replaced chunks in between. Without
+    the hash the next run stores the document again.
     """
 
     store: ChunkStore

@@ -1,8 +1,7 @@
 """Split a document by its structure into chunks that fit an encoder of 256 tokens.
 
-A chunk stays within one section and one page. Blocks are packed in their order; one that is too long is broken
-(``app.ingest.break_block``). Chunks do not overlap. Each begins with the heading of its section, which is part of its
-text but none of its sentences: it names the subject and answers nothing itself.
+A chunk stays within one section and page. Blocks are packed in order, without overlap; one that is too long is broken
+(``app.ingest.break_block``). Each chunk begins with its section's heading, which is none of its sentences.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -82,8 +82,11 @@ class QueryService:
                     elif mode == "updates":
                         for node, update in content.items():
                             yield Event("node", node=node, update=update)
+                    elif "retrieval" in content:
+                        yield Event("retrieval", chunks=tuple(content["retrieval"]))
                     else:
-                        yield _event(content)
+                        ((kind, text),) = content.items()
+                        yield Event(kind, text=text)
             result = _result(state, request_id)
         except RAGError as error:
             failure = failure_of(error)
@@ -152,14 +155,6 @@ class QueryService:
         for observe in self.observers:
             observe(result)
         return result
-
-
-def _event(written: Mapping[str, Any]) -> Event:
-    """Return the event for what a node wrote into the stream."""
-    if "retrieval" in written:
-        return Event("retrieval", chunks=tuple(written["retrieval"]))
-    ((kind, text),) = written.items()
-    return Event(kind, text=text)
 
 
 def _result(state: Mapping[str, Any], request_id: str) -> Result:

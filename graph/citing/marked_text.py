@@ -1,6 +1,6 @@
 """A draft with one private-use character per marker, code and link; and as a stream.
 
-What is streamed is provisional, since markers are verified when the answer is complete; the final answer replaces it.
+What is streamed is provisional: markers are verified when the answer is complete, and the final answer replaces it.
 """
 
 import re

@@ -55,9 +55,8 @@ _OPENING = 4
 def split_questions(question: str) -> tuple[str, ...]:
     """Return the sub-questions of *question*, in order; ``(question,)`` for one, or in doubt.
 
-    A text is split after a question mark, and at a semicolon or a conjunction where both sides ask. A part that lost
-    its subject ("and where is it now?") gets that of the first part. The text stays whole when a part could not be
-    searched by itself: it has no content word, or refers back to something else.
+    A text is split after a question mark, and at a semicolon or a conjunction where both sides ask. A part without
+    subject ("and where is it now?") gets the first part's. It is not split if a part cannot be searched by itself.
     """
     sub_questions: list[str] = []
     for sentence in re.split(r"(?<=\?)\s+", question.strip()):

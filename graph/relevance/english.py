@@ -13,9 +13,8 @@ FLAT_RANKS = 30
 def english_idf(stem: str) -> float:
     """Return the weight of *stem*: the log of its English frequency rank over `FLAT_RANKS`, at least .1.
 
-    By Zipf's law (1949) the rank of a word is inverse to its frequency, so this is an inverse document frequency up to
-    constants. A small collection has no better one: there every missing word seems rare. The ranks are those of
-    ``common_stems.txt``, made by ``training/common_stems.py``.
+    By Zipf's law (1949) a word's rank is inverse to its frequency, so this is an idf up to constants; in a small
+    collection every missing word seems rare. The ranks are of ``common_stems.txt`` (``training/common_stems.py``).
     """
     return max(0.1, math.log(_ranks().get(stem, RANK_OF_OTHERS) / FLAT_RANKS))
 

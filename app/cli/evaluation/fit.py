@@ -72,9 +72,8 @@ def rescale(samples: Samples, entry: Mapping[str, Any], added: Sequence[str] = (
 def fit_logistic(x: Floats, y: Flags, positive_weight: Floats | float = 1.0) -> tuple[Floats, float]:
     """Fit non-negative weights [features] and a bias to labels *y* [rows], given *x* [rows, features].
 
-    Each positive row counts *positive_weight* times, [rows] or one for all. A feature that would need a negative weight
-    gets 0: more of any evidence must never make a chunk less relevant. Projected Newton method (Bertsekas 1982).
-    Raises `ValueError` when *y* does not hold both classes.
+    Each positive row counts *positive_weight* times, [rows] or one for all. Weights are not negative, since evidence
+    must never lower relevance: projected Newton method (Bertsekas 1982). Raises `ValueError` for *y* of one class.
     """
     if not 0.0 < float(y.mean()) < 1.0:
         raise ValueError("right and wrong rows are both needed")

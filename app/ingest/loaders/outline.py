@@ -22,9 +22,8 @@ class Outline:
     """Collects headings and blocks in reading order, then gives each block its chapter and section.
 
     The first heading is the document's title if it is of level 1 or alone on its level, and no other title is given.
-    Below the title, where headings of two or more levels follow, the upper ones are chapters and the nearest heading is
-    the section; where there is one level, they are sections. A heading that is neither title, chapter nor section of a
-    block is a block itself, so that no words are lost.
+    Of two or more levels below it the upper ones are chapters and the nearest heading is the section; of one level all
+    are sections. A heading that is none of these is a block itself.
     """
 
     _open: list[int] = field(default_factory=list)

@@ -1,8 +1,7 @@
 """Copy points with their vectors into a store; an interrupted copy is completed by the next.
 
-As in ingest (``app.ingest.sink``) a document is complete when its first chunk carries its hash. So every chunk is
-written first, that one marked as a part; then older versions of the documents are deleted; then the first chunks are
-written again, with their hashes. Documents that the target holds complete and with the same hash are left alone.
+As in ingest (``app.ingest.sink``) a document is complete when its first chunk has its hash. So all chunks are written
+as parts, older versions deleted, then the first chunks written with their hashes. Complete equal documents are skipped.
 """
 
 from collections.abc import Callable, Sequence

@@ -58,12 +58,11 @@ class Completion:
 class ChatModel:
     """A LangChain chat model, and how it differs from others.
 
-    ``context_tokens`` is the window that prompt and answer share, ``seconds`` the total time of one call. ``options``
-    makes the keyword arguments that limit a reply's tokens; ``in_one_piece`` are those with which it comes whole, where
-    the model has such. ``gives_reason``: its streams end with a reason, so one without was broken off.
-    ``takes_documents``: the chunks are its ``documents``, and it cites them with spans of its own
-    (``additional_kwargs["citations"]``); others get the chunks in the prompt and write markers. ``probe`` is a cheap
-    call that raises when the model is not there (None: no such call is known).
+    ``context_tokens`` is the window of prompt and answer, ``seconds`` the total time of one call. ``options`` makes the
+    keyword arguments that limit a reply's tokens, ``in_one_piece`` are those that stop streaming, if any.
+    ``gives_reason``: its streams end with a reason, so one without was broken off. ``takes_documents``: it takes chunks
+    as ``documents`` and cites spans (``additional_kwargs["citations"]``); others get them in the prompt and write
+    markers. ``probe`` is a cheap call that raises when the model is missing (None: there is none).
     """
 
     name: str
@@ -84,10 +83,9 @@ class ChatModel:
     ) -> Completion:
         """Read the reply to *prompt* and *user*; ``emit`` gets its pieces without thoughts.
 
-        With ``discard`` for ``emit`` it is asked for in one piece, where the model has such. *max_tokens* limits the
-        reply, *options* go to the model as they are; traces show which prompt it was. Ends before the monotonic
-        *deadline*, and within the model's own time, however slowly tokens come. Raises ``ModelUnavailable``,
-        ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
+        With ``discard`` for ``emit`` it is not streamed, if the model can. *max_tokens* limits the reply; *options* go
+        to the model. Ends before the monotonic *deadline*, and within the model's own time. Raises
+        ``ModelUnavailable``, ``SynthesisTimeout``, or ``SynthesisFailed`` (also for a reply that was broken off).
         """
         until = min(deadline, time.monotonic() + self.seconds)
         reply, most = Completion(), max(MIN_READ_CHARS, max_tokens * CHARS_PER_TOKEN)

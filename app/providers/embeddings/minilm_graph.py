@@ -1,12 +1,10 @@
 """Write the encoder's ONNX graph from the safetensors file, at start-up.
 
-Each weight is an ONNX external-data entry: an offset and a length into ``model.safetensors`` itself. Nothing is
-converted or stored, so the graph is a few kilobytes and ONNX Runtime maps the weights straight from the file.
-Mean pooling and L2 normalisation are the graph's last nodes, so a session's output is the finished vector.
+Each weight is an ONNX external-data entry: an offset and a length into ``model.safetensors``, which ONNX Runtime maps
+directly. Mean pooling and L2 normalisation are the graph's last nodes, so a session's output is the finished vector.
 
-The graph has BERT's shape (layer norm after each part, absolute positions, exact GELU), in ONNX Runtime's own fused
-operators. The linear layers may have 8-bit weights instead (``MatMulNBits``, one scale for each block along the input
-dimension); the embedding tables stay as they are.
+The graph is BERT (post-layer norm, absolute positions, exact GELU) in ONNX Runtime's fused operators. The linear layers
+may have 8-bit weights (``MatMulNBits``, one scale per block along the input dimension), the embedding tables not.
 """
 
 import json

@@ -1,9 +1,8 @@
 """aiohttp's connections for clients that use httpx: a cancelled request leaves nothing behind.
 
-httpx's own connections (httpcore 1.0.9) are lost when their request is cancelled at certain awaits: they stay open and
-count against the pool until no request gets through (encode/httpcore, issues 830, 961 and 1093;
-``tests/app/providers/http/test_transport.py`` tells when that is mended). Callers of this service leave all day long.
-The package ``httpx-aiohttp`` 0.2.0 serves one event loop only and ignores proxies.
+httpcore 1.0.9 loses connections whose request is cancelled at certain awaits: they count against the pool until no
+request gets through (encode/httpcore, issues 830, 961 and 1093; ``tests/app/providers/http/test_transport.py`` tells
+when that is fixed). The package ``httpx-aiohttp`` 0.2.0 serves one event loop only and ignores proxies.
 """
 
 import asyncio

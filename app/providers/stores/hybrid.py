@@ -1,10 +1,9 @@
 """Hybrid search of a store: interface, queries, filters, results, and BM25 as sparse vectors.
 
-BM25 has the same stems as everywhere else, one dimension each, and weights that need only an idf factor. A stored
-weight is the part of BM25 that depends on the document alone, so ``sum(weight * idf)`` over a question's dimensions is
-BM25 (Robertson and Zaragoza, 2009, "The Probabilistic Relevance Framework"); the store supplies the idf (Qdrant:
-``Modifier.IDF``). Dimensions are numbered as Qdrant's and fastembed's own BM25 do it, the absolute value of the signed
-32-bit MurmurHash3 of the stem, so a collection they filled can be searched too.
+A stored weight is the part of BM25 that depends on the document alone, so ``sum(weight * idf)`` over a question's
+stems is BM25 (Robertson and Zaragoza, 2009, "The Probabilistic Relevance Framework"); the store supplies the idf
+(Qdrant: ``Modifier.IDF``). A stem's dimension is the absolute value of its signed 32-bit MurmurHash3, as in Qdrant's
+and fastembed's BM25, whose collections can be searched too.
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
 """Chunks as arrays to be searched: vectors, BM25 postings and, where saved, an HNSW index.
 
-A segment holds the chunks of a range of ids. In memory it is made of rows of the database; saved, it is a folder of
-numpy arrays and a usearch index, memory-mapped so that processes share them. It is derived data: a segment that is
-missing or damaged is made again. A ``View`` is one snapshot of a collection: its segments, and which chunks exist.
+A segment holds the chunks of a range of ids, in memory or as a folder of numpy arrays and a usearch index that
+processes share by memory mapping. It is derived from the database, and made again when missing or damaged.
 
 HNSW: Malkov and Yashunin, 2016, "… nearest neighbor search using Hierarchical Navigable Small World graphs".
 """
