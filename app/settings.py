@@ -1,7 +1,6 @@
 """Read the settings; the only reader of the environment and of ``.env``.
 
-Frozen; secrets are ``SecretStr`` and never show in ``repr``. A wrong value is a ``ConfigurationError`` of one line that
-names the setting, the value and what is allowed (contract, Settings).
+Frozen; secrets never show in ``repr``. A wrong value is a one-line ``ConfigurationError`` (contract, Settings).
 """
 
 import math

@@ -1,7 +1,6 @@
 """The error tree below ``RAGError``: every failure that the service knows by name.
 
-Messages are safe to show: a vendor's text, headers and keys stay in ``__cause__`` and never reach a client. An error
-outside this tree is a defect of this code and is raised.
+Messages are safe to show: vendors' texts stay in ``__cause__``. An error outside this tree is a defect and is raised.
 """
 
 from typing import ClassVar, Literal

@@ -25,7 +25,6 @@ class Retriever(Protocol):
         """Return the candidates for each of ``question.sub_questions``; no chunks when the collection is empty.
 
         With ``question.background`` these may be those for ``question.text`` instead, whichever is nearer to them.
-
         Raises ``StoreUnavailable``, ``CollectionMissing`` or ``EmbeddingUnavailable``.
         """
 

@@ -1,7 +1,6 @@
 """Check the arguments of ``validate_retrieval``, and judge what was retrieved.
 
-As in the graph, a chunk's relevance is compared with the threshold, then the probability that its sentences answer. The
-vocabulary (relevant, answer present, Good, Partial, Poor) is the document's.
+As in the graph, relevance meets its threshold first, then the probability of an answer. The words are the document's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

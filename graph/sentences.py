@@ -31,8 +31,8 @@ _INLINE = re.compile(
 def sentence_spans(text: str) -> tuple[Span, ...]:
     """Return the offsets of the sentences of *text*: ordered, disjoint, stripped and never empty.
 
-    A list item, a table row, a heading and a block of code end where their line or block ends; prose inside them is
-    split as well. List markers and rules between rows belong to no sentence.
+    List items, table rows, headings and blocks of code end with their line or block; prose in them is split as well.
+    List markers and rules between rows belong to no sentence.
     """
     spans: list[Span] = []
     for start, end, prose in _blocks(text):

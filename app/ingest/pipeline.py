@@ -47,11 +47,9 @@ async def ingest_into(
 ) -> IngestReport:
     """Store the documents of ``paths``; files and folders may be mixed.
 
-    An unchanged document is left alone, a changed one replaces its chunks. ``manifest`` records what the paths hold;
-    if it says to prune, documents that an earlier run found there, and that are gone, are removed.
-
-    Raises ``InvalidInput`` for a path that does not exist, ``EmbeddingUnavailable``, ``StoreUnavailable`` and
-    ``ConfigurationError`` (vectors of another size). What was stored before an error stays.
+    An unchanged document is left alone, a changed one replaces its chunks. ``manifest`` records what the paths hold; if
+    it says to prune, documents that are gone from there are removed. Raises ``InvalidInput`` for a missing path,
+    ``EmbeddingUnavailable``, ``StoreUnavailable`` and ``ConfigurationError``; what was stored before stays.
     """
     files: list[Item] = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files(root)])
     return await ingest_items(sink, files, len(files), manifest=manifest, on_progress=on_progress)

@@ -63,7 +63,6 @@ def validate_retrieval(
     most 50 of them; the threshold is in [0, 1]. Returns ``relevant_chunks`` (best first), ``answer_present``,
     ``evidence``, ``retrieval_quality`` ("Good", "Partial" or "Poor"), ``quality_reasoning`` and ``processing_time_ms``.
     With ``COHERE_API_KEY`` the relevance is Cohere's own score, else the calibrated probability.
-
     Logs and raises ``TypeError``, ``ValidationError``, ``CohereAPIError``, or ``TimeoutError`` after ``LIMIT`` seconds.
     """
     return validate_within(LIMIT, query, chunks, relevance_threshold, request_id)

@@ -144,8 +144,7 @@ async def _verify(
 ) -> None:
     """Set each anchor's quotes and support in *text*, reading within *seconds*.
 
-    A claim that no single quote supports may be supported clause by clause, each by the same chunk or another.
-    *question_terms* are the stems of the question.
+    A claim without one supporting quote is checked clause by clause. *question_terms* are the stems of the question.
     """
     checks: dict[tuple[str, Marker], _Check] = {}
 

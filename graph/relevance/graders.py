@@ -88,8 +88,7 @@ def either(relevance: float, answers: float) -> float:
 def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration) -> tuple[Chunk, ...]:
     """Grade every candidate once, ordered by the mean of relevance and the probability to answer.
 
-    ``relevance`` is the calibrated probability in [0, 1] that the chunk is about what the question asks; of a compound
-    question, about the sub-question it is most about.
+    ``relevance`` is the calibrated probability in [0, 1] that the chunk is about the question, or any sub-question.
     """
     assessed = [one for results in subquery_results for one in assess(results, calibration)]
     best: dict[str, Assessment] = {}

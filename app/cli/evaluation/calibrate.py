@@ -1,7 +1,6 @@
 """Run `garden calibrate`: fit relevance to collection and embedding model, by questions or headings.
 
-Questions also fit the scale of a reranker's scores, where ``RERANKER`` names one. The result goes to
-``DATA_DIR/relevance_model.json``, which the next start reads.
+Questions also fit the scale of ``RERANKER``'s scores. The next start reads ``DATA_DIR/relevance_model.json``.
 """
 
 import json

@@ -30,7 +30,6 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """Read a Word document: headings, lists, tables, footnotes; no pictures, page headers, footers or comments.
 
     Title: the paragraph of style Title, the property, a single heading, or the file name. The file stores no pages.
-
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     with unpacked(data, "Word document") as archive:

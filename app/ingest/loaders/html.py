@@ -35,9 +35,7 @@ _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidde
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read an HTML file: its ``main`` where it has one, else its body.
 
-    Title: the only ``h1``, ``<title>``, the first heading, or the file name. Url: ``<link rel="canonical">``.
-
-    Raises ``Unreadable`` for binary data.
+    Title: the only ``h1``, ``<title>``, first heading, or file name. Url: the canonical link. Raises ``Unreadable``.
     """
     soup = parsed(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     title, link = inline_text(soup.title) if soup.title else "", soup.find("link", rel="canonical")

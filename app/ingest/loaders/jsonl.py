@@ -47,7 +47,6 @@ def load(data: bytes, source: str) -> Iterator[LoadedDocument | SkippedFile]:
     """Yield the documents of a JSON Lines file, whose rows may be in any order.
 
     A broken row is named by its line number (1-based) and left out; a file of rows that are no documents is named once.
-
     Raises ``Unreadable`` for binary data.
     """
     documents: dict[str, list[Row]] = {}

@@ -42,7 +42,6 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """Read a Markdown file. Front matter (a YAML mapping) may hold ``title`` and ``url``; its rest is dropped.
 
     Emphasis and links lose their syntax, lists and tables are lines, code is verbatim, template tags are dropped.
-
     Raises ``Unreadable`` for binary data.
     """
     fields, text = _front_matter(decode(data))

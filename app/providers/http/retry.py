@@ -36,9 +36,7 @@ class Retry:
     ) -> T:
         """Await ``work()`` until it succeeds, cannot be retried, or no time is left; raise the last error.
 
-        *work* is a coroutine function: of another one tenacity cannot see that it has to be awaited.
-
-        *unless* is asked before every retry and forbids it: an answer that has begun cannot begin anew.
+        *work* is a coroutine function, for tenacity to await it. *unless* forbids a retry: an answer begins only once.
         """
         jittered = tenacity.wait_random_exponential(multiplier=self.first_wait, max=self.longest_wait)
         retrying = tenacity.AsyncRetrying(

@@ -12,8 +12,7 @@ from app.providers.rerank.scores import ScoringReranker
 class CohereReranker(ScoringReranker, CohereRerank):
     """Cohere's ``/v2/rerank``, one request per call; raises the SDK's errors.
 
-    langchain-cohere 0.6 has no ``acompress_documents`` (pull request 134), only an inherited one in an uncancellable
-    thread. A test tells when it has one.
+    langchain-cohere 0.6 inherits ``acompress_documents`` (pull request 134), which runs in an uncancellable thread.
     """
 
     async_client: Any
