@@ -22,6 +22,6 @@ def search_routes(container: AppContainer) -> APIRouter:
         """Return the chunks nearest to a query, by similarity, and the context assembled from them."""
         query_text(q, settings.max_query_chars, "q")
         async with container.service.slot():
-            return await search(container.ports.retriever, settings, q, k)
+            return await search(container.retriever, settings, q, k)
 
     return router

@@ -33,7 +33,7 @@ from app.tasks.service import TaskService
 from graph.build import build_graph
 from graph.errors import ConfigurationError
 from graph.policy import Policy
-from graph.ports import Grader, Ports, Synthesizer
+from graph.ports import Grader, Ports, Retriever, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
 from graph.relevance.extractive import ExtractiveSynthesizer
 from graph.relevance.graders import CosineGrader, LocalGrader
@@ -64,6 +64,11 @@ class AppContainer:
     """Closes every part, the last one first: one that fails, on a full disk for example, does not stop the others."""
     version: str = __version__
     traffic: Traffic = field(default_factory=Traffic)
+
+    @property
+    def retriever(self) -> Retriever:
+        """What finds the chunks."""
+        return self.ports.retriever
 
     @cached_property
     def tasks(self) -> TaskService:

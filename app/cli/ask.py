@@ -156,7 +156,7 @@ def run_search(
 ) -> int:
     """List the chunks nearest to a query, and the context assembled from them."""
     try:
-        response = run_in_container(lambda container: search(container.ports.retriever, container.settings, query, k))
+        response = run_in_container(lambda container: search(container.retriever, container.settings, query, k))
     except CollectionMissing:
         if as_json:
             print_json({"query": query, "k": clamped(k), "results": [], "context": ""})

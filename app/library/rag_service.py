@@ -58,11 +58,11 @@ class RAGService:
 
     def retrieve(self, query: str, k: int = 5) -> SearchResults:
         """Find the *k* (clamped to 3-8) chunks nearest to *query*, and their context. Raises ``graph.errors``."""
-        return self._loop.run(search(self._container.ports.retriever, self._container.settings, query, k))
+        return self._loop.run(search(self._container.retriever, self._container.settings, query, k))
 
     async def aretrieve(self, query: str, k: int = 5) -> SearchResults:
         """``retrieve`` for async callers."""
-        return await self._loop.arun(search(self._container.ports.retriever, self._container.settings, query, k))
+        return await self._loop.arun(search(self._container.retriever, self._container.settings, query, k))
 
     def health_check(self) -> dict[str, Any]:
         """Probe every part now, in at most two seconds; returns the document's five fields."""

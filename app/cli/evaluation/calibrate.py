@@ -116,9 +116,9 @@ async def _from_questions(container: AppContainer, questions: list[EvalQuestion]
     labelled = [await _labelled(container, question, number) for number, question in enumerate(questions)]
     usable = _enough([one for one in labelled if one], "questions whose right chunk is stored")
     grader = container.ports.grader
-    scale = await _fit_scale(grader, container.ports.retriever, usable) if isinstance(grader, RerankGrader) else None
+    scale = await _fit_scale(grader, container.retriever, usable) if isinstance(grader, RerankGrader) else None
     with progress("asking", "questions", len(usable)) as show:
-        return await collect(container.ports.retriever, usable, OnnxReader(), show), scale
+        return await collect(container.retriever, usable, OnnxReader(), show), scale
 
 
 def _enough(questions: list[Labelled], what: str) -> list[Labelled]:
@@ -133,7 +133,7 @@ async def _labelled(container: AppContainer, question: EvalQuestion, number: int
     gold = list(question.gold_chunks)
     if question.answerable and not gold:
         accepted = [folded(one) for part in question.answers for one in part]
-        _, retrieved = await retrieve(container.ports.retriever, question.question)
+        _, retrieved = await retrieve(container.retriever, question.question)
         gold = [
             chunk.chunk_id
             for chunk in retrieved.subquery_results[0].chunks
