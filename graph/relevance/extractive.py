@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -21,20 +21,27 @@ MOST_SENTENCES = 3
 """Most sentences of an answer."""
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
-MOST_ITEMS = 4
-"""Most items of a list that follow its lead-in ("To stop the service:")."""
-_ITEM = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\Z")
+MOST_ITEMS, MOST_LINES = 12, 6
+"""Most sentences quoted of a list, and most lines of a block of code: what is longer is not quoted in full."""
+_ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+\Z")
 _FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
 """What stands before an item of a list, and before the code of a fenced block."""
+_INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
+"""A sentence before a list or code that introduces it."""
+_STEPS = re.compile(
+    r"\bhow (?:do|does|can|could|should|would|to)\b|\bsteps?\b|\bwhat (?:do|should|must) (?:i|we|you)\b", re.IGNORECASE
+)
+"""A question that asks for steps."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 """Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of an answer: exactly ``chunk.text[start:end]``; code is between backticks.
+    """One sentence of an answer: exactly ``chunk.text[start:end]``; a line of code is between backticks.
 
-    ``score`` is how well it answers the question, ``plain`` how near it is to it without the reader.
+    ``score`` is how well it answers the question, ``plain`` how near it is to it without the reader; ``bullet`` stands
+    before it ("2. ") where it begins an item of a list.
     """
 
     chunk_id: str
@@ -43,6 +50,7 @@ class Sentence:
     text: str
     score: float
     plain: float
+    bullet: str = ""
 
 
 class Extract(NamedTuple):
@@ -131,61 +139,102 @@ def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator
     What looks like a marker in a document is not repeated, since readers would take it for a citation.
     """
     number = {chunk.chunk_id: k for k, chunk in enumerate(chunks, start=1)}
-    cited: dict[tuple[str, int], None] = {}
+    cited: dict[tuple[str, int], str] = {}
     for sentence in sentences:
-        text = " ".join(without_markers(sentence.text).split())
+        text, bullet = " ".join(without_markers(sentence.text).split()), sentence.bullet
         for start, end in sentence_spans(text):
-            cited[text[start:end], number[sentence.chunk_id]] = None
+            cited.setdefault((text[start:end], number[sentence.chunk_id]), bullet)
+            bullet = ""
     before = ""
-    for text, k in cited:
+    for (text, k), bullet in cited.items():
         words = text.rstrip(".!?…") or text  # the marker is put where the verified answer will have it
         apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
-        gap = "" if not before else " " if apart and not text.startswith("|") else "\n\n"  # two stay two sentences
-        yield f"{gap}{words} [{k}]{text[len(words) :]}"
+        in_line = apart and not text.startswith("|")
+        gap = "" if not before else "\n" if bullet else " " if in_line else "\n\n"  # two stay two sentences
+        yield f"{gap}{bullet}{words} [{k}]{text[len(words) :]}"
         before = text
 
 
 def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:
     """Choose the sentences of one chunk that answer best, in reading order.
 
-    A table row comes with its header, a lead-in that ends with a colon with what it leads in, and an item of a list
-    with its lead-in.
+    A table row comes with its header, a lead-in with what it introduces, an item of a list with its lead-in. Steps are
+    quoted from the first to the last, and so is a short list of which the best sentences are.
     """
+    chunk = assessed.chunk
     best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
     top = max([best.plain, *(other.plain for other in others)])
     near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
-    chosen = [best, *sorted(near, key=lambda s: -s.plain)[: MOST_SENTENCES - 1]]
-    before = [one for s in chosen for one in (_table_header(assessed, s), _lead_in(assessed, s)) if one]
-    by_start = {sentence.start: sentence for sentence in (*before, *_led_in(assessed, best), *chosen)}
-    return tuple(by_start[start] for start in sorted(by_start))
+    further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.plain)[: MOST_SENTENCES - 1]
+    chosen = {s.start: s for s in (best, *further)}
+    number = {start: n for n, (start, _) in enumerate(chunk.spans)}
+    best_list = _list_around(chunk, number[best.start])
+    steps = best_list and _STEPS.search(question) and _before(chunk, best_list[0]).strip()[0].isdigit()
+    listed = len(chosen) == MOST_SENTENCES and all(number[start] in best_list for start in chosen)
+    added = _introduced(chunk, number[best.start])
+    if len(best_list) <= MOST_ITEMS and (steps or listed):
+        added = [*added, *best_list]
+    for start in chosen:
+        items = _list_around(chunk, number[start])
+        if items and items[0] and _INTRODUCES.search(chunk.sentences[items[0] - 1]):
+            added.append(items[0] - 1)
+    pieces = [piece for n in added for piece in _pieces(chunk, n, best.score)]
+    headers = [header for s in chosen.values() if (header := _table_header(assessed, s))]
+    by_start = {s.start: s for s in (*headers, *pieces)} | chosen
+    return tuple(_bulleted(chunk, by_start[start]) for start in sorted(by_start))
 
 
-def _led_in(assessed: Assessment, lead: Sentence) -> list[Sentence]:
-    """List the list items, or the line of code, that *lead* introduces with ":"."""
-    chunk, end, items = assessed.chunk, lead.end, list[Sentence]()
-    if not lead.text.endswith(":"):
-        return items
-    for start, stop in chunk.spans[chunk.spans.index((lead.start, lead.end)) + 1 :][:MOST_ITEMS]:
-        gap, text = chunk.text[end:start], chunk.text[start:stop]
-        if not (_ITEM.search(gap) or (_FENCED.search(gap) and "\n" not in text)):
-            break
-        shown = text if _ITEM.search(gap) else f"`{text}`"
-        items.append(Sentence(chunk.chunk_id, start, stop, shown, lead.score, 0.0))
-        end = stop
-    return items
+def _before(chunk: Chunk, n: int) -> str:
+    """Return what stands between sentence *n* and the one before it."""
+    return chunk.text[chunk.spans[n - 1][1] if n else 0 : chunk.spans[n][0]]
 
 
-def _lead_in(assessed: Assessment, item: Sentence) -> Sentence | None:
-    """Find the sentence ending with ":" before *item*'s list; None without one."""
-    chunk, after = assessed.chunk, item.start
-    for start, end in reversed(chunk.spans[: chunk.spans.index((item.start, item.end))]):
-        gap = chunk.text[end:after]
-        if _ITEM.search(gap) and chunk.text[start:end].endswith(":"):
-            return Sentence(chunk.chunk_id, start, end, chunk.text[start:end], 0.0, 0.0)
-        if "\n\n" in gap and not _ITEM.search(gap):
-            return None
-        after = start
-    return None
+def _list_around(chunk: Chunk, n: int) -> range:
+    """Return the numbers of the sentences of the list that sentence *n* is in; none outside of lists."""
+
+    def ends(at: int) -> bool:
+        gap = _before(chunk, at)
+        return "\n\n" in gap and not _ITEM.search(gap)
+
+    first, last = n, n + 1
+    while first and not ends(first):
+        first -= 1
+    while last < len(chunk.spans) and not ends(last):
+        last += 1
+    begin = next((at for at in range(first, last) if _ITEM.search(_before(chunk, at))), last)
+    return range(begin, last) if begin <= n else range(0)
+
+
+def _introduced(chunk: Chunk, n: int) -> list[int]:
+    """Return the numbers of the sentences that sentence *n* introduces: a list, code, or after ":" one sentence."""
+    text, after = chunk.sentences[n], n + 1
+    if after == len(chunk.spans):
+        return []
+    gap, colon = _before(chunk, after), text.endswith(":")
+    if not colon and (_ITEM.search(_before(chunk, n)) or not _INTRODUCES.search(text)):
+        return []
+    if _ITEM.search(gap):
+        return list(_list_around(chunk, after)[:MOST_ITEMS])
+    if _FENCED.search(gap) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
+        return [after]
+    return []
+
+
+def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
+    """Return sentence *n*; of a block of code its lines, none of a long one."""
+    start, end = chunk.spans[n]
+    if not _FENCED.search(_before(chunk, n)):
+        return [Sentence(chunk.chunk_id, start, end, chunk.text[start:end], score, 0.0)]
+    lines = re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])
+    spans = [(start + line.start(), start + line.end()) for line in lines]
+    code = [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0) for i, j in spans]
+    return code if len(code) <= MOST_LINES else []
+
+
+def _bulleted(chunk: Chunk, sentence: Sentence) -> Sentence:
+    """Add the bullet of *sentence* where it begins an item of a list."""
+    found = _ITEM.search(chunk.text[max(0, sentence.start - 20) : sentence.start])
+    return replace(sentence, bullet=f"{found[1]} ") if found else sentence
 
 
 def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:

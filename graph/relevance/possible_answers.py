@@ -15,8 +15,11 @@ _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 
 _MAY = re.compile(r"(?<=\w )May\b")
 """The month, which is a stop word otherwise."""
+_DENIAL = re.compile(r"\b(?:not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _ASKS_AMOUNT = re.compile(
-    r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy)|what percentage)\b", re.IGNORECASE
+    r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy)|what percentage"
+    r"|wh(?:at|ich)\b.*\bnumber)\b",
+    re.IGNORECASE,
 )
 _AMOUNT = re.compile(
     r"""\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|(?:twen|thir|four|fif|six|nine)ty
@@ -45,7 +48,8 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
         terms = stems(text)
         more = not question_terms.issuperset(terms) or _MAY.search(text)
-        repeats = not more and not ((whether or text.endswith(":")) and len(terms) > 1)
+        denies = whether and _DENIAL.search(text)
+        repeats = not more and not denies and not ((whether or text.endswith(":")) and len(terms) > 1)
         header = rows[n] and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])
         possible.append(
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header)
