@@ -95,10 +95,12 @@ pictures: $(VENV)/.installed-dev  ## take the README's pictures of the page anew
 lock: $(VENV)/.installed-dev  ## pin the dependencies anew (UPGRADE=--upgrade: to their newest)
 	@$(LOCK) --extra dev $(UPGRADE) --output-file requirements/dev.txt pyproject.toml requirements/run.in
 	@$(LOCK) --constraint requirements/dev.txt --output-file requirements/run.txt pyproject.toml requirements/run.in
+	@$(LOCK) --extra chroma --constraint requirements/dev.txt --output-file requirements/chroma.txt \
+		pyproject.toml requirements/run.in
 	@$(LOCK) $(UPGRADE) --output-file requirements/deploy.txt requirements/deploy.in
 
 # Hashes and no addresses; one file for every platform and every Python from 3.11 on. What runs is pinned as the
-# tests had it.
+# tests had it; chroma.txt is run.txt and the extra "chroma".
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-config --override requirements/overrides.txt --custom-compile-command "make lock"
 

@@ -1,7 +1,7 @@
 """The synchronous methods of LangChain's interfaces, over the asynchronous ones."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -10,6 +10,7 @@ from langchain_core.embeddings import Embeddings
 T = TypeVar("T")
 
 
+<<<<<<< HEAD
 def run_blocking(work: Coroutine[Any, Any, T], close: Callable[[], Awaitable[None]] | None = None) -> T:
     """Run *work* on a new event loop, also inside a running one; *close* ends that loop's resources."""
 
@@ -20,8 +21,12 @@ def run_blocking(work: Coroutine[Any, Any, T], close: Callable[[], Awaitable[Non
             if close is not None:
                 await close()
 
+=======
+def run_blocking(work: Coroutine[Any, Any, T]) -> T:
+    """Run *work* on an event loop of its own, inside a running loop too."""
+>>>>>>> chroma
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, run()).result()
+        return thread.submit(asyncio.run, work).result()
 
 
 class AsyncEmbeddings(Embeddings):

@@ -31,7 +31,7 @@ def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, An
     listed = _unpacked(metadata.pop(JSON_FIELDS, None))
     for name in {"spans", *(listed if isinstance(listed, list) else ())} & metadata.keys():
         metadata[name] = _unpacked(metadata[name])
-    return metadata if document is None else {CONTENT: document, METADATA: metadata}
+    return {CONTENT: document, METADATA: metadata} if document else metadata
 
 
 def chroma_where(conditions: list[Condition]) -> dict[str, Any] | None:

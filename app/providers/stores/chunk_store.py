@@ -7,7 +7,7 @@ import asyncio
 import logging
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
@@ -33,8 +33,6 @@ class ChunkStore(VectorStore, HybridStore, ABC):
 
     Asynchronous methods may raise ``StoreUnavailable``; ``_fetch`` and ``_size`` also ``CollectionMissing``.
     """
-
-    _close_here: Callable[[], Awaitable[None]] | None = None  # closes what belongs to the running event loop
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None) -> None:
         self.collection = collection
@@ -106,7 +104,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         """Close the collection; a second call does nothing."""
         await asyncio.to_thread(self.close)
 
-    def close(self) -> None:  # not abstract: a remote store's connections belong to a loop
+    def close(self) -> None:  # not abstract: some have nothing to close
         """``aclose`` for callers without an event loop."""
 
     @classmethod
@@ -130,7 +128,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return self._embedding
 
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
-        return run_blocking(self.aadd_documents(documents, **kwargs), self._close_here)
+        return run_blocking(self.aadd_documents(documents, **kwargs))
 
     async def aadd_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
         """Embed and store documents; return their ids (``ids=``, their own, or new UUIDs)."""
@@ -142,7 +140,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
-        return run_blocking(self.adelete(ids), self._close_here)
+        return run_blocking(self.adelete(ids))
 
     async def adelete(self, ids: list[str] | None = None, **_: Any) -> bool:
         if ids is None:
@@ -151,7 +149,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        return run_blocking(self.aget_by_ids(ids), self._close_here)
+        return run_blocking(self.aget_by_ids(ids))
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the stored ones of the chunks with these ids, in that order."""
@@ -165,7 +163,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return [document for document, _ in await self.asimilarity_search_with_score(query, k, **kwargs)]
 
     def similarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> list[tuple[Document, float]]:
-        return run_blocking(self.asimilarity_search_with_score(query, k, **kwargs), self._close_here)
+        return run_blocking(self.asimilarity_search_with_score(query, k, **kwargs))
 
     async def asimilarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
@@ -201,7 +199,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            run_blocking(self._acheck_size(), self._close_here)
+            run_blocking(self._acheck_size())
 
     async def _acheck_size(self) -> None:
         try:

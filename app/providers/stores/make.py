@@ -8,7 +8,7 @@ from langchain_core.vectorstores import VectorStore
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.chunk_store import ChunkStore
 from app.settings import Settings
-from graph.errors import StoreDamaged
+from graph.errors import ConfigurationError, StoreDamaged
 
 log = logging.getLogger("garden.store")
 
@@ -20,6 +20,9 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -
         store.open()
     except StoreDamaged as error:  # startup continues: readiness reports it, and a repaired collection is opened
         log.error("store_damaged", extra={"collection": collection, "reason": error.message})
+    except ConfigurationError:
+        store.close()
+        raise
     return store
 
 
@@ -38,8 +41,11 @@ def _embedded(settings: Settings, collection: str, model: EmbeddingModel) -> Chu
 
 
 def _chroma(settings: Settings, collection: str, model: EmbeddingModel) -> ChunkStore:
-    from app.providers.stores.chroma import ChromaStore
-
+    try:
+        from app.providers.stores.chroma import ChromaStore
+    except ImportError as error:
+        advice = "pip install 'knowledge-garden[chroma]'"
+        raise ConfigurationError(f"VECTOR_STORE='chroma' needs a package: {advice}") from error
     url, seconds = settings.vector_store_url, settings.vector_store_timeout_seconds
     return ChromaStore(model.embeddings, url, collection, model.dimension, seconds=seconds)
 

@@ -9,9 +9,8 @@ import asyncio
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import numpy as np
@@ -24,14 +23,30 @@ from app.providers.stores import qdrant_points
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
+<<<<<<< HEAD
 from app.providers.stores.remote import RemoteStore
+=======
+from app.providers.stores.qdrant_points import (
+    INDEXED_PATHS,
+    Layout,
+    candidate_of,
+    collection_config,
+    inverse_document_frequencies,
+    layout_of,
+    point_of,
+    point_struct,
+    qdrant_filter,
+    search,
+    sentences_of,
+    wire_id,
+)
+from app.providers.stores.remote import RemoteStore, T
+>>>>>>> chroma
 from app.settings import Settings
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
 BATCH, PAGE = 64, 1000
 """Points per request with vectors, and without."""
-THREADS = 16
-T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
 
@@ -59,8 +74,12 @@ class QdrantStore(RemoteStore):
             check_compatibility=False,  # it would contact the server here
             headers={"api-key": key} if key else None,  # as ``api_key`` does, without a warning
         )
+<<<<<<< HEAD
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="qdrant")
         self._layout: qdrant_points.CollectionLayout | None = None
+=======
+        self._layout: Layout | None = None
+>>>>>>> chroma
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
@@ -117,8 +136,8 @@ class QdrantStore(RemoteStore):
         async for page in self._pages(limit=BATCH, with_vectors=True):
             yield [qdrant_points.point_of(one, layout) for one in page]
 
-    async def aclose(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+    def close(self) -> None:
+        super().close()
         self._client.close()
 
     async def _described(self) -> qdrant_points.CollectionLayout:
@@ -175,15 +194,15 @@ class QdrantStore(RemoteStore):
     async def _ask(self, operation: Callable[[], T]) -> T:
         """Run *operation* in a thread, retried where that may help, with errors of ``graph.errors``."""
         try:
-            return await self._calls.acall(partial(self._mapped, operation))
+            return await self._in_thread(partial(self._mapped, operation))
         except (CollectionMissing, StoreUnavailable):
             self._layout = None  # it may come back with another layout
             raise
 
-    async def _mapped(self, operation: Callable[[], T]) -> T:
+    def _mapped(self, operation: Callable[[], T]) -> T:
         """Raise ``CollectionMissing``, or an error that ``http.error_mapping`` can read."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, operation)
+            return operation()
         except Exception as error:
             content: Any = getattr(error, "content", b"")
             missing = getattr(error, "status_code", None) == 404 and isinstance(content, bytes)

@@ -3,11 +3,13 @@
 The abstract operations raise ``CollectionMissing`` for a missing collection, else ``StoreUnavailable``.
 """
 
+import asyncio
 import logging
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.embeddings import Embeddings
 
@@ -20,11 +22,16 @@ from graph.errors import CollectionMissing
 
 TRIES = 3
 """Attempts of one call, as the library's document asks."""
+THREADS = 16
+T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
 
 class RemoteStore(ChunkStore):
-    """One collection of a server. ``size`` is the embedding model's dimension, None while unknown."""
+    """One collection of a server, asked by a vendor's blocking client in threads.
+
+    ``size`` is the dimension of the embedding model, None while that is unknown.
+    """
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float) -> None:
         """*seconds* is the time limit of one attempt of one call."""
@@ -32,6 +39,7 @@ class RemoteStore(ChunkStore):
         total = TRIES * (seconds + 2.0)
         self._noted: set[str] = set()
         self._calls = GuardedCalls(store_error, seconds, total, Retry(attempts=TRIES))
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix=type(self).__name__)
 
     @abstractmethod
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
@@ -62,6 +70,17 @@ class RemoteStore(ChunkStore):
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         rows = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in rows.values()}
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _in_thread(self, operation: Callable[[], T]) -> T:
+        """Run *operation* in a thread, retried where that may help, with errors of ``graph.errors``."""
+
+        async def attempt() -> T:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, operation)
+
+        return await self._calls.acall(attempt)
 
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks."""

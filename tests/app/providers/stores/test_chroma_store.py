@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from langchain_chroma import Chroma
 
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
@@ -94,6 +95,16 @@ async def test_the_source_filter_finds_other_pipelines_names(chroma: ChromaServe
     chroma.fill(store.collection, manual())
     found = await HybridRetriever(store, EMBEDDING).retrieve(asked("?", "hr_policy.pdf"))
     assert [chunk.chunk_id for chunk in found.subquery_results[0].chunks] == ["c3"]
+
+
+async def test_a_chunk_without_a_document_is_found(chroma: ChromaServer, store: ChromaStore) -> None:
+    """Its text may be among its metadata."""
+    rows = [{"text": text, "source_doc": "manual.pdf"} for text in MANUAL["documents"]]
+    chroma.fill(store.collection, {**manual(), "documents": None, "metadatas": rows})
+    (found,) = await store.asimilarity_search(str(MANUAL["documents"][1]), k=1)
+    assert (found.id, found.page_content) == ("c2", MANUAL["documents"][1])
+    theirs = Chroma(store.collection, EMBEDDING, host="127.0.0.1", port=chroma.port)
+    assert theirs.similarity_search("?") == [], "langchain-chroma finds it: FoundCollection can go"
 
 
 async def test_what_we_store_is_made_for_cosines_and_is_plain_to_others(
