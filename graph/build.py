@@ -89,12 +89,9 @@ def conversation_state() -> type[Any]:
 
 
 def next_node(following: str, ready: Callable[[State], object], failed: str) -> Callable[[State], Awaitable[str]]:
-    """Choose the next node: *following* if *ready*, *failed* after a failure, else ``no_answer``.
+    """Choose the next node: *following* if *ready*, *failed* after a failure, else ``no_answer``."""
 
-    The choice is a coroutine because LangGraph runs plain functions in a thread.
-    """
-
-    async def choose(state: State) -> str:
+    async def choose(state: State) -> str:  # a coroutine, since LangGraph runs plain functions in a thread
         if state.get("failure"):
             return failed
         return following if ready(state) else "no_answer"

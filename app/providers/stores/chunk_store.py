@@ -80,13 +80,13 @@ class ChunkStore(VectorStore, HybridStore, ABC):
 
     async def adocuments(self) -> dict[str, str]:
         """Return document id -> ``content_hash`` of its first chunk, "" without one."""
-        return {document: its.content_hash for document, its in (await self.asummaries()).items()}
+        return {document: summary.content_hash for document, summary in (await self.asummaries()).items()}
 
     async def aowners(self, chunk_ids: Sequence[str]) -> dict[str, str]:
         """Return chunk id -> document id, "" without one, for those that are stored."""
         with suppress(CollectionMissing):
-            found = await self._fetch(chunk_ids)
-            return {own: str(metadata_of(payload).get("document_id") or "") for own, payload in found.items()}
+            payloads = await self._fetch(chunk_ids)
+            return {one: str(metadata_of(payload).get("document_id") or "") for one, payload in payloads.items()}
         return {}
 
     async def aprobe(self) -> None:
@@ -153,8 +153,8 @@ class ChunkStore(VectorStore, HybridStore, ABC):
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the stored ones of the chunks with these ids, in that order."""
-        found = await self._fetch(ids)
-        return [document_of(one, found[one]) for one in ids if one in found]
+        payloads = await self._fetch(ids)
+        return [document_of(one, payloads[one]) for one in ids if one in payloads]
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
@@ -170,8 +170,8 @@ class ChunkStore(VectorStore, HybridStore, ABC):
     ) -> list[tuple[Document, float]]:
         """The ``k`` nearest documents that pass ``filter=`` with their cosine, as measured, highest first."""
         (vector,) = await aquestion_vectors(self._embedding, [query])
-        (found,) = (await self.ahybrid([HybridQuery(vector, (), k)], k, kwargs.get("filter"))).candidates
-        scored = [(document_of(one.chunk.chunk_id, one.payload), float(one.dense @ vector)) for one in found]
+        (candidates,) = (await self.ahybrid([HybridQuery(vector, (), k)], k, kwargs.get("filter"))).candidates
+        scored = [(document_of(one.chunk.chunk_id, one.payload), float(one.dense @ vector)) for one in candidates]
         return sorted(scored, key=lambda one: -one[1])[:k]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
@@ -183,12 +183,12 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         learned = self._embedding.dimension if isinstance(self._embedding, AsyncEmbeddings) else None
         return self._model_size or learned
 
-    def _fits(self, stored: int | None, made: int | None, error: Callable[[str], Exception]) -> None:
+    def _fits(self, stored: int | None, model_size: int | None, error: Callable[[str], Exception]) -> None:
         """Raise *error* when the sizes of stored and model vectors are known and differ."""
-        if stored and made and stored != made:
+        if stored and model_size and stored != model_size:
             raise error(
                 f"The collection {self.collection!r} holds vectors of {stored} dimensions, but the embedding model "
-                f"makes {made}: name another collection, or the model it was filled with."
+                f"makes {model_size}: name another collection, or the model it was filled with."
             )
 
     def open(self) -> None:
@@ -205,7 +205,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         try:
             async with asyncio.timeout(START_SECONDS):
                 if stored := await self._size():
-                    made = self._known_size() or len(await self._embedding.aembed_query("ready?"))
-                    self._fits(stored, made, ConfigurationError)
+                    model_size = self._known_size() or len(await self._embedding.aembed_query("ready?"))
+                    self._fits(stored, model_size, ConfigurationError)
         except (RetrievalFailed, TimeoutError) as error:
             log.warning("store_not_checked", extra={"collection": self.collection, "reason": type(error).__name__})
