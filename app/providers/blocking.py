@@ -10,21 +10,8 @@ from langchain_core.embeddings import Embeddings
 T = TypeVar("T")
 
 
-<<<<<<< HEAD
-def run_blocking(work: Coroutine[Any, Any, T], close: Callable[[], Awaitable[None]] | None = None) -> T:
-    """Run *work* on a new event loop, also inside a running one; *close* ends that loop's resources."""
-
-    async def run() -> T:
-        try:
-            return await work
-        finally:
-            if close is not None:
-                await close()
-
-=======
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     """Run *work* on an event loop of its own, inside a running loop too."""
->>>>>>> chroma
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 

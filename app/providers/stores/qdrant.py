@@ -23,25 +23,7 @@ from app.providers.stores import qdrant_points
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
-<<<<<<< HEAD
-from app.providers.stores.remote import RemoteStore
-=======
-from app.providers.stores.qdrant_points import (
-    INDEXED_PATHS,
-    Layout,
-    candidate_of,
-    collection_config,
-    inverse_document_frequencies,
-    layout_of,
-    point_of,
-    point_struct,
-    qdrant_filter,
-    search,
-    sentences_of,
-    wire_id,
-)
 from app.providers.stores.remote import RemoteStore, T
->>>>>>> chroma
 from app.settings import Settings
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
@@ -74,12 +56,7 @@ class QdrantStore(RemoteStore):
             check_compatibility=False,  # it would contact the server here
             headers={"api-key": key} if key else None,  # as ``api_key`` does, without a warning
         )
-<<<<<<< HEAD
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="qdrant")
         self._layout: qdrant_points.CollectionLayout | None = None
-=======
-        self._layout: Layout | None = None
->>>>>>> chroma
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
