@@ -68,7 +68,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
             start, end, listed = begin + item.end(), stop, True
         else:
             if start == end:
-                start, listed = begin, False
+                start, listed = begin, listed and bare.startswith("  ")  # what is indented goes on with its item
             end = stop
     yield (start, end, True) if code is None else (code, len(text), False)
 

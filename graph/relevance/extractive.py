@@ -11,7 +11,7 @@ from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.graders import OF_ANOTHER, Assessment, assess
 from graph.relevance.possible_answers import possible_answers
-from graph.sentences import sentence_spans
+from graph.sentences import code_spans, sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import coverage, vocabulary
 
@@ -145,21 +145,21 @@ def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator
         for start, end in sentence_spans(text):
             cited.setdefault((text[start:end], number[sentence.chunk_id]), bullet)
             bullet = ""
-    before = ""
+    before, listed = "", False
     for (text, k), bullet in cited.items():
         words = text.rstrip(".!?…") or text  # the marker is put where the verified answer will have it
         apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
         in_line = apart and not text.startswith("|")
-        gap = "" if not before else "\n" if bullet else " " if in_line else "\n\n"  # two stay two sentences
+        gap = "" if not before else "\n" if bullet and listed else " " if in_line and not bullet else "\n\n"
         yield f"{gap}{bullet}{words} [{k}]{text[len(words) :]}"
-        before = text
+        before, listed = text, bool(bullet) or (listed and in_line)
 
 
 def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:
     """Choose the sentences of one chunk that answer best, in reading order.
 
-    A table row comes with its header, a lead-in with what it introduces, an item of a list with its lead-in. Steps are
-    quoted from the first to the last, and so is a short list of which the best sentences are.
+    A table row comes with its header, a lead-in with what it introduces, and an item of a list from its beginning, with
+    its lead-in. Steps are quoted from the first to the last, and so is a list of which the best sentences are.
     """
     chunk = assessed.chunk
     best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
@@ -167,21 +167,28 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
     near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
     further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.plain)[: MOST_SENTENCES - 1]
     chosen = {s.start: s for s in (best, *further)}
-    number = {start: n for n, (start, _) in enumerate(chunk.spans)}
-    best_list = _list_around(chunk, number[best.start])
-    steps = best_list and _STEPS.search(question) and _before(chunk, best_list[0]).strip()[0].isdigit()
-    listed = len(chosen) == MOST_SENTENCES and all(number[start] in best_list for start in chosen)
-    added = _introduced(chunk, number[best.start])
-    if len(best_list) <= MOST_ITEMS and (steps or listed):
-        added = [*added, *best_list]
-    for start in chosen:
-        items = _list_around(chunk, number[start])
-        if items and items[0] and _INTRODUCES.search(chunk.sentences[items[0] - 1]):
+    numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
+    introduced = _introduced(chunk, numbers[0])
+    added = [*introduced]
+    for n in numbers:
+        items = _list_around(chunk, n)
+        if not items:
+            continue
+        steps = _STEPS.search(question) and _bullet(chunk, items[0])[0].isdigit()
+        listed = len(numbers) == MOST_SENTENCES and set(numbers) <= set(items)
+        if len(items) <= MOST_ITEMS and not introduced and (steps or listed):
+            added += items
+        added += range(next(at for at in range(n, -1, -1) if _bullet(chunk, at)), n)
+        if items[0] and _INTRODUCES.search(chunk.sentences[items[0] - 1]):
             added.append(items[0] - 1)
     pieces = [piece for n in added for piece in _pieces(chunk, n, best.score)]
     headers = [header for s in chosen.values() if (header := _table_header(assessed, s))]
     by_start = {s.start: s for s in (*headers, *pieces)} | chosen
-    return tuple(_bulleted(chunk, by_start[start]) for start in sorted(by_start))
+    number = {start: n for n, (start, _) in enumerate(chunk.spans)}
+    return tuple(
+        replace(by_start[start], bullet=_bullet(chunk, number[start]) if start in number else "")
+        for start in sorted(by_start)
+    )
 
 
 def _before(chunk: Chunk, n: int) -> str:
@@ -189,19 +196,31 @@ def _before(chunk: Chunk, n: int) -> str:
     return chunk.text[chunk.spans[n - 1][1] if n else 0 : chunk.spans[n][0]]
 
 
+def _bullet(chunk: Chunk, n: int) -> str:
+    """Return the bullet of sentence *n* with a space ("2. ", "- "), or nothing where it begins no item of a list."""
+    found = _ITEM.search(_before(chunk, n))
+    return f"{found[1]} " if found else ""
+
+
+def _is_fenced(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is the code of a fenced block."""
+    start, end = chunk.spans[n]
+    in_code = any(first <= start and end <= last for first, last in code_spans(chunk.text))
+    return in_code and bool(_FENCED.search(_before(chunk, n)))
+
+
 def _list_around(chunk: Chunk, n: int) -> range:
     """Return the numbers of the sentences of the list that sentence *n* is in; none outside of lists."""
 
     def ends(at: int) -> bool:
-        gap = _before(chunk, at)
-        return "\n\n" in gap and not _ITEM.search(gap)
+        return "\n\n" in _before(chunk, at) and not _bullet(chunk, at)
 
     first, last = n, n + 1
     while first and not ends(first):
         first -= 1
     while last < len(chunk.spans) and not ends(last):
         last += 1
-    begin = next((at for at in range(first, last) if _ITEM.search(_before(chunk, at))), last)
+    begin = next((at for at in range(first, last) if _bullet(chunk, at)), last)
     return range(begin, last) if begin <= n else range(0)
 
 
@@ -210,12 +229,12 @@ def _introduced(chunk: Chunk, n: int) -> list[int]:
     text, after = chunk.sentences[n], n + 1
     if after == len(chunk.spans):
         return []
-    gap, colon = _before(chunk, after), text.endswith(":")
-    if not colon and (_ITEM.search(_before(chunk, n)) or not _INTRODUCES.search(text)):
+    colon = text.endswith(":")
+    if not colon and (_bullet(chunk, n) or not _INTRODUCES.search(text)):
         return []
-    if _ITEM.search(gap):
+    if _bullet(chunk, after):
         return list(_list_around(chunk, after)[:MOST_ITEMS])
-    if _FENCED.search(gap) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
+    if _is_fenced(chunk, after) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
         return [after]
     return []
 
@@ -223,18 +242,12 @@ def _introduced(chunk: Chunk, n: int) -> list[int]:
 def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
     """Return sentence *n*; of a block of code its lines, none of a long one."""
     start, end = chunk.spans[n]
-    if not _FENCED.search(_before(chunk, n)):
+    if not _is_fenced(chunk, n):
         return [Sentence(chunk.chunk_id, start, end, chunk.text[start:end], score, 0.0)]
     lines = re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])
     spans = [(start + line.start(), start + line.end()) for line in lines]
     code = [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0) for i, j in spans]
     return code if len(code) <= MOST_LINES else []
-
-
-def _bulleted(chunk: Chunk, sentence: Sentence) -> Sentence:
-    """Add the bullet of *sentence* where it begins an item of a list."""
-    found = _ITEM.search(chunk.text[max(0, sentence.start - 20) : sentence.start])
-    return replace(sentence, bullet=f"{found[1]} ") if found else sentence
 
 
 def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:

@@ -25,7 +25,8 @@ _AMOUNT = re.compile(
     r"""\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|(?:twen|thir|four|fif|six|nine)ty
     |hundred|thousand|million|billion|dozen|half|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
     |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
-    |yearly|annual|annually|(?:second|minute|hour|day|week|month|year|decade)s)\b""",
+    |yearly|annual|annually|(?:second|minute|hour|day|week|month|year|decade)s
+    |an?[ ](?:second|minute|hour|day|week|month|year|decade))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for an amount of things or time: a number, or a word of these."""

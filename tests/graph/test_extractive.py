@@ -153,3 +153,63 @@ def test_how_many_is_answered_with_an_amount() -> None:
         "It is watered daily."
     ]
     assert "Change the passcode of the phone." in answer("What is changed?", chunk("p", text, 0.9, 0.2))
+
+
+RUNBOOK = (
+    "1. Tell the team.\n2. Look which node leads:\n```\nctl status\n```\n"
+    "3. Fence the old node:\n```\nctl fence a\nctl wait\n```\n"
+    "  If fencing fails, cut the power.\n4. Promote the new node.\n\nAll is well then."
+)
+
+
+def test_steps_are_quoted_from_the_first_to_the_last() -> None:
+    """Asked how, a numbered list is quoted with all its steps, their numbers and their lines of code."""
+    runbook = chunk("run", RUNBOOK, 0.9, *[0.2] * (len(sentence_spans(RUNBOOK)) - 1), title="Failover")
+    steps = extract(SubqueryResults("What are the steps of a failover?", (runbook,)))
+    assert "".join(sentence.bullet for sentence in steps) == "1. 2. 3. 4. "
+    assert [sentence.text for sentence in steps if sentence.text.startswith("`")] == [
+        "`ctl status`",
+        "`ctl fence a`",
+        "`ctl wait`",
+    ]
+    assert "All is well then." not in [sentence.text for sentence in steps]
+    told = extract(SubqueryResults("Is the team told?", (runbook,)))
+    assert [sentence.text for sentence in told] == ["Tell the team."]
+
+
+def test_a_step_that_introduces_code_answers_alone() -> None:
+    """Where the step itself was asked for, it comes with its code and without the other steps."""
+    spans = sentence_spans(RUNBOOK)
+    cosines = [0.9 if RUNBOOK[start:end].startswith("Fence") else 0.1 for start, end in spans]
+    fence = answer("How do I fence the old node?", chunk("run", RUNBOOK, *cosines, title="Failover"))
+    assert fence == ["Fence the old node:", "`ctl fence a`", "`ctl wait`"]
+
+
+def test_a_sentence_without_an_end_introduces_its_list() -> None:
+    """ "Visitors are accompanied, except" brings what follows; a further sentence that only introduces is left out."""
+    text = "Visitors are accompanied at all times, except\n\n- in the canteen.\n- on the open day.\n\nBadges are worn."
+    assert answer("Are visitors always accompanied?", chunk("v", text, 0.9, 0.1, 0.1, 0.1))[:3] == [
+        "Visitors are accompanied at all times, except",
+        "in the canteen.",
+        "on the open day.",
+    ]
+    never = "Private use of the laptop is fine. Never store on the laptop:\n\n- photographs.\n- games."
+    assert answer("Is private use of the laptop fine?", chunk("l", never, 0.9, 0.85, 0.1, 0.1)) == [
+        "Private use of the laptop is fine."
+    ]
+
+
+def test_an_item_is_quoted_from_its_beginning() -> None:
+    """Of an item of several sentences those before the one that answers are quoted too."""
+    text = "Two things cause this:\n\n- Two servers have one name. The solution is to rename one.\n- The port is taken."
+    assert answer("What is the solution?", chunk("z", text, 0.1, 0.1, 0.9, 0.1)) == [
+        "Two things cause this:",
+        "Two servers have one name.",
+        "The solution is to rename one.",
+    ]
+
+
+def test_a_denial_answers_whether_something_is_so() -> None:
+    """ "They cannot be reserved." has no other word than the question and answers it."""
+    text = "Parking places are free. They cannot be reserved."
+    assert "They cannot be reserved." in answer("Can parking places be reserved?", chunk("p", text, 0.5, 0.9))

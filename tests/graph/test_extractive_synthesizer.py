@@ -217,3 +217,12 @@ async def test_the_bar_is_the_questions_own(calibration: Calibration) -> None:
     assert bad.text == ""
     bold, _ = await answer(calibration, replace(far, min_confidence=0.0), [MUSEUM], reading)
     assert bold.text != ""
+
+
+async def test_a_list_is_written_as_a_list(calibration: Calibration) -> None:
+    """Items stand below each other with their bullets, and lines of code between backticks, each with its marker."""
+    text = "To stop the pump:\n\n1. Press the red button.\n2. Run this:\n```\npump --off\n```"
+    pump = replace(chunk(1, text, "Pump"), span_similarities=(0.8, 0.1, 0.1, 0.1))
+    stop = question("How do I stop the pump?")
+    draft, _ = await answer(calibration, stop, [pump], SubqueryResults(stop.text, (pump,)))
+    assert draft.text == ("To stop the pump: [1]\n\n1. Press the red button [1].\n2. Run this: [1]\n\n`pump --off` [1]")

@@ -89,3 +89,10 @@ def test_a_long_quotation_is_looked_into() -> None:
 def test_a_huge_text_is_split_in_linear_time() -> None:
     """Half a million characters are one call, not a problem."""
     assert len(sentence_spans("One sentence here. " * 25_000)) == 25_000
+
+
+def test_a_list_goes_on_after_the_code_of_an_item() -> None:
+    """What is indented below a block of code belongs to its item, so the next number begins an item."""
+    text = "1. Fence it:\n```\nfence\n```\n  If that fails, cut the power.\n4. Promote the other."
+    found = [text[start:end] for start, end in sentence_spans(text)]
+    assert found == ["Fence it:", "fence", "If that fails, cut the power.", "Promote the other."]
