@@ -23,11 +23,15 @@ CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
 MOST_ITEMS, MOST_LINES = 12, 6
 """Most sentences quoted of a list, and most lines of a block of code: what is longer is not quoted in full."""
+SHORT_LIST = 6
+"""Most sentences of a list that is quoted in full where the best sentences are all of it."""
 _ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+\Z")
 _FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
 """What stands before an item of a list, and before the code of a fenced block."""
 _INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
+_GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
+"""An item of a list that is one sentence with the next."""
 _STEPS = re.compile(
     r"\bhow (?:do|does|can|could|should|would|to)\b|\bsteps?\b|\bwhat (?:do|should|must) (?:i|we|you)\b", re.IGNORECASE
 )
@@ -175,8 +179,9 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
         if not items:
             continue
         steps = _STEPS.search(question) and _bullet(chunk, items[0])[0].isdigit()
-        listed = len(numbers) == MOST_SENTENCES and set(numbers) <= set(items)
-        if len(items) <= MOST_ITEMS and not introduced and (steps or listed):
+        goes_on = _GOES_ON.search(chunk.sentences[n])
+        short = len(items) <= SHORT_LIST and len(numbers) == MOST_SENTENCES and set(numbers) <= set(items)
+        if len(items) <= MOST_ITEMS and not introduced and (steps or goes_on or short):
             added += items
         added += range(next(at for at in range(n, -1, -1) if _bullet(chunk, at)), n)
         if items[0] and _INTRODUCES.search(chunk.sentences[items[0] - 1]):

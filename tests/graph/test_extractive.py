@@ -193,6 +193,8 @@ def test_a_sentence_without_an_end_introduces_its_list() -> None:
         "in the canteen.",
         "on the open day.",
     ]
+    states = "The text states:\n\n- the problem of the team,\n- the solution, and\n- who is asked."
+    assert len(answer("Which problem of the team?", chunk("s", states, 0.1, 0.9, 0.1, 0.1))) == 4
     never = "Private use of the laptop is fine. Never store on the laptop:\n\n- photographs.\n- games."
     assert answer("Is private use of the laptop fine?", chunk("l", never, 0.9, 0.85, 0.1, 0.1)) == [
         "Private use of the laptop is fine."
