@@ -14,6 +14,7 @@ from rich.markup import escape
 from app.bootstrap.compose import AppContainer
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_container
 from app.ingest.documents import IngestReport
+from app.ingest.find import other_types
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import Item, Progress, ingest_into, ingest_items
 from app.ingest.samples import sample_folder, sample_paths
@@ -67,7 +68,9 @@ async def _ingest_paths(
     with file_progress() as on_progress:
         if limits:
             return await ingest_web(container.sink, paths, limits, manifest, on_progress)
-        return await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
+        report = await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
+    notes = [report.note, await asyncio.to_thread(other_types, paths)]
+    return report.model_copy(update={"note": " ".join(filter(None, notes))})
 
 
 async def _ingest_tasks(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:

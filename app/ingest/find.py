@@ -1,7 +1,8 @@
 """Find the files to read below paths, each named relative to its root."""
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
         yield SkippedFile(path=name, reason=f"no loader reads {root.suffix or 'such a file'}")
     else:
         yield FoundFile(root, name) if root.is_file() else SkippedFile(path=name, reason=NO_FILE)
+
+
+def other_types(roots: Iterable[Path]) -> str:
+    """Count the files below the folders ``roots`` that no loader reads, by suffix, in one line; "" for none."""
+    below = ((root, Path(parent, name)) for root in roots for parent, _, names in os.walk(root) for name in names)
+    shown = (path.suffix.lower() for root, path in below if "/." not in f"/{path.relative_to(root).as_posix()}")
+    counts = Counter(suffix or "no suffix" for suffix in shown if suffix not in LOADERS)
+    types = ", ".join(f"{suffix} {count}" for suffix, count in counts.most_common(8))
+    return f"{counts.total()} files of other types are not read ({types})." if types else ""
 
 
 def find_file(root: Path, source: str) -> FoundFile | None:

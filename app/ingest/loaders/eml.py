@@ -1,5 +1,6 @@
 """Load e-mail messages: text, else HTML; attachments are only named."""
 
+import re
 from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import MIMEPart
@@ -11,9 +12,13 @@ from app.ingest.loaders.outline import Outline, title_from_name
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
+_QUOTED = re.compile(r"^(?:>.*\n?)+", re.MULTILINE)
+_MARK = re.compile(r"^(?:(?:> ?)+|-- ?$)", re.MULTILINE)
+"""What stands before a quoted line, or a signature."""
+
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a message: the subject is its title, sender and date its first line.
+    """Read a message; its subject is the title, sender and date the first line, quoted mail paragraphs of its own.
 
     Raises ``Unreadable`` when it is encrypted or no message.
     """
@@ -27,7 +32,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
         outline.add(" · ".join(f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]))
         plain, rich = message.get_body(("plain",)), message.get_body(("html",))
         if plain and (text := _text(plain)).strip():
-            add_text(outline, text, headings=False)
+            add_text(outline, _MARK.sub("", _QUOTED.sub(r"\n\g<0>\n", text)), headings=False)
         elif rich:
             add_fragment(outline, _text(rich))
         files = [part.get_filename() or "without a name" for part in message.walk() if part.is_attachment()]

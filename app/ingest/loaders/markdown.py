@@ -18,6 +18,9 @@ from app.ingest.loaders.text_encoding import decode
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 MAX_FRONT_MATTER_CHARS = 20_000
+_ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")
+"""A marker that lists have in plain text, not in CommonMark."""
+
 _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 
 
@@ -29,8 +32,15 @@ class _Renderer(RendererHTML):
         return f'<pre lang="{escapeHtml(tokens[idx].info)}">{escapeHtml(tokens[idx].content)}</pre>'
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Return the description of an image."""
-        return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
+        """Return the description of an image, nothing where the words beside it repeat it."""
+        description = self.renderInlineAsText(tokens[idx].children, options, env)
+        beside = " ".join(token.content for token in tokens[max(0, idx - 4) : idx + 5] if token.type == "text")
+        return "" if description.lower() in beside.lower() else escapeHtml(description)
+
+    def softbreak(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        """Return a line break before an item, such as ``(b)``, of a paragraph that has several."""
+        several = sum(bool(_ITEM.match(token.content)) for token in tokens) > 1
+        return "<br>" if several and _ITEM.match(tokens[idx + 1].content) else "\n"
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return a line break for ``<br>``, nothing for an inline tag, else a space."""

@@ -23,6 +23,9 @@ _HIGHLIGHT = re.compile(r"^[ ]*\{[{%][<%]?[ ]*highlight[ ]+([\w+#-]+)[^{}\n]*[%>
 _END_HIGHLIGHT = re.compile(r"^[ ]*\{[{%][<%]?[ ]*(?:end|/[ ]*)highlight[ ]*[%>]?[%}]+[ ]*$", re.MULTILINE)
 _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):(?P<gap>[ ]{1,3})(?=\S)")
 
+_DELIMITERS = re.compile(r"[ ]*\|?(?:[ ]*:?-+:?[ ]*\|)+[ ]*(?::?-+:?[ ]*)?$")
+_CELL_END = re.compile(r"(?<!\\)\|")
+
 _CODE_SPAN = r"(?P<ticks>(?<!`)`+(?!`))[^`].{0,400}?(?<!`)(?P=ticks)(?!`)"
 _TAG = (
     r"\{%(?P<block>(?:(?!\{%).){0,600}?)%\}"
@@ -35,6 +38,8 @@ _ATTRIBUTES = (
     r"(?<=[)\]*_`>])\{:?[ ]?(?:[.#][\w-]|[\w-]+=)[^{}\n]{0,300}\}"
     r"|[ \t]*\{:[^{}\n]{0,300}\}[ \t]*$"
     r"|[ \t]+\{[ ]?[.#][\w-][^{}\n]{0,300}\}[ \t]*$"
+    r"|^[ ]{0,3}\[\^[\w-]+\]:[ \t]*|\[\^[\w-]+\]"  # a footnote's mark, in the text and before the note
+    r"|^[ ]{0,3}\[{1,2}_?TOC_?\]{1,2}[ \t]*$"
 )
 _ANY = re.compile(rf"{_CODE_SPAN}|(?P<tag>{_TAG})|(?P<attributes>{_ATTRIBUTES})", re.DOTALL | re.MULTILINE)
 _NAMED = re.compile(r"\b(?:title|name|caption|summary|label)\s*=\s*(?:\"([^\"\n]+)\"|'([^'\n]+)')")
@@ -50,7 +55,8 @@ _INCLUDE = re.compile(r"\s*(?:\{!>?\s*[^!{}\s]+(?:\s[^!{}]*)?!\}|\{\*\s*\S*/\S+[
 def plain_markdown(text: str) -> str:
     """Write ``text`` in CommonMark. Fenced code stays as it is, but for lines that include files.
 
-    Titles of admonitions, tabs and containers become paragraphs above their unindented text; template tags are dropped.
+    Titles of admonitions, tabs and containers become paragraphs, and their text follows unindented. Template tags are
+    dropped outside code, and so are attribute lists, footnote marks and the mark of a table of contents.
     """
     rewriter = _Rewriter()
     text = _END_HIGHLIGHT.sub("```", _HIGHLIGHT.sub(r"```\1", text))
@@ -124,6 +130,9 @@ class _Rewriter:
             self._open_indented(4)
             self._define(line[match.end() :])
         else:
+            if _DELIMITERS.match(line) and self.out and "|" in self.out[-1]:
+                missing = _columns(line) - _columns(self.out[-1])  # a table needs a header cell per column
+                self.out[-1] = self.out[-1].rstrip().removesuffix("|") + " |" * (missing + 1)
             self.out.append(line)
 
     def _open_indented(self, columns: int) -> None:
@@ -145,6 +154,10 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
+def _columns(row: str) -> int:
+    return len(_CELL_END.findall(row.strip().strip("|"))) + 1
+
+
 def _strong(title: str) -> str:
     words = title.strip(" *")
     return f"**{words}**" if words else ""
@@ -156,7 +169,7 @@ def _title(title: str | None) -> list[str]:
 
 
 def _replacement(match: re.Match[str]) -> str:
-    """Return what replaces a match: a code span itself, attributes nothing, a tag its text.
+    """Return what replaces a match: a code span itself, attributes or a mark nothing, a tag its text.
 
     That is its title or name, or within a line its last quoted words.
     """

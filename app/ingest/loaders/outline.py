@@ -1,11 +1,14 @@
 """Derive title, chapters and sections from headings; write code and tables as plain text."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
 
 MAX_LANGUAGE_CHARS = 40
+
+_SEPARATOR = re.compile(r"(?<!\d)(\d{4}-\d\d(?:-\d\d)?)(?!\d)|[-_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +106,9 @@ def one_line(text: str, limit: int) -> str:
 
 
 def title_from_name(source: str) -> str:
-    """Make a title of a file name: without suffix, separators as spaces."""
+    """Make a title of a file name: without suffix, separators as spaces except those within a date."""
     stem = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return one_line(stem.replace("_", " ").replace("-", " "), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
+    return one_line(_SEPARATOR.sub(lambda found: found[1] or " ", stem), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
 
 
 def fenced(code: str, info: str = "") -> str:

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.outline import Outline, indent_of
@@ -23,6 +24,7 @@ _LEVELS = {"=": 1, "-": 2, "#": 1}
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+\S")
 _MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
+_LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
 _DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
 FULL_LINE = 60
 """Columns that a line of wrapped text reaches in a text with a margin."""
@@ -43,11 +45,13 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     paras = paragraphs(text)
     margin = text_margin(paras) if headings else 0
     levels = heading_levels(paras, margin) if headings else {}
+    width = min(max((len(line) for one in paras for line in one.lines), default=0), 80)
     for at, one in enumerate(paras):
         if level := levels.get(at):
             outline.heading(level, " ".join(one.lines), one.page)
         elif rest := _after_ruled(outline, one.lines, one.page) if headings else one.lines:
-            outline.add(*_reflowed(rest, margin), page=one.page)
+            for run in _runs(rest, margin, width):
+                outline.add(*_reflowed(run, margin), page=one.page)
 
 
 def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[str]:
@@ -58,6 +62,19 @@ def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[s
         outline.heading(_LEVELS.get(rule.group(1), 3), lines[0], page)
         return lines[2:]
     return lines
+
+
+def _runs(lines: list[str], margin: int, width: int) -> Iterator[list[str]]:
+    """Yield runs of wrapped lines: one far shorter than ``width``, or "Label: value" above another, ends its run."""
+    kept = width < FULL_LINE or indent_of(lines[0]) > margin or any(ALIGNED.search(line.strip()) for line in lines)
+    start = 0
+    for at, (line, below) in enumerate(pairwise([] if kept else lines), 1):
+        short = len(line) < width // 2 and not below.lstrip()[0].islower() and line[-1] != "-"
+        ends = short or (_LABEL.match(line) and _LABEL.match(below))
+        if ends and indent_of(below) <= margin and not _ITEM.match(below):
+            yield lines[start:at]
+            start = at
+    yield lines[start:]
 
 
 def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:

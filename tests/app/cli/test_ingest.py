@@ -117,3 +117,11 @@ def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> 
         return counted
 
     assert asyncio.run(counts()) == (2, 0)
+
+
+def test_files_of_other_types_are_counted(docs: Path) -> None:
+    """Files that no loader reads are counted by suffix in one line; hidden ones are not counted."""
+    for name in ("a.mdx", "b.MDX", "old.doc", ".hidden.doc", ".git/c.mdx"):
+        (docs / name).parent.mkdir(exist_ok=True)
+        (docs / name).write_text("x")
+    assert ingest(docs).stderr.splitlines()[1:] == ["3 files of other types are not read (.mdx 2, .doc 1)."]

@@ -80,3 +80,20 @@ def test_mail_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert skipped(path).reason
     path.write_text('From: a@example.org\nContent-Type: multipart/encrypted; boundary="b"\n\n--b\n\nx\n--b--\n')
     assert skipped(path).reason.startswith("encrypted")
+
+
+def test_short_lines_and_quoted_mail_stand_apart(tmp_path: Path) -> None:
+    """A greeting ends with its line; quoted mail is paragraphs of its own, without the marks before its lines."""
+    made = message()
+    made.set_content(
+        "The crane that lifts the new chiller onto the roof arrives early on Friday.\n\nCheers\nImke\n-- \nImke Vos\n"
+        "> Please make sure\n> that the gate is open.\n>\n> Thanks\n"
+    )
+    (path := tmp_path / "a.eml").write_bytes(made.as_bytes())
+    assert texts(load_one(path))[2:] == [
+        "Cheers",
+        "Imke",
+        "Imke Vos",
+        "Please make sure that the gate is open.",
+        "Thanks",
+    ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.ingest.conftest import load_one, places, texts
+from tests.app.ingest.conftest import load_one, places, split_one, texts
 
 GUIDE = """\
 ---
@@ -166,3 +166,29 @@ def test_a_language_without_end_is_left_out(tmp_path: Path) -> None:
     """What stands behind a fence is kept as the language of the code only where it is a short name."""
     (path := tmp_path / "a.md").write_text(f"```{'x' * 150_000}\ncode\n```\n")
     assert texts(load_one(path)) == ["```\ncode\n```"]
+
+
+def test_lettered_lines_of_a_paragraph_are_items(tmp_path: Path) -> None:
+    """Lines that open with (a), (b) stay lines, and are sentences; one such line alone is wrapped text."""
+    (path := tmp_path / "a.md").write_text(
+        "No host is needed\n(a) in the hall;\n(b) for auditors\nof the authority.\n\nSee section 4\n(b) of the act.\n"
+    )
+    (chunk,) = split_one(load_one(path)).chunks
+    assert [chunk.text[start:end] for start, end in chunk.spans] == [
+        "No host is needed",
+        "in the hall;",
+        "for auditors of the authority.",
+        "See section 4 (b) of the act.",
+    ]
+
+
+def test_a_label_after_a_hard_break_opens_a_sentence(tmp_path: Path) -> None:
+    """A line "Label: value" after two spaces or a backslash is a paragraph of its own."""
+    (path := tmp_path / "a.md").write_text("Network: Pier  \nPassword: changes weekly\\\nSpeed: 50 Mbit/s\n")
+    assert texts(load_one(path)) == ["Network: Pier", "Password: changes weekly", "Speed: 50 Mbit/s"]
+
+
+def test_the_description_of_an_image_is_not_doubled(tmp_path: Path) -> None:
+    """A description that the words beside the image repeat is left out; any other one is kept."""
+    (path := tmp_path / "a.md").write_text("![Android](a.png) Android allows it. ![A plan](b.png)\n")
+    assert texts(load_one(path)) == ["Android allows it. A plan"]

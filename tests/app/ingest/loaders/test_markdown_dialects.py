@@ -101,3 +101,26 @@ def test_a_definition_stays_with_its_term(tmp_path: Path) -> None:
 def test_unclosed_signs_are_read_in_time(tmp_path: Path, sign: str) -> None:
     """Signs that open and never close, by the hundred thousand, are read like text."""
     assert read(tmp_path, f"Words.\n\n{sign * 20_000}\n\n" + f"{sign}\n" * 5_000)[0] == "Words."
+
+
+@pytest.mark.parametrize("header", ["Plan | Cost |", "Plan | Cost", "| Plan | Cost |"])
+def test_a_table_whose_header_lacks_cells_is_a_table(tmp_path: Path, header: str) -> None:
+    """A header row that is shorter than the row of dashes is filled up with empty cells."""
+    table = read(tmp_path, f"{header}\n---- | ---- | ----\nbasic | 5 | one node\n")
+    assert table == ["| Plan | Cost |  |\n| basic | 5 | one node |"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "The repository[^auth]: private.\n\n[^auth]: Ask for access.",
+            ["The repository: private.", "Ask for access."],
+        ),
+        ("[[_TOC_]]\n\nWords.", ["Words."]),
+        ("[TOC]\n\nWords `[^a]`.", ["Words [^a]."]),
+    ],
+)
+def test_marks_of_footnotes_and_contents_are_left_out(tmp_path: Path, text: str, expected: list[str]) -> None:
+    """Footnote marks and the mark of a table of contents are no text, except in code; notes are."""
+    assert read(tmp_path, text + "\n") == expected

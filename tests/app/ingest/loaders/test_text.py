@@ -170,3 +170,23 @@ def test_a_first_number_opens_an_item_where_text_has_no_margin(tmp_path: Path) -
         "Care\n\nDo this daily.\n\n1. Check the oil\n\n2. Check the belt\n\nDone so.\n"
     )
     assert {block.section for block in load_one(path).blocks} == {None}
+
+
+def test_a_short_line_ends_above_its_paragraph(tmp_path: Path) -> None:
+    """A line far shorter than the text is wide is a sentence of its own, and so are lines "Label: value"."""
+    (path := tmp_path / "2026-10-20_minutes-of-round.txt").write_text(
+        "20 October 2026\nPresent: Ann Lee (chair), Bob Moss, Cleo Dunn, Dan Fry (minutes)\nApologies: Eva Ray\n\n"
+        "2. Launch of the ferry\nBob reported that the hull is four weeks late. The launch was moved from May to the\n"
+        "15th of June.\n"
+    )
+    document = load_one(path)
+    (chunk,) = split_one(document).chunks
+    assert document.title == "2026-10-20 minutes of round"
+    assert [chunk.text[start:end] for start, end in chunk.spans] == [
+        "20 October 2026",
+        "Present: Ann Lee (chair), Bob Moss, Cleo Dunn, Dan Fry (minutes)",
+        "Apologies: Eva Ray",
+        "Launch of the ferry",
+        "Bob reported that the hull is four weeks late.",
+        "The launch was moved from May to the 15th of June.",
+    ]
