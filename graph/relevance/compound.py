@@ -47,6 +47,12 @@ TOKEN = re.compile(r"[^\W_][\w'’-]*")
 COUNTED = re.compile(
     rf"(?i){_PREPOSITION}(?:how (?:many|much)|which|what) (?:[\w'’-]+ of )?((?:[\w'’-]+ ){{1,3}}?)(?={AUXILIARY})"
 )
+_OF_A_NAME = re.compile(
+    rf"(?:(?!\b(?i:{'|'.join(sorted(ARTICLES))})\b).)*?(?:\b(is|are|was|were) )?\b(?i:{'|'.join(sorted(ARTICLES))})"
+    r"(?: [\w'’-]+){1,3}? of ((?:the )?(?=\S*[^\W\d])[\w'’-]*[A-Z\d][\w'’-]*(?: [\w'’-]*[A-Z\d][\w'’-]*)*)"
+    r"((?: [a-z]+(?=\W*$))?)"
+)
+"""The thing of a thing, where it is a name or code; with the word after it, a noun if "is" stands before the two."""
 _LONGEST_SUBJECT = 4
 _OPENING = 4
 """First words of a question, among which its auxiliary verb is; without one, a pronoun there refers back."""
@@ -61,7 +67,7 @@ def split_questions(question: str) -> tuple[str, ...]:
     sub_questions: list[str] = []
     for sentence in re.split(r"(?<=\?)\s+", question.strip()):
         pieces = [piece for piece in map(trimmed, _CONJUNCTION.split(sentence)) if piece]
-        subject = subject_of(sub_questions[0] if sub_questions else pieces[0] if pieces else "")
+        subject = referent_of(sub_questions[0] if sub_questions else pieces[0] if pieces else "")
         pieces = [with_subject(piece, subject) if sub_questions or n else piece for n, piece in enumerate(pieces)]
         if len(pieces) > 1 and all(ASKING.match(piece) and stands_alone(piece) for piece in pieces):
             sub_questions += pieces
@@ -69,6 +75,15 @@ def split_questions(question: str) -> tuple[str, ...]:
             sub_questions.append(with_subject(trimmed(sentence), subject) if sub_questions else trimmed(sentence))
     asking = all(stands_alone(part) and (part.endswith("?") or ASKING.match(part)) for part in sub_questions)
     return tuple(sub_questions) if 2 <= len(sub_questions) <= MOST_SUB_QUESTIONS and asking else (question,)
+
+
+def referent_of(part: str) -> str:
+    """Find what "it" after *part* stands for: of "the weight of the TM-400" the latter, or else its subject."""
+    named = _OF_A_NAME.match(part)
+    if not named:
+        return subject_of(part)
+    noun = named[3] if named[1] and not STATE.fullmatch(named[3].strip()) else ""
+    return f"{named[2]}{noun}"
 
 
 def subject_of(part: str) -> str:

@@ -93,3 +93,19 @@ def test_any_text_has_parts(text: str) -> None:
 def test_a_subject_is_carried_without_its_verb(text: str, second: str) -> None:
     """What follows do, does or did is the subject and its verb: only the subject takes the pronoun's place."""
     assert split_questions(text)[-1] == second
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("What is the weight of the TM-400 and what does it cost?", "what does the TM-400 cost?"),
+        ("What is the weight of the pH meter and what does it cost?", "what does the pH meter cost?"),
+        ("When is the release of Heron 4 planned and what does it cost?", "what does Heron 4 cost?"),
+        ("What is the capital of France and what is its population?", "what is France's population?"),
+        ("What is the opening time of the sauna and when was it built?", "when was the opening time built?"),
+        ("What does the chart say about the fall of Rome, and where can I buy it?", "where can I buy the chart?"),
+    ],
+)
+def test_a_pronoun_stands_for_what_is_named(text: str, second: str) -> None:
+    """After "the weight of the TM-400", "it" is the TM-400: what is named, or holds a digit or a capital letter."""
+    assert split_questions(text)[-1] == second
