@@ -4,7 +4,7 @@ import re
 from itertools import pairwise, takewhile
 
 from graph.sentences import sentence_spans
-from graph.terms import AUXILIARIES, is_content, question_stems, words
+from graph.terms import AUXILIARIES, asks_whether, is_content, question_stems, words
 
 MOST_SUB_QUESTIONS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
@@ -17,6 +17,12 @@ _CONJUNCTION = re.compile(
     rf"(?i)\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{WH})"
     rf"|,\s+(?={_LISTED}\b[^?]*,\s+and\s+{_PREPOSITION}{WH})"
 )
+_AND_PERSON = rf",?\s+and\s+(?={AUXILIARY}\s+(?:i|we|you|they|he|she|it|there|any\w+|every\w+)\s+\w)"
+_AND_NOUN = (
+    r",?\s+and\s+(?=(?:is|are|was|were|can|could|may|might|must|shall|should|will|would)\s+"
+    r"(?:(?:the|an?|my|our|your)\s+[\w-]+|[\w-]+[^\Ws]s)\s+\w)"
+)
+"""What links a question for yes or no: "and" with an auxiliary verb and its subject; no "do the …", where "do" acts."""
 _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|moreover)\b[\s,]*", re.IGNORECASE)
 VERBLESS = re.compile(rf"^(?:\w+ )?(?:what|which|how (?:many|much)) (?!{AUXILIARY})\w+\W*$", re.IGNORECASE)
 """What asks, and its noun, alone ("at what rate?")."""
@@ -66,15 +72,31 @@ def split_questions(question: str) -> tuple[str, ...]:
     """
     sub_questions: list[str] = []
     for sentence in re.split(r"(?<=\?)\s+", question.strip()):
-        pieces = [piece for piece in map(trimmed, _CONJUNCTION.split(sentence)) if piece]
+        pieces = [piece for piece in map(trimmed, _split(sentence)) if piece]
         subject = referent_of(sub_questions[0] if sub_questions else pieces[0] if pieces else "")
         pieces = [with_subject(piece, subject) if sub_questions or n else piece for n, piece in enumerate(pieces)]
-        if len(pieces) > 1 and all(ASKING.match(piece) and stands_alone(piece) for piece in pieces):
+        if len(pieces) > 1 and all(_opens(piece) and stands_alone(piece) for piece in pieces):
             sub_questions += pieces
         else:
             sub_questions.append(with_subject(trimmed(sentence), subject) if sub_questions else trimmed(sentence))
-    asking = all(stands_alone(part) and (part.endswith("?") or ASKING.match(part)) for part in sub_questions)
+    asking = all(stands_alone(part) and (part.endswith("?") or _opens(part)) for part in sub_questions)
     return tuple(sub_questions) if 2 <= len(sub_questions) <= MOST_SUB_QUESTIONS and asking else (question,)
+
+
+def _split(sentence: str) -> list[str]:
+    """Split *sentence* where a further question may begin: by a question word, or one for yes or no.
+
+    After "who", "which" or "what" an auxiliary verb before a noun may be of the same question, and is not split.
+    """
+    if asks_whether(sentence):  # a question word may open a clause of it
+        return re.split(rf"(?i){_AND_PERSON}|{_AND_NOUN}", sentence)
+    noun = f"|{_AND_NOUN}" if re.match(r"(?i)where|when|why|how", sentence) else ""
+    return re.split(f"{_CONJUNCTION.pattern}|{_AND_PERSON}{noun}", sentence)
+
+
+def _opens(part: str) -> bool:
+    """Whether *part* opens as a question, or with an instruction to answer."""
+    return bool(ASKING.match(part)) or asks_whether(part)
 
 
 def referent_of(part: str) -> str:
