@@ -4,7 +4,7 @@ import re
 from itertools import pairwise, takewhile
 
 from graph.sentences import sentence_spans
-from graph.terms import AUXILIARIES, is_content, question_stems, words
+from graph.terms import AUXILIARIES, asks_whether, is_content, question_stems, words
 
 MOST_SUB_QUESTIONS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
@@ -17,6 +17,12 @@ _CONJUNCTION = re.compile(
     rf"(?i)\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{WH})"
     rf"|,\s+(?={_LISTED}\b[^?]*,\s+and\s+{_PREPOSITION}{WH})"
 )
+_AND_PERSON = rf",?\s+and\s+(?={AUXILIARY}\s+(?:i|we|you|they|he|she|it|there|any\w+|every\w+)\s+\w)"
+_AND_NOUN = (
+    r",?\s+and\s+(?=(?:is|are|was|were|can|could|may|might|must|shall|should|will|would)\s+"
+    r"(?:(?:the|an?|my|our|your)\s+[\w-]+|[\w-]+[^\Ws]s)\s+\w)"
+)
+"""What links a question for yes or no: "and" with an auxiliary verb and its subject; no "do the …", where "do" acts."""
 _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|moreover)\b[\s,]*", re.IGNORECASE)
 VERBLESS = re.compile(rf"^(?:\w+ )?(?:what|which|how (?:many|much)) (?!{AUXILIARY})\w+\W*$", re.IGNORECASE)
 """What asks, and its noun, alone ("at what rate?")."""
@@ -47,6 +53,12 @@ TOKEN = re.compile(r"[^\W_][\w'’-]*")
 COUNTED = re.compile(
     rf"(?i){_PREPOSITION}(?:how (?:many|much)|which|what) (?:[\w'’-]+ of )?((?:[\w'’-]+ ){{1,3}}?)(?={AUXILIARY})"
 )
+_OF_A_NAME = re.compile(
+    rf"(?:(?!\b(?i:{'|'.join(sorted(ARTICLES))})\b).)*?(?:\b(is|are|was|were) )?\b(?i:{'|'.join(sorted(ARTICLES))})"
+    r"(?: [\w'’-]+){1,3}? of ((?:the )?(?=\S*[^\W\d])[\w'’-]*[A-Z\d][\w'’-]*(?: [\w'’-]*[A-Z\d][\w'’-]*)*)"
+    r"((?: [a-z]+(?=\W*$))?)"
+)
+"""The thing of a thing, where it is a name or code; with the word after it, a noun if "is" stands before the two."""
 _LONGEST_SUBJECT = 4
 _OPENING = 4
 """First words of a question, among which its auxiliary verb is; without one, a pronoun there refers back."""
@@ -60,15 +72,40 @@ def split_questions(question: str) -> tuple[str, ...]:
     """
     sub_questions: list[str] = []
     for sentence in re.split(r"(?<=\?)\s+", question.strip()):
-        pieces = [piece for piece in map(trimmed, _CONJUNCTION.split(sentence)) if piece]
-        subject = subject_of(sub_questions[0] if sub_questions else pieces[0] if pieces else "")
+        pieces = [piece for piece in map(trimmed, _split(sentence)) if piece]
+        subject = referent_of(sub_questions[0] if sub_questions else pieces[0] if pieces else "")
         pieces = [with_subject(piece, subject) if sub_questions or n else piece for n, piece in enumerate(pieces)]
-        if len(pieces) > 1 and all(ASKING.match(piece) and stands_alone(piece) for piece in pieces):
+        if len(pieces) > 1 and all(_opens(piece) and stands_alone(piece) for piece in pieces):
             sub_questions += pieces
         else:
             sub_questions.append(with_subject(trimmed(sentence), subject) if sub_questions else trimmed(sentence))
-    asking = all(stands_alone(part) and (part.endswith("?") or ASKING.match(part)) for part in sub_questions)
+    asking = all(stands_alone(part) and (part.endswith("?") or _opens(part)) for part in sub_questions)
     return tuple(sub_questions) if 2 <= len(sub_questions) <= MOST_SUB_QUESTIONS and asking else (question,)
+
+
+def _split(sentence: str) -> list[str]:
+    """Split *sentence* where a further question may begin: by a question word, or one for yes or no.
+
+    After "who", "which" or "what" an auxiliary verb before a noun may be of the same question, and is not split.
+    """
+    if asks_whether(sentence):  # a question word may open a clause of it
+        return re.split(rf"(?i){_AND_PERSON}|{_AND_NOUN}", sentence)
+    noun = f"|{_AND_NOUN}" if re.match(r"(?i)where|when|why|how", sentence) else ""
+    return re.split(f"{_CONJUNCTION.pattern}|{_AND_PERSON}{noun}", sentence)
+
+
+def _opens(part: str) -> bool:
+    """Whether *part* opens as a question, or with an instruction to answer."""
+    return bool(ASKING.match(part)) or asks_whether(part)
+
+
+def referent_of(part: str) -> str:
+    """Find what "it" after *part* stands for: of "the weight of the TM-400" the latter, or else its subject."""
+    named = _OF_A_NAME.match(part)
+    if not named:
+        return subject_of(part)
+    noun = named[3] if named[1] and not STATE.fullmatch(named[3].strip()) else ""
+    return f"{named[2]}{noun}"
 
 
 def subject_of(part: str) -> str:

@@ -89,7 +89,8 @@ class ExtractiveSynthesizer:
         if not answered:
             return Draft(text="", confidence=max((one.probability for one in extracts), default=0.0))
         sentences = [sentence for one in answered for sentence in one.sentences]
-        notes = [f"\n\n{UNANSWERED.format(one.question)}" for one in extracts if one not in answered]
+        unanswered = [one.question for one in extracts if one not in answered]
+        notes = [f"\n\n{UNANSWERED.format(one)}{'?' * one[-1:].isalnum()}" for one in unanswered]
         written = [*_written(sentences, chunks), *notes]
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
         added = frozenset(question.added)  # a sentence with these is better than one without

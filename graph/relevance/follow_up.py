@@ -59,7 +59,7 @@ def carry_subject(question: str, earlier: str) -> str:
         completed = f"{_with_phrase(earlier, bare)}?"
     elif pronoun := lost_pronoun(body):
         they = pronoun[0].lower() in compound.THINGS and PLURAL.search(last) and not PLURAL.search(subject)
-        completed = put_in(body, pronoun, (last if they else subject or last) or pronoun[0])
+        completed = put_in(body, pronoun, (last if they else compound.referent_of(earlier) or last) or pronoun[0])
     elif not _names_nothing(body):
         completed = body
     elif (put := _ADVERB.match(earlier)) and not _NO_ADVERB.match(body):

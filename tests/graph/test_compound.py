@@ -93,3 +93,54 @@ def test_any_text_has_parts(text: str) -> None:
 def test_a_subject_is_carried_without_its_verb(text: str, second: str) -> None:
     """What follows do, does or did is the subject and its verb: only the subject takes the pronoun's place."""
     assert split_questions(text)[-1] == second
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("What is the weight of the TM-400 and what does it cost?", "what does the TM-400 cost?"),
+        ("What is the weight of the pH meter and what does it cost?", "what does the pH meter cost?"),
+        ("When is the release of Heron 4 planned and what does it cost?", "what does Heron 4 cost?"),
+        ("What is the capital of France and what is its population?", "what is France's population?"),
+        ("What is the opening time of the sauna and when was it built?", "when was the opening time built?"),
+        ("What does the chart say about the fall of Rome, and where can I buy it?", "where can I buy the chart?"),
+    ],
+)
+def test_a_pronoun_stands_for_what_is_named(text: str, second: str) -> None:
+    """After "the weight of the TM-400", "it" is the TM-400: what is named, or holds a digit or a capital letter."""
+    assert split_questions(text)[-1] == second
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("Is personal email allowed and can passwords be shared?", "can passwords be shared?"),
+        ("What is the hotel limit and do I need a receipt?", "do I need a receipt?"),
+        ("Can I rent the hall, and is there parking?", "is there parking?"),
+        ("Where is the pool and is the sauna free?", "is the sauna free?"),
+        ("Is the pool open and does it cost anything?", "does the pool cost anything?"),
+    ],
+)
+def test_a_question_for_yes_or_no_is_parted(text: str, second: str) -> None:
+    """A second question that opens with an auxiliary verb and its subject is parted from the first."""
+    assert split_questions(text)[1:] == (second,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can I copy and can be free?",
+        "What can and can't I do?",
+        "What can and can I do?",
+        "Where is the salt and will-power book?",
+        "Who wrote the code and did the tests?",
+        "How do I open the valve and do the tests in the lab?",
+        "Who is late and is the manager of sales?",
+        "Does the pump that leaks and is old need repair?",
+        "Does the handbook say who approves leave and how long it lasts?",
+        "If it rains and can I go home?",
+    ],
+)
+def test_an_auxiliary_verb_of_the_same_question_parts_nothing(text: str) -> None:
+    """A question stays whole where "and" and an auxiliary verb begin no question, or the first part asks nothing."""
+    assert split_questions(text) == (text,)

@@ -187,6 +187,15 @@ async def test_half_an_answer_is_given(calibration: Calibration) -> None:
     assert draft.text.endswith(f"The passages found do not answer: {parts[1]}")
 
 
+async def test_what_is_not_answered_is_shown_as_a_question(calibration: Calibration) -> None:
+    """A sub-question that lost its question mark to the split has one where it is named as not answered."""
+    parts = ("Who invented the steam engine", "When was the Eiffel Tower finished?")
+    asked = replace(question("and ".join(parts)), sub_questions=parts)
+    noise = SubqueryResults(parts[0], (MUSEUM, NOISE))
+    draft, _ = await answer(calibration, asked, [TOWER], noise, seen(parts[1], TOWER, NOISE))
+    assert draft.text.endswith(f"The passages found do not answer: {parts[0]}?")
+
+
 @pytest.mark.parametrize("noise", ["[3]", "[1, 2]", "【7】", "[^2]"])
 async def test_markers_of_a_document_are_not_repeated(calibration: Calibration, noise: str) -> None:
     """The only markers in the draft are ours."""

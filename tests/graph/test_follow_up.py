@@ -44,6 +44,7 @@ GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
         (KETTLE, "Since when?", "Since when do I descale the green kettle?"),
         (KETTLE, "But who sells lamps?", "Who sells lamps?"),
         (f"Who sells lamps? And {NOTICE}", "How long is it?", "How long is the notice period?"),
+        ("How long is the warranty of the TM-400?", "how do I calibrate it?", "How do I calibrate the TM-400?"),
     ],
 )
 def test_a_follow_up_is_completed_from_the_question_before(earlier: str, question: str, complete: str) -> None:
