@@ -10,8 +10,9 @@ from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.graders import OF_ANOTHER, Assessment, assess
+from graph.relevance.lists import INTRODUCES, bullet, introduced_by, is_fenced, list_around, table_header
 from graph.relevance.possible_answers import possible_answers
-from graph.sentences import code_spans, sentence_spans
+from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import coverage, vocabulary
 
@@ -25,11 +26,6 @@ MOST_ITEMS, MOST_LINES = 12, 6
 """Most sentences quoted of a list, and most lines of a block of code: what is longer is not quoted in full."""
 SHORT_LIST = 6
 """Most sentences of a list that is quoted in full where the best sentences are all of it."""
-_ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+\Z")
-_FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
-"""What stands before an item of a list, and before the code of a fenced block."""
-_INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
-"""A sentence before a list or code that introduces it."""
 _GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
 """An item of a list that is one sentence with the next."""
 _STEPS = re.compile(
@@ -146,18 +142,18 @@ def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator
     number = {chunk.chunk_id: k for k, chunk in enumerate(chunks, start=1)}
     cited: dict[tuple[str, int], str] = {}
     for sentence in sentences:
-        text, bullet = " ".join(without_markers(sentence.text).split()), sentence.bullet
+        text, prefix = " ".join(without_markers(sentence.text).split()), sentence.bullet
         for start, end in sentence_spans(text):
-            cited.setdefault((text[start:end], number[sentence.chunk_id]), bullet)
-            bullet = ""
+            cited.setdefault((text[start:end], number[sentence.chunk_id]), prefix)
+            prefix = ""
     before, listed = "", False
-    for (text, k), bullet in cited.items():
+    for (text, k), prefix in cited.items():
         words = text.rstrip(".!?…") or text  # the marker is put where the verified answer will have it
         apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
         in_line = apart and not text.startswith("|")
-        gap = "" if not before else "\n" if bullet and listed else " " if in_line and not bullet else "\n\n"
-        yield f"{gap}{bullet}{words} [{k}]{text[len(words) :]}"
-        before, listed = text, bool(bullet) or (listed and in_line)
+        gap = "" if not before else "\n" if prefix and listed else " " if in_line and not prefix else "\n\n"
+        yield f"{gap}{prefix}{words} [{k}]{text[len(words) :]}"
+        before, listed = text, bool(prefix) or (listed and in_line)
 
 
 def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:
@@ -173,97 +169,39 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
     further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.plain)[: MOST_SENTENCES - 1]
     chosen = {s.start: s for s in (best, *further)}
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
-    introduced = _introduced(chunk, numbers[0])
+    introduced = introduced_by(chunk, numbers[0])[:MOST_ITEMS]
     added = [*introduced]
     for n in numbers:
-        items = _list_around(chunk, n)
+        added += table_header(chunk, n)
+        items = list_around(chunk, n)
         if not items:
             continue
-        steps = _STEPS.search(question) and _bullet(chunk, items[0])[0].isdigit()
+        steps = _STEPS.search(question) and bullet(chunk, items[0])[0].isdigit()
         goes_on = _GOES_ON.search(chunk.sentences[n])
         short = len(items) <= SHORT_LIST and len(numbers) == MOST_SENTENCES and set(numbers) <= set(items)
         if len(items) <= MOST_ITEMS and not introduced and (steps or goes_on or short):
             added += items
-        added += range(next(at for at in range(n, -1, -1) if _bullet(chunk, at)), n)
-        if items[0] and _INTRODUCES.search(chunk.sentences[items[0] - 1]):
+        added += range(next(at for at in range(n, -1, -1) if bullet(chunk, at)), n)
+        if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
             added.append(items[0] - 1)
     pieces = [piece for n in added for piece in _pieces(chunk, n, best.score)]
-    headers = [header for s in chosen.values() if (header := _table_header(assessed, s))]
-    by_start = {s.start: s for s in (*headers, *pieces)} | chosen
+    by_start = {s.start: s for s in pieces} | chosen
     number = {start: n for n, (start, _) in enumerate(chunk.spans)}
     return tuple(
-        replace(by_start[start], bullet=_bullet(chunk, number[start]) if start in number else "")
+        replace(by_start[start], bullet=bullet(chunk, number[start]) if start in number else "")
         for start in sorted(by_start)
     )
-
-
-def _before(chunk: Chunk, n: int) -> str:
-    """Return what stands between sentence *n* and the one before it."""
-    return chunk.text[chunk.spans[n - 1][1] if n else 0 : chunk.spans[n][0]]
-
-
-def _bullet(chunk: Chunk, n: int) -> str:
-    """Return the bullet of sentence *n* with a space ("2. ", "- "), or nothing where it begins no item of a list."""
-    found = _ITEM.search(_before(chunk, n))
-    return f"{found[1]} " if found else ""
-
-
-def _is_fenced(chunk: Chunk, n: int) -> bool:
-    """Whether sentence *n* is the code of a fenced block."""
-    start, end = chunk.spans[n]
-    in_code = any(first <= start and end <= last for first, last in code_spans(chunk.text))
-    return in_code and bool(_FENCED.search(_before(chunk, n)))
-
-
-def _list_around(chunk: Chunk, n: int) -> range:
-    """Return the numbers of the sentences of the list that sentence *n* is in; none outside of lists."""
-
-    def ends(at: int) -> bool:
-        return "\n\n" in _before(chunk, at) and not _bullet(chunk, at)
-
-    first, last = n, n + 1
-    while first and not ends(first):
-        first -= 1
-    while last < len(chunk.spans) and not ends(last):
-        last += 1
-    begin = next((at for at in range(first, last) if _bullet(chunk, at)), last)
-    return range(begin, last) if begin <= n else range(0)
-
-
-def _introduced(chunk: Chunk, n: int) -> list[int]:
-    """Return the numbers of the sentences that sentence *n* introduces: a list, code, or after ":" one sentence."""
-    text, after = chunk.sentences[n], n + 1
-    if after == len(chunk.spans):
-        return []
-    colon = text.endswith(":")
-    if not colon and (_bullet(chunk, n) or not _INTRODUCES.search(text)):
-        return []
-    if _bullet(chunk, after):
-        return list(_list_around(chunk, after)[:MOST_ITEMS])
-    if _is_fenced(chunk, after) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
-        return [after]
-    return []
 
 
 def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
     """Return sentence *n*; of a block of code its lines, none of a long one."""
     start, end = chunk.spans[n]
-    if not _is_fenced(chunk, n):
+    if not is_fenced(chunk, n):
         return [Sentence(chunk.chunk_id, start, end, chunk.text[start:end], score, 0.0)]
     lines = re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])
     spans = [(start + line.start(), start + line.end()) for line in lines]
     code = [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0) for i, j in spans]
     return code if len(code) <= MOST_LINES else []
-
-
-def _table_header(assessed: Assessment, row: Sentence) -> Sentence | None:
-    """Find the header of the table row *row*; None for itself and other sentences."""
-    chunk = assessed.chunk
-    at = first = [start for start, _ in chunk.spans].index(row.start)
-    while first and all(chunk.text.startswith("|", chunk.spans[n][0]) for n in (first - 1, at)):
-        first -= 1
-    start, end = chunk.spans[first]
-    return None if first == at else Sentence(chunk.chunk_id, start, end, chunk.text[start:end], 0.0, 0.0)
 
 
 def _candidates(assessed: Assessment, question: str) -> list[Sentence]:

@@ -24,9 +24,6 @@ INLINE = frozenset(
 _BREAK = "\0"
 """A ``<br>`` among the words, which hold no NUL; their own line ends are spaces."""
 
-_BEFORE_LABEL = re.compile(r"\n(?=[^\W_][\w /()-]{0,40}: )")
-"""A line break before "Label: value", which ends the paragraph."""
-
 DROPPED = frozenset(
     "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
     "head title footer".split()
@@ -214,5 +211,4 @@ class HtmlBlocks:
             self.items.append(self.marker + text)
             self.marker = "  " * len(self.counters)
         else:
-            for paragraph in _BEFORE_LABEL.split(text):
-                self.outline.add(paragraph)
+            self.outline.add(text)

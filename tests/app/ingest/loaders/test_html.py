@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.ingest.conftest import load_one, places, split_one, texts
+from tests.app.ingest.conftest import load_one, places, texts
 
 PAGE = """\
 <!DOCTYPE html><html><head><title>Care - Site</title>
@@ -142,13 +142,3 @@ def test_a_table_of_contents_is_left_out(tmp_path: Path) -> None:
     assert texts(load_one(path)) == ["1. Stop first", "- More", "End."]
     (path := tmp_path / "a.md").write_text("# T\n\n- [Stop](#stop)\n- [Start](#start)\n\nText.\n")
     assert texts(load_one(path)) == ["Text."]
-
-
-def test_a_label_after_a_line_break_opens_a_sentence(tmp_path: Path) -> None:
-    """Lines "Label: value" between ``<br>`` are sentences of their own; other lines run on."""
-    (path := tmp_path / "a.html").write_text(
-        "<p>Network: <code>Pier</code><br>Password: changes weekly<br>Address: Mill Street 3<br>Larkfield</p>"
-    )
-    (chunk,) = split_one(load_one(path)).chunks
-    expected = ["Network: Pier", "Password: changes weekly", "Address: Mill Street 3\nLarkfield"]
-    assert [chunk.text[start:end] for start, end in chunk.spans] == expected

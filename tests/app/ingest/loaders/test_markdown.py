@@ -182,12 +182,6 @@ def test_lettered_lines_of_a_paragraph_are_items(tmp_path: Path) -> None:
     ]
 
 
-def test_a_label_after_a_hard_break_opens_a_sentence(tmp_path: Path) -> None:
-    """A line "Label: value" after two spaces or a backslash is a paragraph of its own."""
-    (path := tmp_path / "a.md").write_text("Network: Pier  \nPassword: changes weekly\\\nSpeed: 50 Mbit/s\n")
-    assert texts(load_one(path)) == ["Network: Pier", "Password: changes weekly", "Speed: 50 Mbit/s"]
-
-
 def test_the_description_of_an_image_is_not_doubled(tmp_path: Path) -> None:
     """A description that the words beside the image repeat is left out; any other one is kept."""
     (path := tmp_path / "a.md").write_text("![Android](a.png) Android allows it. ![A plan](b.png)\n")

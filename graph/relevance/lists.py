@@ -1,0 +1,68 @@
+"""Find the lists, lead-ins, code and table headers of a chunk among its sentences."""
+
+import re
+
+from graph.sentences import code_spans
+from graph.state import Chunk
+
+_ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+\Z")
+_FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
+"""What stands before an item of a list, and before the code of a fenced block."""
+INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
+"""A sentence before a list or code that introduces it."""
+
+
+def before(chunk: Chunk, n: int) -> str:
+    """Return what stands between sentence *n* and the one before it."""
+    return chunk.text[chunk.spans[n - 1][1] if n else 0 : chunk.spans[n][0]]
+
+
+def bullet(chunk: Chunk, n: int) -> str:
+    """Return the bullet of sentence *n* with a space ("2. ", "- "), or nothing where it begins no item of a list."""
+    found = _ITEM.search(before(chunk, n))
+    return f"{found[1]} " if found else ""
+
+
+def is_fenced(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is the code of a fenced block."""
+    start, end = chunk.spans[n]
+    in_code = any(first <= start and end <= last for first, last in code_spans(chunk.text))
+    return in_code and bool(_FENCED.search(before(chunk, n)))
+
+
+def list_around(chunk: Chunk, n: int) -> range:
+    """Return the numbers of the sentences of the list that sentence *n* is in; none outside of lists."""
+
+    def ends(at: int) -> bool:
+        return "\n\n" in before(chunk, at) and not bullet(chunk, at)
+
+    first, last = n, n + 1
+    while first and not ends(first):
+        first -= 1
+    while last < len(chunk.spans) and not ends(last):
+        last += 1
+    begin = next((at for at in range(first, last) if bullet(chunk, at)), last)
+    return range(begin, last) if begin <= n else range(0)
+
+
+def introduced_by(chunk: Chunk, n: int) -> list[int]:
+    """Return the numbers of the sentences that sentence *n* introduces: a list, code, or after ":" one sentence."""
+    text, after = chunk.sentences[n], n + 1
+    if after == len(chunk.spans):
+        return []
+    colon = text.endswith(":")
+    if not colon and (bullet(chunk, n) or not INTRODUCES.search(text)):
+        return []
+    if bullet(chunk, after):
+        return list(list_around(chunk, after))
+    if is_fenced(chunk, after) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
+        return [after]
+    return []
+
+
+def table_header(chunk: Chunk, n: int) -> list[int]:
+    """Return the number of the first row of the table that sentence *n* is a further row of, or nothing."""
+    first = n
+    while first and all(chunk.text.startswith("|", chunk.spans[at][0]) for at in (first - 1, n)):
+        first -= 1
+    return [first] if first < n else []
