@@ -39,8 +39,10 @@ class _Renderer(RendererHTML):
 
     def softbreak(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return a line break before an item, such as ``(b)``, of a paragraph that has several."""
-        several = sum(bool(_ITEM.match(token.content)) for token in tokens) > 1
-        return "<br>" if several and _ITEM.match(tokens[idx + 1].content) else "\n"
+        if not _ITEM.match(tokens[idx + 1].content):
+            return "\n"
+        items = (token for token in tokens if _ITEM.match(token.content))
+        return "<br>" if next(items, None) and next(items, None) else "\n"  # no further: a paragraph may be long
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Return a line break for ``<br>``, nothing for an inline tag, else a space."""
