@@ -62,7 +62,7 @@ class Extract(NamedTuple):
 
 
 class ExtractiveSynthesizer:
-    """Answers each sub-question with one to three sentences of one chunk that probably answers it."""
+    """Answers each sub-question with the sentences, few but for a list, of one chunk that probably answers it."""
 
     def __init__(self, calibration: Calibration, *, per_sub_question: bool = False) -> None:
         """With *per_sub_question*, a chunk must pass the relevance threshold for the very sub-question it answers."""
