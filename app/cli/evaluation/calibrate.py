@@ -21,8 +21,7 @@ from app.cli.evaluation.measures import folded, rounded
 from app.cli.evaluation.questions import EvalQuestion, read_questions
 from app.cli.evaluation.samples import Labelled, Samples, collect, retrieve
 from app.cli.shared import OK, JsonFlag, print_json, progress, run_in_container
-from app.pipeline.fitted import FITTED_FILE, read_fitted
-from app.pipeline.rerank_grader import RerankGrader, ScoreScale
+from app.pipeline.rerank_grader import FITTED_FILE, RerankGrader, ScoreScale, read_fitted
 from app.providers.rerank.reader import OnnxReader
 from app.providers.rerank.scores import log_odds_of
 from app.providers.stores.payloads import chunk_from_payload
