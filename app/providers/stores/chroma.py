@@ -39,7 +39,6 @@ class ChromaStore(RemoteStore):
     def __init__(
         self, embedding: Embeddings, url: str, collection: str, size: int | None = None, *, seconds: float = 5.0
     ) -> None:
-        """*seconds* is the time limit of one request."""
         super().__init__(embedding, collection, size, seconds=seconds)
         self._client = ChromaClient(url, collection, seconds)
 

@@ -36,7 +36,6 @@ class QdrantStore(RemoteStore):
     """One collection of a Qdrant server. Nothing is contacted when it is made."""
 
     def __init__(self, embedding: Embeddings, settings: Settings, collection: str, size: int | None = None) -> None:
-        """Log a key sent unencrypted."""
         seconds = settings.vector_store_timeout_seconds
         super().__init__(embedding, collection, size, seconds=seconds)
         url, key = settings.qdrant_url, settings.qdrant_api_key.get_secret_value()
