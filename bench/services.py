@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.providers.embeddings.weights import find_weights
+from app.providers.embeddings.minilm import find_weights
 from bench.process import environment
 
 PEERS = Path(__file__).parent / "peers"

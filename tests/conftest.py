@@ -122,8 +122,7 @@ def _closed_sockets() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def embeddings() -> Iterator[MiniLMEmbeddings]:
     """The embedded model, loaded once: the real weights."""
-    from app.providers.embeddings.minilm import MiniLMEmbeddings
-    from app.providers.embeddings.weights import find_weights
+    from app.providers.embeddings.minilm import MiniLMEmbeddings, find_weights
 
     model = MiniLMEmbeddings(find_weights())
     yield model

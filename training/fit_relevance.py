@@ -121,7 +121,7 @@ async def gather(corpus: Path, rows: Sequence[Mapping[str, Any]], number: int = 
             await ingest_into(container.sink, [corpus])
             points = [point async for page in container.store.apoints() for point in page]
             asked = [labelled(row, points, f"{number}, {at // 10}") for at, row in enumerate(rows)]
-            return await collect(container.retriever, asked, OnnxReader())
+            return await collect(container.retriever, asked, OnnxReader(), lambda _: None)
         finally:
             await container.aclose()
 

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from app.ingest.documents import LoadedDocument, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
-from app.providers.embeddings.minilm import MiniLMEmbeddings
-from app.providers.embeddings.weights import find_weights
+from app.providers.embeddings.minilm import MiniLMEmbeddings, find_weights
 from graph.terms import stems
 
 HERE = Path(__file__).parent

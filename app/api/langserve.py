@@ -22,7 +22,7 @@ from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
 from app.api.errors import BY_OUTCOME, AnswerFailed, require_media_type
-from app.api.query import in_own_task, json_event, unless_gone
+from app.api.query import event_stream, in_own_task, json_event, unless_gone
 from app.api.run_log import run_log
 from app.api.schemas import QueryResponse, Question, result_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
@@ -41,10 +41,7 @@ request_var: ContextVar[Request | None] = ContextVar("request", default=None)
 
 QUESTION = {"type": "object", "required": ["input"], "properties": {"input": Question.model_json_schema()}}
 BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": QUESTION}}}}
-STREAM: dict[str, Any] = {
-    "description": "Server-sent events: `data` with tokens, then the answer; `end`. Or `error` with the error body.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
-}
+STREAM = event_stream("`data` with tokens, then the answer; `end`. Or `error` with the error body.")
 
 
 class RagRunnable(RunnableLambda[Any, Any]):

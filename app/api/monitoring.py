@@ -42,27 +42,32 @@ class HealthBody(BaseModel):
 UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": HealthBody, "description": "`unhealthy`"}}
 
 
-def health_routes(health: Health) -> APIRouter:
-    """Return the three routes over *health*."""
-    router = APIRouter(prefix="/health", tags=["health"])
+def monitoring_routes(health: Health, metrics: "Metrics") -> APIRouter:
+    """Return the four routes."""
+    router = APIRouter()
 
-    @router.get("", response_model=HealthBody, responses=UNHEALTHY)
+    @router.get("/health", tags=["health"], response_model=HealthBody, responses=UNHEALTHY)
     async def report() -> Response:
         """Probe every part: 200 when `healthy` or `degraded`, 503 when `unhealthy`."""
         body = await health.check()
         return JSONResponse(body, 503 if body["status"] == "unhealthy" else 200)
 
-    @router.get("/live")
+    @router.get("/health/live", tags=["health"])
     async def live() -> dict[Literal["status"], Literal["alive"]]:
         """Report that the process runs."""
         return {"status": "alive"}
 
-    @router.get("/ready", response_model=dict[Literal["status"], Literal["ready"]])
+    @router.get("/health/ready", tags=["health"], response_model=dict[Literal["status"], Literal["ready"]])
     async def ready() -> dict[str, str] | Response:
         """Report whether models and store are loaded and the service is not shutting down."""
         if why := await health.not_ready():
             return error_response(503, why.reason, {"Retry-After": "1"}, **({"do": why.do} if why.do else {}))
         return {"status": "ready"}
+
+    @router.get("/metrics", tags=["metrics"], response_class=Response, include_in_schema=False)
+    async def scrape() -> Response:
+        """Return the metrics in Prometheus' text format."""
+        return Response(await metrics.scrape(), media_type=prometheus.CONTENT_TYPE_LATEST)
 
     return router
 
@@ -144,18 +149,6 @@ class Metrics(Collector):
     def collect(self) -> list[Metric]:
         """Return what ``scrape`` read."""
         return self._read
-
-
-def metrics_routes(metrics: Metrics) -> APIRouter:
-    """Return the route."""
-    router = APIRouter(tags=["metrics"])
-
-    @router.get("/metrics", response_class=Response, include_in_schema=False)
-    async def scrape() -> Response:
-        """Return the metrics in Prometheus' text format."""
-        return Response(await metrics.scrape(), media_type=prometheus.CONTENT_TYPE_LATEST)
-
-    return router
 
 
 async def _count(store: ChunkStore) -> int | None:

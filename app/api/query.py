@@ -21,16 +21,19 @@ from app.query_service.service import QueryService
 from graph.outputs import Event
 
 T = TypeVar("T")
-STREAM: dict[str, Any] = {
-    "description": "Server-sent events: `retrieval`, any number of `token`, then one `answer` or one `error`.",
-    "content": {
-        "text/event-stream": {
-            "schema": {"type": "string"},
-            "example": 'event: retrieval\ndata: {"chunks": []}\n\nevent: token\ndata: {"text": "Knowledge"}\n\n'
-            'event: answer\ndata: {"answer": "…", "citedDocuments": [], "metadata": {}}\n\n',
-        }
-    },
-}
+
+
+def event_stream(description: str, **example: str) -> dict[str, Any]:
+    """Describe a response of server-sent events."""
+    content = {"text/event-stream": {"schema": {"type": "string"}, **example}}
+    return {"description": f"Server-sent events: {description}", "content": content}
+
+
+STREAM = event_stream(
+    "`retrieval`, any number of `token`, then one `answer` or one `error`.",
+    example='event: retrieval\ndata: {"chunks": []}\n\nevent: token\ndata: {"text": "Knowledge"}\n\n'
+    'event: answer\ndata: {"answer": "…", "citedDocuments": [], "metadata": {}}\n\n',
+)
 
 CONVERSATION = "/api/v1/conversations/{conversationId}"
 ConversationId = Annotated[

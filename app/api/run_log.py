@@ -28,10 +28,7 @@ SUMMARIES: dict[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 async def run_log(service: QueryService, fields: dict[str, Any]) -> AsyncGenerator[RunLogPatch]:
-    """Ask the question of *fields*; yield the patches that build its run log.
-
-    The answer's body is the one piece of ``streamed_output``, and ``final_output``.
-    """
+    """Ask the question of *fields*; yield the patches that build its run log."""
     start = RunState(id=str(uuid4()), streamed_output=[], final_output=None, name="question", type="chain", logs={})
     yield RunLogPatch({"op": "replace", "path": "", "value": start})
     async with aclosing(in_own_task(service.stream(fields, nodes=True))) as events:

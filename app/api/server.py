@@ -1,7 +1,12 @@
-"""Put the HTTP service together: routes, error handlers, middleware, lifespan; and configure uvicorn for it."""
+"""Put the HTTP service together: routes, error handlers, middleware, lifespan; and uvicorn as it is to serve it."""
 
-from collections.abc import AsyncIterator
+import logging
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -16,7 +21,7 @@ from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
 from app.api.langserve import rag_routes
 from app.api.middleware import ApiKeys, BodyLimit, Refusals
-from app.api.monitoring import Metrics, health_routes, metrics_routes
+from app.api.monitoring import Metrics, monitoring_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
 from app.api.schemas import ErrorBody
@@ -40,13 +45,13 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 MAX_HEADER_BYTES = 64 * 1024
 """Longest request line and headers together. A query of 2000 characters, percent-encoded, takes 24 kB."""
+CANCEL_SECONDS = 1
+"""Time for cancelled requests to clean up, and for idle connections to close."""
+log = logging.getLogger("garden.serve")
 
 
 def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> FastAPI:
-    """Return the ASGI application over *container*, which it closes at shutdown.
-
-    *api_keys* are those of the settings, unless given.
-    """
+    """Return the ASGI application over *container*, which it closes at shutdown."""
     settings, service = container.settings, container.service
     collection = settings.data_dir / settings.vector_store_collection
     api_keys = ApiKeys(settings.keys) if api_keys is None else api_keys
@@ -78,8 +83,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         ingest_routes(container.store, container.sink, api_keys, collection),
         document_routes(container.store, api_keys, collection),
         feedback_routes(settings.data_dir, settings.max_query_chars),
-        health_routes(container.health),
-        metrics_routes(Metrics(container)),
+        monitoring_routes(container.health, Metrics(container)),
     ):
         app.include_router(router)
     app.mount("/page", PageFiles(directory=FOLDER))
@@ -119,3 +123,48 @@ def server_config(app: Any) -> uvicorn.Config:
         access_log=False,
         server_header=False,
     )
+
+
+class DrainingServer(uvicorn.Server):
+    """uvicorn's server, which drains: it finishes the requests in flight and refuses new ones, within a time limit.
+
+    The first SIGTERM or SIGINT starts that, and readiness reports it at once. The process ends with status 0 as soon as
+    nothing is in flight, or when the time is up: requests that still run are cancelled. A second signal ends it at
+    once. Awaits *on_started* once it serves.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, container: AppContainer, on_started: Callable[[], Awaitable[None]]
+    ) -> None:
+        config.timeout_graceful_shutdown = CANCEL_SECONDS
+        super().__init__(config)
+        self._container = container
+        self._on_started = on_started
+        self._until: float | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start as uvicorn does, then call *on_started*."""
+        await super().startup(sockets)
+        if self.started:
+            await self._on_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to drain; at the second signal, exit with the shell's status for that signal."""
+        if self._until is not None:
+            os._exit(128 + sig)
+        seconds = self._container.settings.drain_timeout_seconds
+        self._until = time.monotonic() + seconds
+        self._container.health.draining = True
+        log.info("draining", extra={"in_flight": self._container.traffic.in_flight, "longest_seconds": seconds})
+        if not self.started:
+            self.should_exit = True
+
+    async def on_tick(self, counter: int) -> bool:
+        """Decide, ten times a second, whether to stop now."""
+        if self._until is not None and not self.should_exit:
+            left = self._container.traffic.in_flight
+            late = time.monotonic() >= self._until
+            if late and left:
+                log.warning("drain_late", extra={"cancelled": left, "do": "raise DRAIN_TIMEOUT_SECONDS if this recurs"})
+            self.should_exit = late or not left
+        return await super().on_tick(counter)

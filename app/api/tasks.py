@@ -3,29 +3,24 @@
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from app.api.errors import INTERNAL
-from app.api.query import sse
+from app.api.query import event_stream, sse
 from app.ingest.tasks import Priority, Status
 from app.tasks.models import ChatRequest, SemanticSearchResponse, text_of
 from app.tasks.service import TaskService
 from graph.errors import RAGError
 
 DONE = "[DONE]"
-CHAT: dict[str, Any] = {
-    "description": "Server-sent events: `data` with the reply's text as it comes, then `data: [DONE]`; a failure is "
-    "one `event: error` whose data is a message, and no `[DONE]`.",
-    "content": {
-        "text/event-stream": {
-            "schema": {"type": "string"},
-            "example": "data: This task fits best:\n\ndata: \ndata: 1. Fix the form [auth-101]\n\ndata: [DONE]\n\n",
-        }
-    },
-}
+CHAT = event_stream(
+    "`data` with the reply's text as it comes, then `data: [DONE]`; a failure is one `event: error` whose data is a "
+    "message, and no `[DONE]`.",
+    example="data: This task fits best:\n\ndata: \ndata: 1. Fix the form [auth-101]\n\ndata: [DONE]\n\n",
+)
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 
 Slot = Callable[[], AbstractAsyncContextManager[None]]

@@ -14,10 +14,8 @@ from app import __version__
 from app.ingest.sink import Sink
 from app.ops.health import Health
 from app.ops.traffic import Traffic
-from app.pipeline.chat_rewriter import ChatRewriter
-from app.pipeline.chat_synthesizer import ChatSynthesizer
-from app.pipeline.fitted import read_fitted
-from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale
+from app.pipeline.chat import ChatRewriter, ChatSynthesizer
+from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale, read_fitted
 from app.pipeline.retriever import HybridRetriever
 from app.providers.chat.completion import ChatModel
 from app.providers.chat.models import make_chat_model
@@ -41,8 +39,6 @@ from graph.state import State
 
 if TYPE_CHECKING:
     from app.ops.spans import Spans
-
-EXTRACTIVE = "extractive"
 
 
 @dataclass
@@ -78,8 +74,7 @@ class AppContainer:
         """
         store = make_store(self.settings, self.settings.tasks_collection, self.embedding)
         self.closing.push_async_callback(store.aclose)
-        seconds = self.settings.request_timeout_seconds
-        return TaskService(store, self.embedding, completion=self.chat, seconds=seconds)
+        return TaskService(store, self.embedding, self.chat, self.settings.request_timeout_seconds)
 
     @property
     def sink(self) -> Sink:
@@ -109,7 +104,7 @@ def build_container(
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
     embedding = embedding or make_embeddings(settings)
     reader = OnnxReader()
-    reads_first = settings.chat == EXTRACTIVE and synthesizer is None
+    reads_first = settings.chat == "extractive" and synthesizer is None
     fitted = read_fitted(settings.data_dir)
     calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
     grader = grader or make_grader(settings, calibration, fitted.rerankers)
@@ -190,7 +185,7 @@ def make_grader(settings: Settings, calibration: Calibration, scales: Mapping[st
 
 def _make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
     """Make the synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
-    if settings.chat == EXTRACTIVE:
+    if settings.chat == "extractive":
         # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
         return ExtractiveSynthesizer(calibration, per_sub_question=settings.reranker == "local")
     return ChatSynthesizer(make_chat_model(settings))

@@ -1,7 +1,4 @@
-"""The command ``garden``; each command's module is loaded when it is run.
-
-Exit statuses: 0 done; 1 a part failed or nothing was found; 2 a wrong argument, setting or input.
-"""
+"""The command ``garden``; each command's module is loaded when it is run."""
 
 import sys
 from importlib import import_module

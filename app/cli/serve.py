@@ -73,15 +73,13 @@ def serve(
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size."""
     from app.api.middleware import ApiKeys
-    from app.api.server import create_app, server_config
+    from app.api.server import DrainingServer, create_app, server_config
     from app.bootstrap.compose import build_container
-    from app.cli.shutdown import DrainingServer
+    from app.cli.ingest import ingest_samples_if_empty
 
     set_up_logging(settings.log_level, settings.log_format)
     container = build_container(settings)
     if ingest_samples and settings.vector_store == "embedded":
-        from app.cli.ingest import ingest_samples_if_empty
-
         try:
             asyncio.run(ingest_samples_if_empty(container))
         except StoreDamaged as error:  # the server starts: readiness reports the damage

@@ -144,14 +144,9 @@ class RAGService:
 
 def _overrides(ollama_host: str | None, vector_store_url: str | None, embedding_model: str | None) -> dict[str, Any]:
     """Return the settings that the arguments of ``RAGService`` stand for."""
-    overrides: dict[str, Any] = {}
-    if ollama_host:
-        settings = load_settings()
-        overrides["ollama_host"] = ollama_host
-        if not settings.chat_model:
-            overrides["chat_model"] = f"ollama:{settings.ollama_model or DOCUMENT_MODEL}"
+    overrides: dict[str, Any] = {"ollama_host": ollama_host or None, "embedding_model": embedding_model or None}
+    if ollama_host and not (settings := load_settings()).chat_model:
+        overrides["chat_model"] = f"ollama:{settings.ollama_model or DOCUMENT_MODEL}"
     if vector_store_url:
         overrides |= {"vector_store_url": vector_store_url, "vector_store": "chroma"}
-    if embedding_model:
-        overrides["embedding_model"] = embedding_model
     return overrides

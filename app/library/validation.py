@@ -17,6 +17,7 @@ from app.library.chunk_list_store import ChunkListStore
 from app.library.sync_bridge import LoopThread
 from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
+from app.providers.embeddings.minilm import MODEL_NAME
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import ErrorInfo, classify_error
@@ -36,8 +37,6 @@ LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
 MOST_READ = 8
 """Most chunks that are read for each sub-question."""
-EMBEDDED = "all-MiniLM-L6-v2"
-"""The model that measures the chunks."""
 COHERE_MODEL = "cohere:rerank-v3.5"
 """The reranker where ``RERANKER`` names none."""
 SENT_CHARS = 16_000
@@ -174,7 +173,7 @@ def shared_parts() -> tuple[EmbeddingModel, OnnxReader, LoopThread]:
 
     Raises ``ConfigurationError``.
     """
-    embedding, reader = make_embeddings(load_settings(embedding_model=EMBEDDED)), OnnxReader()
+    embedding, reader = make_embeddings(load_settings(embedding_model=MODEL_NAME)), OnnxReader()
     loop = LoopThread("validation")
     atexit.register(loop.close)
     return embedding, reader, loop

@@ -8,21 +8,16 @@ from pythonjsonlogger.json import JsonFormatter
 from app.ops.traffic import request_id_var
 
 
-class _RequestIdFilter(logging.Filter):
-    """Adds the current request id to records that have none."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if not hasattr(record, "request_id") and (request_id := request_id_var.get()):
-            record.request_id = request_id
-        vars(record).pop("color_message", None)  # uvicorn's message again, for terminals
-        return True
+def _add_request_id(record: logging.LogRecord) -> bool:
+    """Add the current request id to a record that has none."""
+    if not hasattr(record, "request_id") and (request_id := request_id_var.get()):
+        record.request_id = request_id
+    vars(record).pop("color_message", None)  # uvicorn's message again, for terminals
+    return True
 
 
 class _TextFormatter(logging.Formatter):
     """Formats a line for people: time, level, logger, event, then the other fields as ``name=value``."""
-
-    def __init__(self) -> None:
-        super().__init__("{asctime} {levelname:<7} {name} {message}", style="{")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's own name
         more = {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD}
@@ -38,8 +33,9 @@ def set_up_logging(level: str, form: str = "json") -> None:
     names = {"levelname": "level", "name": "logger", "message": "event"}
     as_json = JsonFormatter("{levelname}{name}{message}", style="{", timestamp="time", rename_fields=names)
     as_text = form == "text" or (form == "auto" and sys.stderr.isatty())
-    handler.setFormatter(_TextFormatter() if as_text else as_json)
-    handler.addFilter(_RequestIdFilter())
+    for_people = _TextFormatter("{asctime} {levelname:<7} {name} {message}", style="{")
+    handler.setFormatter(for_people if as_text else as_json)
+    handler.addFilter(_add_request_id)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(logging.INFO, logging.getLevelName(level)))

@@ -1,19 +1,24 @@
-"""Grade chunks by a reranker: any LangChain ``BaseDocumentCompressor`` that scores, calibrated."""
+"""Grade chunks by a reranker: any LangChain ``BaseDocumentCompressor`` that scores; read how it was calibrated."""
 
 import asyncio
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from langchain_core.documents import BaseDocumentCompressor, Document
+from pydantic import BaseModel
 
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import rerank_error
 from app.providers.http.retry import GuardedCalls
 from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, ScoringReranker, log_odds_of, sigmoid
+from graph.errors import ConfigurationError
 from graph.ports import Retrieved
+from graph.relevance.calibration import Calibration
 from graph.relevance.graders import best_first
 from graph.state import Chunk, Question, SubqueryResults
 
+FITTED_FILE = "relevance_model.json"
 _INDEX = "candidate_index"
 
 
@@ -32,6 +37,22 @@ class ScoreScale:
 DEFAULT_SCALE = ScoreScale(2.2336, 1.0)
 """Not fitted, for that takes the user's questions (``garden calibrate``): 0.3, the default threshold of retrieval
 validation, becomes 0.8, that of ``RELEVANCE_THRESHOLD``; with the slope left at 1, 0.05 becomes 0.33, 0.9 0.99."""
+
+
+class FittedModels(BaseModel):
+    """Calibrations by embedding model, scales by reranker."""
+
+    models: dict[str, Calibration]
+    rerankers: dict[str, ScoreScale] = {}
+
+
+def read_fitted(folder: Path) -> FittedModels:
+    """Read the file in *folder*, if any. Raises ``ConfigurationError`` when it is unreadable."""
+    path = folder / FITTED_FILE
+    try:
+        return FittedModels.model_validate_json(path.read_bytes()) if path.is_file() else FittedModels(models={})
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path} cannot be read: remove it, or run garden calibrate again") from error
 
 
 class RerankGrader:

@@ -25,7 +25,6 @@ from graph.state import failure_of
 SLOT_TIMEOUT = 0.5
 """Seconds a request waits for a slot before it is refused (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
 log = logging.getLogger("garden.service")
-Observer = Callable[[Result], None]
 
 
 class QueryService:
@@ -40,17 +39,14 @@ class QueryService:
         callbacks: Callable[[str], list[BaseCallbackHandler]] = lambda _: [],
         conversations: Conversations | None = None,
     ) -> None:
-        """*callbacks* makes the callbacks of one run from its request id.
-
-        Without *conversations* every question is asked by itself.
-        """
+        """*callbacks* makes the callbacks of one run from its request id."""
         self._graph = graph
         self._callbacks = callbacks
         self.conversations = conversations
         self.slots = slots
         self._slots = asyncio.Semaphore(slots)
         self._log_questions = log_questions
-        self.observers: list[Observer] = []
+        self.observers: list[Callable[[Result], None]] = []
         self.in_flight = 0
 
     async def ask(self, fields: Mapping[str, Any]) -> Result:
@@ -114,10 +110,7 @@ class QueryService:
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:
-        """Hold one of the slots; raise ``Overloaded`` when none becomes free in time.
-
-        The Tasks API, which does not ask the graph, takes its slots here too.
-        """
+        """Hold one of the slots; raise ``Overloaded`` when none becomes free in time."""
         try:
             async with asyncio.timeout(SLOT_TIMEOUT):
                 await self._slots.acquire()

@@ -1,7 +1,4 @@
-"""Chat about tasks: context in a token budget, prompt in the model's window, reply.
-
-Without a chat model the reply lists the tasks that fit.
-"""
+"""Chat about tasks: context in a token budget, prompt in the model's window, reply."""
 
 import asyncio
 import inspect
@@ -10,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from app.pipeline.prompt_budget import TEMPLATE_TOKENS, tokens
-from app.pipeline.quoted import harmless
+from app.pipeline.prompt_parts import TEMPLATE_TOKENS, harmless, tokens
 from app.providers.chat.completion import ChatModel
 from app.tasks.models import SearchResult
 from graph.errors import SynthesisFailed
@@ -74,8 +70,10 @@ def _line(number: int, result: SearchResult, metadata: bool) -> str:
     return f"{number}. [{result.task_id}] {state} - {snippet} (similarity: {result.similarity:.2%})"
 
 
-def reply_without_model(results: Sequence[SearchResult]) -> list[str]:
-    """Return the reply, which lists the tasks that fit, in pieces."""
+def reply_without_model(results: Sequence[SearchResult], *, use_rag: bool) -> list[str]:
+    """Return the reply, which lists the tasks that fit, in pieces; *use_rag* as in ``ChatRequest``."""
+    if not use_rag:
+        return [WITHOUT_TASKS]
     fitting = [result for result in results if result.similarity >= MIN_SIMILARITY]
     if not fitting:
         return [NOTHING_FITS]
@@ -142,16 +140,9 @@ async def reply_pieces(completion: ChatModel, prompt: ChatPrompt, *, deadline: f
     """
     prompt, max_tokens = fit_window(prompt, completion.context_tokens)
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
-
-    async def ask() -> None:
-        try:
-            await completion.complete(
-                prompt.template, prompt.user, pieces.put, deadline=deadline, max_tokens=max_tokens
-            )
-        finally:
-            pieces.put_nowait(None)
-
-    asking = asyncio.create_task(ask())
+    work = completion.complete(prompt.template, prompt.user, pieces.put, deadline=deadline, max_tokens=max_tokens)
+    asking = asyncio.create_task(work)
+    asking.add_done_callback(lambda _: pieces.put_nowait(None))
     blank = True
     try:
         while (piece := await pieces.get()) is not None:

@@ -4,16 +4,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from langchain_core.documents import Document
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictStr,
-    ValidationError,
-    computed_field,
-    field_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, computed_field, field_validator
 
 from app.ingest.tasks import Task
 from graph.errors import InvalidInput
@@ -66,7 +57,7 @@ class ChatRequest(BaseModel):
         json_schema_extra={"examples": [{"message": "What authentication tasks do I have?", "use_rag": True}]}
     )
 
-    message: StrictStr = Field(min_length=1, max_length=4000, description="1 to 4000 characters, not all blank")
+    message: str = Field(strict=True, min_length=1, max_length=4000, description="1 to 4000 characters, not all blank")
     use_rag: StrictBool | None = Field(default=True, description="null is as absent")
 
     @field_validator("message")

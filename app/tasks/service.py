@@ -12,14 +12,7 @@ from app.ingest.tasks import Priority, Status, Task, task_document
 from app.providers.chat.completion import ChatModel
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.chunk_store import ChunkStore
-from app.tasks.chat import (
-    CONTEXT_BUDGET_ALLOCATION,
-    WITHOUT_TASKS,
-    ChatPrompt,
-    format_context,
-    reply_pieces,
-    reply_without_model,
-)
+from app.tasks.chat import CONTEXT_BUDGET_ALLOCATION, ChatPrompt, format_context, reply_pieces, reply_without_model
 from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of
 from graph.errors import CollectionMissing, StoreUnavailable
 from graph.policy import bounded_int, unit_float
@@ -34,17 +27,12 @@ log = logging.getLogger("garden.tasks")
 class TaskService:
     """The methods of document S, and a streamed chat; concurrent on one event loop.
 
-    *store* is a LangChain ``VectorStore`` with cosines for scores that is a ``ChunkStore`` too; *completion* is the
-    settings' chat model, if any; *seconds* limits a search, and a chat. Failures are errors of ``graph.errors``.
+    *completion* is the settings' chat model, if any; *seconds* limits a search, and a chat. Failures are errors of
+    ``graph.errors``.
     """
 
     def __init__(
-        self,
-        store: ChunkStore,
-        embedding: EmbeddingModel,
-        *,
-        completion: ChatModel | None = None,
-        seconds: float = 30.0,
+        self, store: ChunkStore, embedding: EmbeddingModel, completion: ChatModel | None, seconds: float
     ) -> None:
         self.store = store
         self.sink = Sink(store, embedding.embeddings, embedding.name)
@@ -120,7 +108,7 @@ class TaskService:
         most = n_results if use_rag else 0
         if self._completion is None:
             results = await self._tasks_for(message, most)
-            for piece in reply_without_model(results) if use_rag else [WITHOUT_TASKS]:
+            for piece in reply_without_model(results, use_rag=use_rag):
                 yield piece
             return
         prompt = await self.chat_prompt(message, most, max_context_tokens)

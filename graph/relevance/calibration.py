@@ -1,12 +1,12 @@
 """Load the calibrated models: logistic regressions, one set per embedding model, from a data file."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter
-from typing_extensions import TypedDict
 
 LEXICAL = "lexical"
 """The entry for embedding models without a calibration: it uses words alone."""
@@ -40,14 +40,10 @@ class Calibration:
     cosine: Logistic
 
 
-class _File(TypedDict):
-    models: dict[str, Calibration]
-
-
 def load_calibrations() -> dict[str, Calibration]:
     """Load the packaged calibrations, by embedding model."""
-    source = Path(__file__).with_name("relevance_model.json")
-    return TypeAdapter(_File).validate_json(source.read_bytes())["models"]
+    stored = json.loads(Path(__file__).with_name("relevance_model.json").read_bytes())
+    return TypeAdapter(dict[str, Calibration]).validate_python(stored["models"])
 
 
 def calibration_for(embedding_model: str, calibrations: Mapping[str, Calibration]) -> Calibration:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from app.bootstrap.compose import AppContainer, build_container
-from app.pipeline.chat_synthesizer import ChatSynthesizer
+from app.pipeline.chat import ChatSynthesizer
 from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings

@@ -61,7 +61,8 @@ def steady_store(collection: str = COLLECTION) -> QdrantPeer:
 
     async def fill() -> None:
         unused = DeterministicFakeEmbedding(size=1)
-        store = QdrantStore(unused, load_settings(qdrant_url=peer.url), collection, seconds=30)
+        settings = load_settings(qdrant_url=peer.url, vector_store_timeout_seconds=30)
+        store = QdrantStore(unused, settings, collection)
         await store.aupsert(chunk_points())
         await store.aclose()
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.bootstrap.compose import build_container
-from app.cli.evaluation.measures import EvalResult, measure
-from app.cli.evaluation.questions import EvalQuestion, read_questions
+from app.cli.evaluation.measures import EvalQuestion, EvalResult, measure, read_questions
 from app.cli.evaluation.run import ask_all, summarise
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
@@ -38,7 +37,9 @@ def everything(
     async def ask() -> list[EvalResult]:
         container = build_container(load_settings(data_dir=folder), embedding=embedding)
         try:
-            return await ask_all(container.service, [*read_questions(KNOWLEDGE / "questions.jsonl"), *others])
+            return await ask_all(
+                container.service, [*read_questions(KNOWLEDGE / "questions.jsonl"), *others], lambda _: None
+            )
         finally:
             await container.aclose()
 

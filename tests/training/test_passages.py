@@ -3,8 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from app.providers.embeddings.minilm import MiniLMEmbeddings
-from app.providers.embeddings.weights import find_weights
+from app.providers.embeddings.minilm import MiniLMEmbeddings, find_weights
 from training.passages import fingerprint, joined, read
 
 MANUAL = """# Leave

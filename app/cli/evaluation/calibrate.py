@@ -16,13 +16,10 @@ from rich.table import Table
 
 from app.bootstrap.compose import AppContainer
 from app.cli.evaluation.fit import RELEVANT_WEIGHTS, cross_validate, fit, fit_logistic, probabilities, rates, rescale
-from app.cli.evaluation.headings import heading_questions, heading_samples
-from app.cli.evaluation.measures import folded, rounded
-from app.cli.evaluation.questions import EvalQuestion, read_questions
-from app.cli.evaluation.samples import Labelled, Samples, collect, retrieve
+from app.cli.evaluation.measures import EvalQuestion, folded, read_questions, rounded
+from app.cli.evaluation.samples import Labelled, Samples, collect, heading_questions, heading_samples, retrieve
 from app.cli.shared import OK, JsonFlag, print_json, progress, run_in_container
-from app.pipeline.fitted import FITTED_FILE, read_fitted
-from app.pipeline.rerank_grader import RerankGrader, ScoreScale
+from app.pipeline.rerank_grader import FITTED_FILE, RerankGrader, ScoreScale, read_fitted
 from app.providers.rerank.reader import OnnxReader
 from app.providers.rerank.scores import log_odds_of
 from app.providers.stores.payloads import chunk_from_payload

@@ -1,7 +1,4 @@
-"""Fit the relevance models of one embedding model, and cross-validate them.
-
-The models are logistic regressions without negative weights.
-"""
+"""Fit the relevance models of one embedding model, and cross-validate them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

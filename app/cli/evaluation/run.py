@@ -5,7 +5,7 @@ import io
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -18,10 +18,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from app.bootstrap.compose import AppContainer
-from app.cli.evaluation.measures import EvalResult, measure, right_outcome
-from app.cli.evaluation.questions import EvalQuestion, read_questions
+from app.cli.evaluation.measures import EvalQuestion, EvalResult, measure, read_questions, right_outcome
 from app.cli.ingest import file_progress
-from app.cli.shared import OK, JsonFlag, print_json, progress, run_in_container
+from app.cli.shared import OK, JsonFlag, Show, print_json, progress, run_in_container
 from app.ingest.pipeline import ingest_into
 from app.query_service.service import QueryService
 
@@ -66,9 +65,7 @@ async def _evaluate(
     return summarise(results, container.settings.relevance_threshold)
 
 
-async def ask_all(
-    service: QueryService, questions: Sequence[EvalQuestion], on_progress: Callable[[int], None] = lambda _: None
-) -> list[EvalResult]:
+async def ask_all(service: QueryService, questions: Sequence[EvalQuestion], show: Show) -> list[EvalResult]:
     """Ask *questions* and return them with their results, in order."""
     slots = asyncio.Semaphore(AT_ONCE)
     done = 0
@@ -78,7 +75,7 @@ async def ask_all(
         async with slots:
             result = await service.ask({"query": question.question})
         done += 1
-        on_progress(done)
+        show(done)
         return EvalResult(question, result)
 
     return list(await asyncio.gather(*map(one, questions)))

@@ -1,19 +1,30 @@
-"""Measure the features of question and chunk pairs, which relevance is fitted on."""
+"""Measure the features of question and chunk pairs, which relevance is fitted on.
 
+The questions are of a file, or made of a collection's headings: each asked with its document, and without. The text
+below a heading answers it; without its document nothing does. Limits of such questions: ``docs/relevance.md``.
+"""
+
+import random
+import re
 import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from app.pipeline.retriever import POOL
+from app.cli.shared import Show
+from app.pipeline.retriever import POOL, HybridRetriever
+from app.providers.stores.hybrid import HybridStore
 from graph.errors import InvalidInput
 from graph.ports import PassageReader, Retrieved, Retriever
 from graph.relevance.features import FEATURE_NAMES, measure, read_best
-from graph.state import Question
+from graph.state import Chunk, Question
+from graph.terms import is_content, words
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -21,6 +32,15 @@ Flags = NDArray[np.bool_]
 FOLDS = 5
 PAIR_FIELDS = 7
 """The first fields of ``Samples`` have a row per pair, the others one per question."""
+MOST_HEADINGS = 400
+SEED = 20
+LEAST_WORDS = 2
+"""Content words of a heading that can be asked; "Examples" or "Step 2" says too little."""
+RELEVANT_SHARE = 0.5
+"""Share of relevant pairs, as of real questions (.49): so many of the absent headings count as off topic."""
+WIDER = 8
+"""Factor on the chunks retrieved where those of one document are dropped."""
+_NUMBER = re.compile(r"^(?:(?:\d+|[IVXLCivxlc]+|[A-Za-z])[.)])+\d*\s*")
 
 
 class Labelled(NamedTuple):
@@ -78,12 +98,7 @@ async def retrieve(retriever: Retriever, text: str) -> tuple[Question, Retrieved
     return question, await retriever.retrieve(question)
 
 
-async def collect(
-    retriever: Retriever,
-    questions: Sequence[Labelled],
-    reader: PassageReader,
-    on_progress: Callable[[int], None] = lambda _: None,
-) -> Samples:
+async def collect(retriever: Retriever, questions: Sequence[Labelled], reader: PassageReader, show: Show) -> Samples:
     """Retrieve for every question, read the nearest chunks, and measure every pair.
 
     Raises ``InvalidInput`` when nothing is found, and what the retriever raises.
@@ -98,10 +113,52 @@ async def collect(
             gold = chunk.chunk_id in question.chunks
             labels = gold or chunk.document_id in question.documents, gold and question.answerable
             pairs.append((measured, number, *labels, chunk.read is not None, question.known, True))
-        on_progress(number + 1)
+        show(number + 1)
     if not pairs:
         raise InvalidInput("The collection is empty.", "questions")
     fold = np.array([zlib.crc32(question.group.encode()) % FOLDS for question in questions])
     answerable = np.array([question.answerable for question in questions])
     features, owner, relevant, answers, read, known, judged = map(np.array, zip(*pairs, strict=True))
     return Samples(features, owner, relevant, answers, read, known, judged, fold, answerable)
+
+
+def heading_questions(chunks: Iterable[Chunk]) -> list[Labelled]:
+    """Draw unnumbered headings that occur in one document; a chunk answers its innermost heading."""
+    documents: dict[str, set[str]] = defaultdict(set)
+    below: dict[str, set[str]] = defaultdict(set)
+    spelled: dict[str, str] = {}
+    for chunk in chunks:
+        names = [_NUMBER.sub("", name.strip()) for name in (chunk.section, chunk.chapter, chunk.title) if name]
+        for name in names:
+            documents[name.casefold()].add(chunk.document_id)
+        innermost = next(iter(names), "")
+        spelled.setdefault(innermost.casefold(), innermost)
+        below[innermost.casefold()].add(chunk.chunk_id)
+    eligible = sorted(key for key in below if len(documents[key]) == 1 and _says_enough(key))
+    chosen = random.Random(SEED).sample(eligible, min(MOST_HEADINGS, len(eligible)))  # noqa: S311 - a draw, no secret
+    return [Labelled(spelled[key], True, frozenset(below[key]), frozenset(documents[key]), key) for key in chosen]
+
+
+async def heading_samples(
+    questions: Sequence[Labelled], store: HybridStore, embeddings: Embeddings, reader: PassageReader, show: Show
+) -> Samples:
+    """Ask headings with their documents, then without. Raises what the retriever raises."""
+    retriever = HybridRetriever(store, embeddings, pool=WIDER * POOL)
+    nothing: frozenset[str] = frozenset()
+    absent = [
+        one._replace(answerable=False, chunks=nothing, documents=nothing, left_out=one.documents) for one in questions
+    ]
+    samples = await collect(retriever, [*questions, *absent], reader, show)
+    present = samples.answerable[samples.question]
+    share = samples.relevant[present].mean() / RELEVANT_SHARE - 1
+    draw = random.Random(SEED)  # noqa: S311 - a draw, no secret
+    off_topic = np.array([draw.random() < share for _ in samples.fold])
+    return replace(
+        samples,
+        known=present | off_topic[samples.question],
+        judged=~present | ~samples.relevant | samples.answers,  # what else the document says may answer as well
+    )
+
+
+def _says_enough(heading: str) -> bool:
+    return len({word for word in words(heading) if is_content(word) and word.isalpha()}) >= LEAST_WORDS

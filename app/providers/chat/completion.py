@@ -1,6 +1,7 @@
-"""Complete a prompt: streamed, time-limited, bounded, retried until the first piece."""
+"""Complete a prompt: streamed, time-limited, bounded, retried until the first piece; without the model's thoughts."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -11,7 +12,6 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
-from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import Retry
 from graph.errors import SynthesisFailed, SynthesisTimeout
@@ -25,6 +25,8 @@ RETRY_ONCE = Retry(attempts=2)
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
 _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
+_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_UNFINISHED_TAG = re.compile(r"</?(?:t|th|thi|thin|think(?:i|in|ing)?)?\Z", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -128,3 +130,36 @@ class ChatModel:
             return await anext(stream, None)
         except Exception as error:
             raise chat_error(error, self.name, begun=reply.text != "") from error
+
+
+class ThoughtFilter:
+    """Removes thoughts from a streamed text; an unclosed thought removes the rest."""
+
+    def __init__(self) -> None:
+        self._pending = ""
+        self._thinking = False
+
+    def feed(self, piece: str, *, final: bool = False) -> str:
+        """Return what may be shown now; unless *final*, hold back a ``<`` that may open a tag."""
+        self._pending += piece
+        shown = ""
+        while tag := _TAG.search(self._pending):
+            shown += "" if self._thinking else self._pending[: tag.start()]
+            self._pending = self._pending[tag.end() :]
+            self._thinking = not tag[1]
+        unfinished = None if final else _UNFINISHED_TAG.search(self._pending)
+        cut = unfinished.start() if unfinished else len(self._pending)
+        shown += "" if self._thinking else self._pending[:cut]
+        self._pending = self._pending[cut:]
+        return shown
+
+
+def without_thoughts(text: str) -> str:
+    """Return *text* without its thoughts, stripped.
+
+    A ``</think>`` without an opening tag, which some models' templates write for them, removes all before it.
+    """
+    first = _TAG.search(text)
+    if first and first[1]:
+        text = text[first.end() :]
+    return ThoughtFilter().feed(text, final=True).strip()

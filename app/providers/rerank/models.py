@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 
+from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
 from app.providers.rerank.scores import ScoringReranker
 from app.settings import Settings, is_address
 from graph.errors import ConfigurationError
@@ -22,8 +23,6 @@ def make_reranker(settings: Settings) -> ScoringReranker:
     name = settings.reranker
     provider, _, model = name.partition(":")
     if (folder := Path(name).expanduser()).is_dir():
-        from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
-
         return OnnxReranker(model=CrossEncoder(folder))
     if provider not in FACTORIES or not model.strip():
         raise _refused(settings)

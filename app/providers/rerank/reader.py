@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.providers.embeddings.minilm import open_session, read_tokenizer
+from app.providers.embeddings.minilm import find_weights, open_session, read_tokenizer
 from app.providers.embeddings.minilm_graph import MS, EncoderGraph
 from app.providers.embeddings.vectors import valid_unicode
-from app.providers.embeddings.weights import find_weights
 from graph.errors import ConfigurationError
 from graph.ports import Passage
 from graph.state import ReadPassage

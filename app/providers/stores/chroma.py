@@ -3,28 +3,34 @@
 Every operation looks the collection up, as one that was created again has another id. Chroma here has no sparse channel
 and keeps one vector per chunk: the keyword part of a score is 0, and sentences are embedded when first needed. Cosines
 are computed from the returned vectors, so they are right whatever space (cosine, l2, ip) the collection has.
+
+Metadata is flat, of text, numbers and booleans; other values are stored as JSON text under their own name (``spans``
+is), and ``json_fields`` lists those names.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+import orjson
 from chromadb import Collection
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.chroma_client import ChromaClient, chroma
-from app.providers.stores.chroma_rows import chroma_where, flat, payload
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
-from app.providers.stores.layout import Point
+from app.providers.stores.hybrid import Candidate, Condition, HybridHits, HybridQuery, Where, conditions
+from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.payloads import as_candidate, metadata_of, text_of
 from app.providers.stores.remote import RemoteStore
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
 BATCH, PAGE = 128, 1000
 """Chunks per request with vectors, and without."""
+JSON_FIELDS = "json_fields"
+_NO_CHUNK = {"garden_nowhere": "nothing"}
+"""A condition that matches no chunk."""
 
 
 class ChromaStore(RemoteStore):
@@ -33,7 +39,6 @@ class ChromaStore(RemoteStore):
     def __init__(
         self, embedding: Embeddings, url: str, collection: str, size: int | None = None, *, seconds: float = 5.0
     ) -> None:
-        """*seconds* is the time limit of one request."""
         super().__init__(embedding, collection, size, seconds=seconds)
         self._client = ChromaClient(url, collection, seconds)
 
@@ -131,3 +136,41 @@ def _size_of(collection: Collection) -> int | None:
     """The dimension of the vectors; None until there is one."""
     size: int | None = collection.get_model()["dimension"]
     return size
+
+
+def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Flatten *metadata*. Chroma's upsert merges: what only *stored* has is set to null, which deletes it."""
+    row = {name: value for name, value in metadata.items() if value is not None}
+    packed = {name: orjson.dumps(its).decode() for name, its in row.items() if not isinstance(its, str | int | float)}
+    if packed:
+        row |= {**packed, JSON_FIELDS: orjson.dumps(list(packed)).decode()}
+    return dict.fromkeys(stored or ()) | row
+
+
+def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Read a stored row, whoever wrote it, as ``payloads`` expects it."""
+    metadata = dict(row or {})
+    listed = _unpacked(metadata.pop(JSON_FIELDS, None))
+    for name in {"spans", *(listed if isinstance(listed, list) else ())} & metadata.keys():
+        metadata[name] = _unpacked(metadata[name])
+    return {CONTENT: document, METADATA: metadata} if document else metadata
+
+
+def chroma_where(conditions: list[Condition]) -> dict[str, Any] | None:
+    """Chroma's ``where``."""
+    rows = [_any(condition) for condition in conditions]
+    return None if not rows else rows[0] if len(rows) == 1 else {"$and": rows}
+
+
+def _any(condition: Condition) -> dict[str, Any]:
+    rows = [{name: {"$in": list(condition.values)}} for name in condition.fields if condition.values]
+    return _NO_CHUNK if not rows else rows[0] if len(rows) == 1 else {"$or": rows}
+
+
+def _unpacked(value: object) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value

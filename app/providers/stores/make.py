@@ -6,7 +6,9 @@ from collections.abc import Callable
 from langchain_core.vectorstores import VectorStore
 
 from app.providers.embeddings.models import EmbeddingModel
+from app.providers.stores.any_vector_store import AnyVectorStore
 from app.providers.stores.chunk_store import ChunkStore
+from app.providers.stores.embedded import EmbeddedStore
 from app.settings import Settings
 from graph.errors import ConfigurationError, StoreDamaged
 
@@ -28,14 +30,10 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -
 
 def as_store(store: ChunkStore | VectorStore, embedding: EmbeddingModel) -> ChunkStore:
     """Adapt another package's LangChain ``VectorStore``; return a store of ours as it is."""
-    from app.providers.stores.any_vector_store import AnyVectorStore
-
     return store if isinstance(store, ChunkStore) else AnyVectorStore(store, embedding.embeddings)
 
 
 def _embedded(settings: Settings, collection: str, model: EmbeddingModel) -> ChunkStore:
-    from app.providers.stores.embedded import EmbeddedStore
-
     wait = settings.request_timeout_seconds
     return EmbeddedStore(model.embeddings, settings.data_dir, collection, model.dimension, wait=wait)
 

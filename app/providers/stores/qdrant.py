@@ -35,17 +35,8 @@ log = logging.getLogger("garden.store")
 class QdrantStore(RemoteStore):
     """One collection of a Qdrant server. Nothing is contacted when it is made."""
 
-    def __init__(
-        self,
-        embedding: Embeddings,
-        settings: Settings,
-        collection: str,
-        size: int | None = None,
-        *,
-        seconds: float | None = None,
-    ) -> None:
-        """*seconds* limits one request, by default the settings'. Logs a key sent unencrypted."""
-        seconds = seconds or settings.vector_store_timeout_seconds
+    def __init__(self, embedding: Embeddings, settings: Settings, collection: str, size: int | None = None) -> None:
+        seconds = settings.vector_store_timeout_seconds
         super().__init__(embedding, collection, size, seconds=seconds)
         url, key = settings.qdrant_url, settings.qdrant_api_key.get_secret_value()
         if key and url.startswith("http://"):

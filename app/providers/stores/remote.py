@@ -28,10 +28,7 @@ log = logging.getLogger("garden.store")
 
 
 class RemoteStore(ChunkStore):
-    """One collection of a server, asked by a vendor's blocking client in threads.
-
-    ``size`` is the dimension of the embedding model, None while that is unknown.
-    """
+    """One collection of a server, asked by a vendor's blocking client in threads."""
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float) -> None:
         """*seconds* is the time limit of one attempt of one call."""

@@ -14,7 +14,7 @@ import pytest
 
 from app.api.feedback import MAX_FILE_BYTES
 from app.bootstrap.compose import AppContainer, build_container
-from app.cli.evaluation.questions import read_questions
+from app.cli.evaluation.measures import read_questions
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.pipeline.chat_synthesizer import ChatSynthesizer
+from app.pipeline.chat import ChatSynthesizer
 from app.providers.chat.completion import MIN_READ_CHARS
 from app.providers.chat.models import make_chat_model
 from app.query_service.service import QueryService

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.pipeline.fitted import FITTED_FILE, read_fitted
+from app.pipeline.rerank_grader import FITTED_FILE, read_fitted
 from graph.errors import ConfigurationError
 
 MODELS = ("relevance", "relevance_read", "answers", "answers_read", "cosine")

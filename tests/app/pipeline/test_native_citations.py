@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.pipeline.chat_synthesizer import with_markers
+from app.pipeline.chat import with_markers
 
 TEXT = "The tower is in Paris. It was built in 1889 by Eiffel."
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pipeline.prompt_budget import ANSWER_TOKENS, fit
-from app.pipeline.prompt_budget import tokens as estimate
+from app.pipeline.prompt_parts import ANSWER_TOKENS, fit
+from app.pipeline.prompt_parts import tokens as estimate
 from graph.errors import SynthesisFailed
 from graph.state import Chunk
 from prompts import load_prompt

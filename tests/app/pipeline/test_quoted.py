@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.pipeline.quoted import chunk_block, harmless, quoted, title_of
+from app.pipeline.prompt_parts import chunk_block, harmless, quoted, title_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from app.pipeline.chat_synthesizer import ChatSynthesizer
+from app.pipeline.chat import ChatSynthesizer
 from app.providers.chat.completion import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.settings import load_settings

@@ -19,7 +19,7 @@ from app.cli.ingest import ingest_samples_if_empty
 from app.ingest.pipeline import ingest_items
 from app.ingest.tasks import read_tasks, task_document
 from app.library.rag_service import RAGService
-from app.pipeline.chat_synthesizer import ChatSynthesizer
+from app.pipeline.chat import ChatSynthesizer
 from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
@@ -224,7 +224,7 @@ def test_a_failing_store_is_503(build: Build) -> None:
 
         async def aclose(self) -> None: ...
 
-    container.tasks = TaskService(Broken(), container.embedding)
+    container.tasks = TaskService(Broken(), container.embedding, None, 30.0)
     with serve(container) as served, httpx.Client(base_url=served, timeout=30) as http:
         assert (response := http.get(SEARCH, params={"q": "x"})).status_code == 503
         assert response.json()["error"] == "RETRIEVAL_FAILED"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.pipeline.fitted import read_fitted
+from app.pipeline.rerank_grader import read_fitted
 from graph.relevance.calibration import load_calibrations
 from tests.contract.cross_encoder import write_cross_encoder
 from tests.support.command import garden

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from app.bootstrap.compose import build_container
-from app.cli.evaluation.headings import MOST_HEADINGS, heading_questions, heading_samples
+from app.cli.evaluation.samples import MOST_HEADINGS, heading_questions, heading_samples
 from app.ingest.pipeline import ingest_into
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.payloads import chunk_from_payload

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.evaluation.measures import EvalResult, calibration_error, folded, measure, right_outcome
-from app.cli.evaluation.questions import EvalQuestion, read_questions
+from app.cli.evaluation.measures import (
+    EvalQuestion,
+    EvalResult,
+    calibration_error,
+    folded,
+    measure,
+    read_questions,
+    right_outcome,
+)
 from app.cli.evaluation.run import draw_report, summarise
 from graph.errors import InvalidInput
 from graph.outputs import Result

@@ -233,7 +233,8 @@ async def test_into_and_out_of_servers(tmp_path: Path) -> None:
     there = opened(tmp_path / "there")
     archive = Archive(await exported(tmp_path, 20))
     with QdrantPeer() as peer, ChromaServer(tmp_path / "chroma") as server:
-        qdrant = QdrantStore(EMBEDDING, load_settings(qdrant_url=peer.url), "garden", SIZE, seconds=30)
+        settings = load_settings(qdrant_url=peer.url, vector_store_timeout_seconds=30)
+        qdrant = QdrantStore(EMBEDDING, settings, "garden", SIZE)
         chroma = ChromaStore(EMBEDDING, server.url, "garden", SIZE, seconds=30)
         await copy(archive, archive.documents, qdrant, FAKE)
         await copy(qdrant, await qdrant.adocuments(), chroma, FAKE)

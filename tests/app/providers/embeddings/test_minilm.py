@@ -21,10 +21,9 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from app.bootstrap.compose import build_container
-from app.providers.embeddings.minilm import MiniLMEmbeddings
+from app.providers.embeddings.minilm import INSTALL_COMMAND, MiniLMEmbeddings, find_weights
 from app.providers.embeddings.minilm_graph import EncoderGraph, Precision
 from app.providers.embeddings.vectors import length_batches
-from app.providers.embeddings.weights import INSTALL_COMMAND, find_weights
 from app.settings import load_settings
 from graph.errors import ConfigurationError
 

@@ -41,8 +41,8 @@ def peer() -> Iterator[QdrantPeer]:
 
 
 def store_of(peer: QdrantPeer, name: str = "c", seconds: float = 30.0, size: int | None = SIZE) -> QdrantStore:
-    settings = load_settings(qdrant_url=peer.url, qdrant_api_key=KEY)
-    return QdrantStore(EMBEDDING, settings, name, size, seconds=seconds)
+    settings = load_settings(qdrant_url=peer.url, qdrant_api_key=KEY, vector_store_timeout_seconds=seconds)
+    return QdrantStore(EMBEDDING, settings, name, size)
 
 
 @pytest.fixture

@@ -1,18 +1,21 @@
-"""Synthesize by any LangChain chat model: one completion, a draft with markers ``[k]``."""
+"""What any LangChain chat model does for the graph: answers with markers ``[k]``, and follow-up questions in full."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.pipeline.prompt_budget import fit
-from app.pipeline.quoted import harmless
+from app.pipeline.prompt_parts import TEMPLATE_TOKENS, fit, harmless, tokens
 from app.providers.chat.completion import ChatModel
 from app.providers.http.error_mapping import chat_error
-from graph.ports import Retrieved, TokenSink
+from graph.errors import SynthesisFailed
+from graph.ports import Retrieved, TokenSink, discard
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question
+from graph.terms import question_stems
 from prompts import load_prompt
 
+REPLY_TOKENS = 200
+"""Longest reply of a rewriting: a question."""
 _REFUSAL = re.compile(
     r"\W*(?:(?:i'?m|i am) sorry\W+(?:but\W+)?)?"
     r"i (?:don'?t|do not) know(?: the answer)?(?: (?:based on|from) [^.]*+)?\W*",
@@ -82,3 +85,30 @@ def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
     for end, (_, documents) in sorted(((end, key) for key, end in ends.items()), reverse=True):
         marked = f"{marked[:end]} {''.join(f'[{k}]' for k in documents)}{marked[end:]}"
     return marked
+
+
+class ChatRewriter:
+    """Asks the chat model of ``CHAT_MODEL`` for the question in full."""
+
+    def __init__(self, chat: ChatModel) -> None:
+        self._chat = chat
+        self._prompt = load_prompt("standalone")
+
+    async def rewrite(self, question: str, earlier: Sequence[str], deadline: float) -> str:
+        """Return *question* complete; see ``graph.ports.Rewriter``.
+
+        Raises ``SynthesisFailed`` also for questions past the model's context, and for a truncated or unrelated reply.
+        """
+        prompt = self._prompt
+        lines = "\n".join(f"- {' '.join(harmless(one).split())}" for one in earlier)
+        user = prompt.user(earlier=lines, question=" ".join(harmless(question).split()))
+        size = tokens(prompt.system) + tokens(user) + TEMPLATE_TOKENS + REPLY_TOKENS
+        if size > self._chat.context_tokens:
+            raise SynthesisFailed("The conversation does not fit the chat model's context.")
+        reply = await self._chat.complete(prompt, user, discard, deadline=deadline, max_tokens=REPLY_TOKENS)
+        rewritten = next((line for line in reply.text.splitlines() if line.strip()), "")
+        rewritten = rewritten.removeprefix("Rewritten question:").strip(" \t\"'“”*")
+        context_stems = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}
+        if reply.truncated or context_stems.isdisjoint(question_stems(rewritten)):
+            raise SynthesisFailed("The chat model did not rewrite the question.")
+        return rewritten
