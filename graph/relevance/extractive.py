@@ -19,11 +19,13 @@ from graph.terms import coverage, vocabulary
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
 MOST_SENTENCES = 3
-"""Most sentences of an answer."""
+"""Most sentences of an answer that are chosen each for itself; lists and headers come on top."""
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
 MOST_ITEMS, MOST_LINES = 12, 6
-"""Most sentences quoted of a list, and most lines of a block of code: what is longer is not quoted in full."""
+"""Most sentences quoted of a list, and most lines of a block of code: what is longer is not quoted in full.
+
+Like ``SHORT_LIST`` chosen by reading answers: about what is taken in at a glance."""
 SHORT_LIST = 6
 """Most sentences of a list that is quoted in full where the best sentences are all of it."""
 _GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")

@@ -58,7 +58,7 @@ class Outline:
     def document(self, source: str, title: str | None = None, url: object = None) -> LoadedDocument:
         """Return the document, titled by ``title``, else the title heading, else the file name.
 
-        A ``url`` that is no web address is left out. A document of headings alone becomes one block of them.
+        A ``url`` that is not a web address is left out. A document of headings alone becomes one block of them.
         """
         heading = self._title_heading(title)
         placed = self._with_paths(heading)

@@ -45,14 +45,14 @@ class ChromaStore(RemoteStore):
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; there is one channel, and no ``idf``."""
         self._note("no_sparse_vectors", effect="keywords do not count, sentences are embedded when needed")
-        known, chosen = await self._open(), chroma_where(conditions(where))
-        if not limit or not (size := _size_of(known)):
+        collection, condition = await self._open(), chroma_where(conditions(where))
+        if not limit or not (size := _size_of(collection)):
             return HybridHits([[] for _ in queries])
         self._fits(size, len(queries[0].dense), StoreUnavailable)
 
         async def search(query: HybridQuery) -> list[Candidate]:
-            store = chroma(known, embed_query=lambda _: query.dense.tolist())
-            found = await self._in_thread(partial(store.similarity_search_with_vectors, "", limit, chosen))
+            store = chroma(collection, embed_query=lambda _: query.dense.tolist())
+            found = await self._in_thread(partial(store.similarity_search_with_vectors, "", limit, condition))
             return [
                 as_candidate(one.id, str(one.id), payload(one.page_content, one.metadata), unit(vector))
                 for one, vector in found
@@ -63,11 +63,11 @@ class ChromaStore(RemoteStore):
     async def aupsert(self, points: Sequence[Point]) -> None:
         if not points:
             return
-        known = await self._open(create=True)
+        collection = await self._open(create=True)
         for point in points:
-            self._fits(_size_of(known), len(point.dense), ConfigurationError)
+            self._fits(_size_of(collection), len(point.dense), ConfigurationError)
         for at in range(0, len(points), BATCH):
-            await self._write(known, {point.chunk_id: point for point in points[at : at + BATCH]})
+            await self._write(collection, {point.chunk_id: point for point in points[at : at + BATCH]})
 
     async def acount(self) -> int:
         try:
@@ -80,8 +80,8 @@ class ChromaStore(RemoteStore):
             vectors = unit(found["embeddings"])
             reads = map(payload, found["documents"], found["metadatas"])
             yield [
-                Point(str(metadata.get("chunk_id") or own), text_of(read), metadata, vector, vector[None][:0])
-                for own, read, vector in zip(found["ids"], reads, vectors, strict=True)
+                Point(str(metadata.get("chunk_id") or row_id), text_of(read), metadata, vector, vector[None][:0])
+                for row_id, read, vector in zip(found["ids"], reads, vectors, strict=True)
                 for metadata in [metadata_of(read)]
             ]
 
@@ -95,7 +95,7 @@ class ChromaStore(RemoteStore):
     async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
         pages = self._pages(PAGE, ["metadatas"], where)
         rows = [row async for found in pages for row in zip(found["ids"], found["metadatas"], strict=True)]
-        return {own: dict(metadata or {}) for own, metadata in rows}
+        return {row_id: dict(metadata or {}) for row_id, metadata in rows}
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not chunk_ids:
@@ -112,19 +112,19 @@ class ChromaStore(RemoteStore):
         return chunk_id
 
     async def _pages(self, size: int, include: list[str], where: Where = None) -> AsyncIterator[dict[str, Any]]:
-        """The columns of the matching chunks, page by page."""
+        """Yield the columns of the matching chunks, page by page."""
         read = partial(chroma(await self._open()).get, where=chroma_where(conditions(where)), include=include)
         offset = 0
         while (found := await self._in_thread(partial(read, limit=size, offset=offset)))["ids"]:
             yield found
             offset += size
 
-    async def _write(self, known: Collection, batch: dict[str, Point]) -> None:
+    async def _write(self, collection: Collection, batch: dict[str, Point]) -> None:
         vectors = [np.asarray(point.dense, np.float32) for point in batch.values()]
-        store = chroma(known, embed_documents=lambda _: vectors)
+        store = chroma(collection, embed_documents=lambda _: vectors)
         found = await self._in_thread(partial(store.get, list(batch), include=["metadatas"]))
         stored = dict(zip(found["ids"], found["metadatas"], strict=True))
-        metadatas = [flat(point.metadata, stored.get(own)) for own, point in batch.items()]
+        metadatas = [flat(point.metadata, stored.get(chunk_id)) for chunk_id, point in batch.items()]
         texts = [point.text for point in batch.values()]
         await self._in_thread(partial(store.add_texts, texts, metadatas, list(batch)))
 
@@ -133,7 +133,7 @@ class ChromaStore(RemoteStore):
 
 
 def _size_of(collection: Collection) -> int | None:
-    """The dimension of the vectors; None until there is one."""
+    """Return the dimension of the vectors; None until there is one."""
     size: int | None = collection.get_model()["dimension"]
     return size
 
@@ -141,14 +141,16 @@ def _size_of(collection: Collection) -> int | None:
 def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Flatten *metadata*. Chroma's upsert merges: what only *stored* has is set to null, which deletes it."""
     row = {name: value for name, value in metadata.items() if value is not None}
-    packed = {name: orjson.dumps(its).decode() for name, its in row.items() if not isinstance(its, str | int | float)}
+    packed = {
+        name: orjson.dumps(value).decode() for name, value in row.items() if not isinstance(value, str | int | float)
+    }
     if packed:
         row |= {**packed, JSON_FIELDS: orjson.dumps(list(packed)).decode()}
     return dict.fromkeys(stored or ()) | row
 
 
 def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Read a stored row, whoever wrote it, as ``payloads`` expects it."""
+    """Read a stored row, ours or another pipeline's, as ``payloads`` expects it."""
     metadata = dict(row or {})
     listed = _unpacked(metadata.pop(JSON_FIELDS, None))
     for name in {"spans", *(listed if isinstance(listed, list) else ())} & metadata.keys():
@@ -157,7 +159,7 @@ def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, An
 
 
 def chroma_where(conditions: list[Condition]) -> dict[str, Any] | None:
-    """Chroma's ``where``."""
+    """Write *conditions* as Chroma's ``where``; None without any."""
     rows = [_any(condition) for condition in conditions]
     return None if not rows else rows[0] if len(rows) == 1 else {"$and": rows}
 

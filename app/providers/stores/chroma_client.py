@@ -70,5 +70,5 @@ class FoundCollection(Collection):
 def chroma(collection: Collection, **model: Any) -> Chroma:
     """Return LangChain's store; it embeds texts itself, by ``embed_query`` or ``embed_documents`` of *model*."""
     client: Any = SimpleNamespace(get_collection=lambda **_: collection)
-    given: Any = SimpleNamespace(**model)
-    return Chroma(collection.name, given, client=client, create_collection_if_not_exists=False)
+    embedding: Any = SimpleNamespace(**model)
+    return Chroma(collection.name, embedding, client=client, create_collection_if_not_exists=False)
