@@ -24,7 +24,7 @@ from graph.ports import PassageReader
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 from graph.terms import words
-from training.fit_relevance import read_rows
+from training.rows import read_rows
 
 
 class CitedSentence(NamedTuple):

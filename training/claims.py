@@ -1,7 +1,8 @@
 """Training examples for entailment: does a passage support a sentence that a chat model wrote?
 
-Three sources: claims written for this project over public manuals (``training/claims.jsonl``, joined with their
-passages by ``training.passages``), WICE (``ryokamoi/wice``), and claims made here from sentences of the passages.
+Four sources: claims written for this project over public manuals (``training/claims.jsonl``, joined with their
+passages by ``training.passages``), public sets (``training.public_sets``), WICE (``ryokamoi/wice``), and claims made
+here from sentences of the passages.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,28 @@ WICE = (
 """Files of ``ryokamoi/wice``: claims of Wikipedia with the sentences of the cited page that support them."""
 
 
-def written_claims(path: Path, seed: int) -> list[Example]:
+def public_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
+    """The rows of ``training.public_sets``, some of them wrapped."""
+    chance = random.Random(seed)
+    return [
+        Example(
+            wrapped(row["claim"], chance, 0.05),
+            row["title"] if chance.random() > 0.2 else "",
+            tuple(row["sentences"]),
+            tuple(row["gold"]),
+            row["label"],
+            bool(row["gold"]),
+            claim=True,
+        )
+        for row in rows
+    ]
+
+
+def written_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
     """Every written claim on a window of its passage; true ones also where their sentences are missing."""
     chance = random.Random(seed)
     made: list[Example] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in rows:
         title, sentences = row["title"], tuple(row["sentences"])
         for true, claims in ((True, row["true"]), (False, row["false"])):
             for claim, gold, near in claims:

@@ -13,8 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from training.fit_relevance import read_rows
 from training.passages import committed, fingerprint, passages_of
+from training.rows import read_rows
 
 QUESTIONS = Path(__file__).with_name("relevance_questions.jsonl")
 

@@ -1,17 +1,15 @@
 """Training examples: public question sets, and questions written for this project over public manuals.
 
-Two files of JSON Lines are read. The public one (``--public``) has rows ``{src, q, title, sents, gold, kind, group}``,
+Files of JSON Lines are read. Public ones (``--public``) have rows ``{src, q, title, sents, gold, kind, group}``,
 ``gold`` the numbers of the sentences that answer, ``kind`` ``pos``, ``neg`` or ``weakpos`` (answers, sentence unknown).
-The written one (``--written``) is made by ``training.passages`` from ``training/questions.jsonl``.
+Written ones (``--written``) are made by ``training.passages`` from ``training/questions.jsonl``.
 """
 
 from __future__ import annotations
 
-import json
-import lzma
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,10 +40,8 @@ class Example:
     claim: bool = False
 
 
-def public_examples(path: Path, seed: int, most: int) -> list[Example]:
-    """Up to *most* examples of the public sets, negatives made beside positives (three to four)."""
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+def public_examples(rows: list[dict[str, Any]], seed: int, most: int) -> list[Example]:
+    """Up to *most* examples of public sets, negatives made beside positives (three to four)."""
     chance = random.Random(seed)
     chance.shuffle(rows)
     groups: dict[Any, list[dict[str, Any]]] = defaultdict(list)
@@ -73,12 +69,11 @@ def public_examples(path: Path, seed: int, most: int) -> list[Example]:
     return made
 
 
-def written_examples(path: Path, seed: int) -> list[Example]:
+def written_examples(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
     """Every written question on its passage; near misses, cut passages and other finds of the search as negatives."""
     chance = random.Random(seed)
     made: list[Example] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in rows:
         sentences = tuple(row["sentences"])
         title = row["title"] if chance.random() > 0.1 else ""
         for question, gold, near in row["questions"]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from training.model import _PLACES
+from training.model import POSITIONS
 from training.train import started
 
 LEVELS = 64
@@ -42,7 +42,7 @@ def arrays(state: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
             parts = np.split(state[f"{own}.qkv.{kind}"].numpy(), 3)
             for part, array in zip(("query", "key", "value"), parts, strict=True):
                 put(made, f"{at}.attention.self.{part}.{kind}", array)
-            for mine, theirs in _PLACES.items():
+            for mine, theirs in POSITIONS.items():
                 put(made, f"{at}.{theirs}.{kind}", state[f"{own}.{mine}.{kind}"].numpy())
     return made
 

@@ -41,6 +41,7 @@ from app.settings import load_settings
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from graph.relevance.calibration import LEXICAL
 from graph.terms import words
+from training.rows import read_rows
 
 WORDS = ("keyword", "coverage")
 """Features of the entry for embedding models that nobody calibrated."""
@@ -174,11 +175,6 @@ def more_rates(
         "off topic passes": mean(anything[known & ~on_topic & ~samples.answerable]),
         "wrongly answered, of the unanswerable": mean(answered[~samples.answerable]),
     }
-
-
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read the rows of a JSON Lines file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def write(path: Path, entries: Mapping[str, Any], files: Sequence[str], questions: int) -> None:

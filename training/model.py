@@ -74,7 +74,7 @@ class Reader(nn.Module):
             parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
             for kind in ("weight", "bias"):
                 getattr(layer.qkv, kind).data = torch.cat([weights[f"{part}.{kind}"] for part in parts])
-                for own, theirs in _PLACES.items():
+                for own, theirs in POSITIONS.items():
                     getattr(getattr(layer, own), kind).data = weights[f"{at}.{theirs}.{kind}"].clone()
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor, owner: Tensor, count: int) -> Scores:
@@ -94,7 +94,7 @@ class Reader(nn.Module):
         return Scores(sentences, whole[:, 0], whole[:, 1], whole[:, 2])
 
 
-_PLACES = {
+POSITIONS = {
     "o": "attention.output.dense",
     "l1": "attention.output.LayerNorm",
     "i": "intermediate.dense",

@@ -2,8 +2,9 @@
 
 ``training/questions.jsonl`` holds questions, ``training/claims.jsonl`` claims written for this project over public
 manuals. They name a passage by repository, commit, path and the fingerprints of its sentences; no text of the manuals
-is kept here. DIR holds a clone of each repository as ``owner+name``. Needs the project's own loaders and encoder, so
-run it in the project's environment.
+is kept here. DIR holds a clone of each repository as ``owner+name``. ``training/topic_questions.jsonl`` holds questions
+over passages of the public sets (``--public``), most of them on the subject of a passage that does not answer them.
+Needs the project's own loaders and encoder, so run it in the project's environment.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings, find_weights
 from graph.terms import stems
+from training.rows import read_rows
 
 HERE = Path(__file__).parent
 NEIGHBOURS = 5
@@ -43,6 +45,7 @@ def main() -> None:
     parser.add_argument("--repositories", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True, help="questions with their passages")
     parser.add_argument("--claims", type=Path, required=True, help="claims with their passages")
+    parser.add_argument("--public", type=Path, help="public question sets, to join with topic_questions.jsonl")
     parser.add_argument("--without", action="append", default=[], help="repository that is left out, to measure on")
     args = parser.parse_args()
     by_repository: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -59,6 +62,18 @@ def main() -> None:
             passages = {path: list(read(clone, commit, path)) for path in sorted({row["path"] for row in wanted})}
             for row in joined(wanted, passages, encoder):
                 print(json.dumps(row, ensure_ascii=False), file=questions if "questions" in row else claims)
+        if args.public:
+            for row in of_public(read_rows(HERE / "topic_questions.jsonl"), read_rows(args.public)):
+                print(json.dumps(row, ensure_ascii=False), file=questions)
+
+
+def of_public(written: Iterable[dict[str, Any]], public: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Each written row with the passage of a public set that it names; those not found are left out."""
+    passages = {tuple(map(fingerprint, row["sents"])): row for row in public}
+    for row in written:
+        if found := passages.get(tuple(row["sentences"])):
+            asked = [[question, gold, []] for question, gold in row["questions"]]
+            yield row | {"title": found["title"], "sentences": found["sents"], "questions": asked, "neighbours": []}
 
 
 def fingerprint(sentence: str) -> str:

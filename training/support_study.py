@@ -28,8 +28,8 @@ from graph.ports import PassageReader
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 from graph.terms import stems
-from training.fit_relevance import read_rows
 from training.retellings import RETOLD
+from training.rows import read_rows
 from training.tampering import Change, denied, joined, names_of, renamed, renumbered, reworded
 
 _EDGES = (0.0, 0.3, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.01)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import torch
 
-from training.claims import made_claims, wice_claims, written_claims
+from training.claims import made_claims, public_claims, wice_claims, written_claims
 from training.data import Encoding, Example, public_examples, written_examples
-from training.model import Reader, loss_of
+from training.model import POSITIONS, Reader, loss_of
+from training.rows import read_rows
 
 RATE, HEAD_RATE, DECAY, WARM_UP = 2e-4, 1e-3, 0.01, 80
 BATCH_TOKENS = 8192
@@ -23,35 +25,40 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minilm", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
-    parser.add_argument("--public", type=Path, help="public question sets, .jsonl.xz")
-    parser.add_argument("--written", type=Path, help="questions written over public manuals, .jsonl")
-    parser.add_argument("--claims", type=Path, help="claims written over public manuals, .jsonl")
+    parser.add_argument("--public", type=Path, nargs="*", default=[], help="public question sets, .jsonl or .jsonl.xz")
+    parser.add_argument("--written", type=Path, nargs="*", default=[], help="written questions, .jsonl")
+    parser.add_argument("--claims", type=Path, nargs="*", default=[], help="written claims, .jsonl")
+    parser.add_argument("--public-claims", type=Path, nargs="*", default=[], help="public sets of claims, .jsonl")
     parser.add_argument("--wice", type=Path, help="a clone of ryokamoi/wice")
     parser.add_argument("--made", type=int, default=12_000, help="most claims made from sentences, each pass")
-    parser.add_argument("--init", type=Path, help="weights to start from, in place of all-MiniLM-L6-v2")
-    parser.add_argument("--most", type=int, default=120_000, help="most examples of the public sets")
+    parser.add_argument("--init", type=Path, help="weights to start from (.pt, .npz), in place of all-MiniLM-L6-v2")
+    parser.add_argument("--most", type=int, default=120_000, help="most examples of each public set")
     parser.add_argument("--passes", type=int, default=2, help="passes over the written questions")
     parser.add_argument("--claim-passes", type=int, default=2, help="passes over the claims")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--last-rate", type=float, default=0.0, help="share of the rate that is left at the end")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     reader, encoding = Reader(args.minilm), Encoding(args.minilm)
     if args.init:
-        reader.load_state_dict(started(torch.load(args.init, map_location="cpu")), strict=False)
-    examples: list[Example] = public_examples(args.public, args.seed, args.most) if args.public else []
-    lines = args.written.read_text(encoding="utf-8").splitlines() if args.written else []
-    rows = [json.loads(line) for line in lines]
-    for seed in range(args.seed, args.seed + (args.passes if args.written else 0)):
-        examples += written_examples(args.written, seed)
-    for seed in range(args.seed, args.seed + (args.claim_passes if args.claims else 0)):
-        examples += written_claims(args.claims, seed) + made_claims(rows, seed, args.made)
+        packed = args.init.suffix == ".npz"
+        state = unpacked(np.load(args.init)) if packed else torch.load(args.init, map_location="cpu")
+        reader.load_state_dict(started(state), strict=False)
+    examples = [one for path in args.public for one in public_examples(read_rows(path), args.seed, args.most)]
+    written, claims, public = (
+        [row for path in paths for row in read_rows(path)] for paths in (args.written, args.claims, args.public_claims)
+    )
+    for seed in range(args.seed, args.seed + args.passes):
+        examples += written_examples(written, seed)
+    for seed in range(args.seed, args.seed + args.claim_passes):
+        examples += written_claims(claims, seed) + made_claims(written, seed, args.made) + public_claims(public, seed)
         if args.wice:
             examples += wice_claims(args.wice, seed)
     print(len(examples), "examples", flush=True)
-    train(reader, encoding, examples, minutes=args.minutes, rate=args.rate, seed=args.seed)
+    train(reader, encoding, examples, minutes=args.minutes, rate=args.rate, last=args.last_rate, seed=args.seed)
     torch.save(reader.state_dict(), args.out)
 
 
@@ -70,10 +77,34 @@ def started(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return found
 
 
+def unpacked(arrays: Mapping[str, np.ndarray]) -> dict[str, torch.Tensor]:
+    """The state of a ``Reader`` from the arrays that ``training.export`` wrote."""
+
+    def array(name: str) -> np.ndarray:
+        if name in arrays:
+            return arrays[name].astype(np.float32)
+        return (arrays[f"{name}.levels"].astype(np.float32) * arrays[f"{name}.scales"].astype(np.float32)).T
+
+    made: dict[str, np.ndarray] = {}
+    for name in ("token", "sentence", "whole"):
+        head = array(f"head.{name}")
+        made[f"{name}.weight"], made[f"{name}.bias"] = head[:, :-1], head[:, -1]
+    number = 0
+    while f"encoder.layer.{number}.output.dense.bias" in arrays:
+        at, own = f"encoder.layer.{number}", f"layers.{number}"
+        for kind in ("weight", "bias"):
+            parts = [array(f"{at}.attention.self.{part}.{kind}") for part in ("query", "key", "value")]
+            made[f"{own}.qkv.{kind}"] = np.concatenate(parts)
+            for mine, theirs in POSITIONS.items():
+                made[f"{own}.{mine}.{kind}"] = array(f"{at}.{theirs}.{kind}")
+        number += 1
+    return {name: torch.tensor(value) for name, value in made.items()}
+
+
 def train(
-    reader: Reader, encoding: Encoding, examples: list[Example], *, minutes: float, rate: float, seed: int
+    reader: Reader, encoding: Encoding, examples: list[Example], *, minutes: float, rate: float, last: float, seed: int
 ) -> None:
-    """One pass over *examples*, cut short so that the rate reaches 0 after *minutes*."""
+    """One pass over *examples*, cut short so that the rate reaches the share *last* of it after *minutes*."""
     heads = [p for name, p in reader.named_parameters() if not name.startswith("layers")]
     body = [p for name, p in reader.named_parameters() if name.startswith("layers")]
     groups = [{"params": body, "lr": rate}, {"params": heads, "lr": HEAD_RATE * rate / RATE}]
@@ -86,7 +117,7 @@ def train(
         if done >= 1:
             break
         for group, at in zip(optimizer.param_groups, base, strict=True):
-            group["lr"] = at * min(step / WARM_UP, 1.0) * (1 - done)
+            group["lr"] = at * min(step / WARM_UP, 1.0) * (1 - (1 - last) * done)
         with torch.autocast("cpu", torch.bfloat16):
             scores = reader(*batch.inputs)
         loss = loss_of(scores, batch)
