@@ -59,9 +59,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("CORPUS", "QUESTIONS"), type=Path)
     parser.add_argument("--held", nargs=2, action="append", default=[], metavar=("CORPUS", "QUESTIONS"), type=Path)
+    parser.add_argument("--weights", type=Path, help="other weights of the reader")
     parser.add_argument("--write", type=Path, help="file of calibrations to put the coefficients into")
     options = parser.parse_args()
-    collected = [asyncio.run(gather(corpus, read_rows(path), n)) for n, (corpus, path) in enumerate(options.set)]
+    reader = OnnxReader(options.weights, None) if options.weights else OnnxReader()
+    collected = [
+        asyncio.run(gather(corpus, read_rows(path), n, reader)) for n, (corpus, path) in enumerate(options.set)
+    ]
     train = joined(collected)
     corpus_of = np.repeat(np.arange(len(collected)), [len(one.fold) for one in collected])
     fitted = partial(fit_equally, corpus_of=corpus_of)
@@ -73,7 +77,7 @@ def main() -> None:
         show(path, samples, *found)
     entry = fitted(train)
     for corpus, path in options.held:
-        samples = asyncio.run(gather(corpus, read_rows(path)))
+        samples = asyncio.run(gather(corpus, read_rows(path), reader=reader))
         show(path, samples, *probabilities(samples, entry))
     if options.write:
         model = make_embeddings(load_settings()).name
@@ -114,15 +118,17 @@ def fit_equally(samples: Samples, corpus_of: np.ndarray[Any, Any], **features: S
     )
 
 
-async def gather(corpus: Path, rows: Sequence[Mapping[str, Any]], number: int = 0) -> Samples:
-    """Ingest *corpus* into a fresh collection, and collect the pairs of its questions."""
+async def gather(
+    corpus: Path, rows: Sequence[Mapping[str, Any]], number: int = 0, reader: OnnxReader | None = None
+) -> Samples:
+    """Ingest *corpus* into a fresh collection, and collect the pairs of its questions, read by *reader*."""
     with tempfile.TemporaryDirectory(prefix="garden-fit-") as folder:
         container = build_container(load_settings(data_dir=Path(folder), vector_store="embedded"))
         try:
             await ingest_into(container.sink, [corpus])
             points = [point async for page in container.store.apoints() for point in page]
             asked = [labelled(row, points, f"{number}, {at // 10}") for at, row in enumerate(rows)]
-            return await collect(container.retriever, asked, OnnxReader(), lambda _: None)
+            return await collect(container.retriever, asked, reader or OnnxReader(), lambda _: None)
         finally:
             await container.aclose()
 

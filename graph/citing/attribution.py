@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_draft, guess, states
 from graph.citing.markers import Marker
 from graph.errors import RAGError
-from graph.evidence.claims import bare_claim
+from graph.evidence.claims import YES_OR_NO, bare_claim
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
@@ -54,10 +54,9 @@ async def place_markers(
     unmarked sentences that a chunk clearly supports. After *seconds* the lexical overlap replaces the *reader*.
     """
     draft = anchor_draft(pieces, truncated=truncated)
-    question_terms = frozenset(question_stems(question))
 
     async def verified(anchors: list[CitationAnchor]) -> list[CitationAnchor]:
-        await _verify(anchors, draft.text, chunks, reader, question_terms, seconds)
+        await _verify(anchors, draft.text, chunks, reader, question, seconds)
         return anchors
 
     def guesses(sentences: set[int]) -> list[CitationAnchor]:
@@ -139,12 +138,12 @@ async def _verify(
     text: str,
     chunks: Sequence[Chunk],
     reader: PassageReader | None,
-    question_terms: Collection[str],
+    question: str,
     seconds: float | None,
 ) -> None:
     """Set each anchor's quotes and support in *text*, reading within *seconds*.
 
-    A claim without one supporting quote is checked clause by clause. *question_terms* are the stems of the question.
+    A claim without one supporting quote is checked clause by clause.
     """
     checks: dict[tuple[str, Marker], _Check] = {}
 
@@ -154,7 +153,7 @@ async def _verify(
             key = (text[slice(*stretch)], marker)
             if key not in checks:
                 await asyncio.sleep(0)  # a long answer must not block the event loop, and its deadline must end it
-                checks[key] = _check(key[0], marker, chunks, question_terms)
+                checks[key] = _check(key[0], marker, chunks, question)
             results.append(checks[key])
         await _read(results, reader, seconds)
         return results
@@ -172,11 +171,12 @@ async def _verify(
             anchor.support = min(max(quote.support for _, quote in some) for some in held)
 
 
-def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question_terms: Collection[str]) -> _Check:
-    """Find the quotes for *claim* in its bare form."""
+def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -> _Check:
+    """Find the quotes for *claim* in its bare form; a mere "yes" or "no" claims what *question* asks."""
     if len(claim) > MOST_CLAIM:
         return _Check(claim, "", [])
-    bare = bare_claim(claim) or claim
+    bare = f"{question} {claim}" if YES_OR_NO.fullmatch(claim) else bare_claim(claim) or claim
+    question_terms = frozenset(question_stems(question))
     options: list[list[Quote]] = []
     for group in marker.groups:
         named = [chunks[position] for position in group]
