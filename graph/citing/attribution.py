@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_draft, guess, states
 from graph.citing.markers import Marker
 from graph.errors import RAGError
-from graph.evidence.claims import YES_OR_NO, bare_claim
+from graph.evidence.claims import YES_OR_NO, bare_claim, completed
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
@@ -98,22 +98,22 @@ def _unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> lis
 
 @dataclass(slots=True)
 class _Check:
-    """A ``claim``, its ``bare`` form, and the quotes of each group of chunks its marker names."""
+    """A ``claim``, its form ``as_read``, and the quotes of each group of chunks its marker names."""
 
     claim: str
-    bare: str
+    as_read: str
     options: list[list[Quote]]
 
     def pairs(self) -> list[Pair]:
         """List what to read: quotes neither verbatim nor refused."""
         pending = [quote for group in self.options for quote in group if not quote.refused]
-        return [(self.bare, quote.passage) for quote in pending if quote.passage]
+        return [(self.as_read, quote.passage) for quote in pending if quote.passage]
 
     def score(self, read: dict[Pair, ReadPassage]) -> None:
         """Set the support of every quote from what was *read*."""
 
         def scored(quote: Quote) -> Quote:
-            reading = read.get((self.bare, quote.passage)) if quote.passage else None
+            reading = read.get((self.as_read, quote.passage)) if quote.passage else None
             return replace(quote, support=supported(quote, reading))
 
         self.options = [[scored(quote) for quote in group] for group in self.options]
@@ -125,6 +125,14 @@ class _Check:
     def backed(self, bar: float) -> list[Backed]:
         """Return the best quotes whose support reaches *bar*."""
         return [(self.claim, quote) for quote in self.best() if quote.support >= bar]
+
+    def rejects(self, others: Sequence[Quote]) -> bool:
+        """Whether a passage that was read for this claim, which it does not support, holds all *others*."""
+        read = [quote for group in self.options for quote in group if not quote.refused]
+        return any(
+            quote.passage and all(one.chunk_id == quote.chunk_id and quote.passage.holds(one.text) for one in others)
+            for quote in read
+        )
 
     def divisible(self) -> bool:
         """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
@@ -143,7 +151,7 @@ async def _verify(
 ) -> None:
     """Set each anchor's quotes and support in *text*, reading within *seconds*.
 
-    A claim without one supporting quote is checked clause by clause.
+    A claim without one supporting quote is checked clause by clause; what was read whole in vain, no clause saves.
     """
     checks: dict[tuple[str, Marker], _Check] = {}
 
@@ -165,8 +173,10 @@ async def _verify(
         bar = CLEAR_SUPPORT if anchor.guessed else SUPPORT_BAR
         anchor.support = max((quote.support for quote in claim.best()), default=0.0)
         anchor.backed = claim.backed(bar)
-        held = [next(read).backed(bar) for _ in spans]
-        if held and all(held) and not anchor.backed:
+        parts = [next(read) for _ in spans]
+        held = [part.backed(bar) for part in parts]
+        rejected = claim.rejects([quote for part in parts for quote in part.best()])
+        if held and all(held) and not anchor.backed and not rejected:
             anchor.backed = [backed for some in held for backed in some]
             anchor.support = min(max(quote.support for _, quote in some) for some in held)
 
@@ -175,7 +185,7 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -
     """Find the quotes for *claim* in its bare form; a mere "yes" or "no" claims what *question* asks."""
     if len(claim) > MOST_CLAIM:
         return _Check(claim, "", [])
-    bare = f"{question} {claim}" if YES_OR_NO.fullmatch(claim) else bare_claim(claim) or claim
+    bare = completed(claim, question) if YES_OR_NO.fullmatch(claim) else bare_claim(claim) or claim
     question_terms = frozenset(question_stems(question))
     options: list[list[Quote]] = []
     for group in marker.groups:
@@ -184,7 +194,7 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -
         for chunk in likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named:
             candidates += quotes(bare, chunk, question_terms)
         options.append(candidates)
-    return _Check(claim, bare, options)
+    return _Check(claim, completed(bare, question), options)
 
 
 async def _read(checks: Sequence[_Check], reader: PassageReader | None, seconds: float | None) -> None:

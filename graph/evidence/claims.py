@@ -54,7 +54,8 @@ _TAGS = re.compile(r"\*\*|`|</?(?:b|i|em|strong|u|sup|sub|mark|span|p|br)\b[^<>]
 _EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_]|__(?=[^_\n]+ ))(?=\S)(?P<inside>[^*_\n]{1,500})(?<=\S)(?P=sign)(?!\w)")
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
-"""A sentence whose meaning is in the one after it."""
+"""A sentence whose meaning is in the one after it, or in the question."""
+_REFERS = re.compile(r"(?:it|its|they|their|this|that|these|those|he|she|there)\b", re.IGNORECASE)
 
 
 def bare_claim(text: str) -> str:
@@ -75,6 +76,12 @@ def bare_claim(text: str) -> str:
         claim = quoted[1]
     claim = claim.strip()
     return claim if asserted == text else capitalised(claim)
+
+
+def completed(claim: str, question: str) -> str:
+    """Put *question*, if any, before a *claim* that is a mere "yes" or "no", or begins with a pronoun."""
+    needs = question and (YES_OR_NO.fullmatch(claim) or _REFERS.match(claim))
+    return f"{question.rstrip('?')}? {claim}" if needs else claim
 
 
 def capitalised(text: str) -> str:

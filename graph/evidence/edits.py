@@ -100,11 +100,11 @@ def _words(text: str) -> list[str]:
 
 
 def _denials(words: Sequence[str]) -> int:
-    """Count the denials among *words*, but for "not only", "no later than" and the like."""
+    """Count the denials among *words*, but for "not only", "no later than", "or not" and the like."""
     softened = ("only", "just", "more", "less", "fewer", "later", "longer", "than", "matter")
     return sum(
-        (word in _NEGATORS or word.endswith("n't")) and after not in softened
-        for word, after in zip(words, [*words[1:], ""], strict=False)
+        (word in _NEGATORS or word.endswith("n't")) and after not in softened and before != "or"
+        for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
     )
 
 
