@@ -1,9 +1,10 @@
 """Measure how many citations of written answers are kept, of true sentences and of false ones.
 
-    python -m training.answers_study ANSWERS.jsonl [--show] [--weights FILE]
+    python -m training.answers_study ANSWERS.jsonl [--show] [--weights FILE] [--statements FILE]
 
 Rows are ``{"question", "style", "text", "chunks": [{"chunk_id", "text"}], "sentences": [{"text", "supported", "kind",
-"cites"}]}``, ``text`` with markers that count ``chunks`` from 1.
+"cites"}]}``, ``text`` with markers that count ``chunks`` from 1. ``--statements`` names statements with passages, as
+``training.passages --claims`` writes them: each is cited to its passage.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from app.providers.rerank.reader import OnnxReader
 from graph.citing.attribution import place_markers
 from graph.citing.citations import parse
+from graph.citing.markers import Marker
 from graph.evidence.claims import bare_claim
+from graph.evidence.support import SUPPORT_BAR
 from graph.ports import PassageReader
 from graph.sentences import sentence_spans
 from graph.state import Chunk
@@ -72,16 +78,39 @@ async def study(rows: Sequence[dict[str, Any]], reader: PassageReader, *, show: 
         print("lost" if one.true else "KEPT", f"{one.style} {one.kind}: {one.text}")
 
 
+async def study_statements(rows: Sequence[dict[str, Any]], reader: PassageReader) -> None:
+    """Print how well support tells true statements from false ones: AUC, and what is kept at the bar."""
+    supports: dict[bool, list[float]] = {True: [], False: []}
+    for row in rows:
+        title, _, section = row["title"].partition(" > ")
+        text = "\n".join(row["sentences"])
+        ends = list(accumulate(len(sentence) + 1 for sentence in row["sentences"]))
+        spans = tuple((end - 1 - len(sentence), end - 1) for end, sentence in zip(ends, row["sentences"], strict=True))
+        chunk = Chunk("0", "0", title, text, section=section, spans=spans)
+        for true, statements in ((True, row["true"]), (False, row["false"])):
+            for statement, *_ in statements:
+                pieces = [f"{statement.rstrip('.')} ", Marker(((0,),)), "."]
+                cited = await place_markers(pieces, [chunk], reader=reader)
+                supports[true].append(max(cited.supports, default=0.0))
+    true, false = np.array(supports[True]), np.array(supports[False])
+    higher = (true[:, None] > false).mean() + 0.5 * (true[:, None] == false).mean()
+    kept = ", ".join(f"{(one >= SUPPORT_BAR).mean():.3f} of {len(one)}" for one in (true, false))
+    print(f"statements: AUC {higher:.3f}; kept: true {kept.replace(', ', ', false ')}")
+
+
 def main() -> None:
     """Run the study and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("answers", type=Path)
     parser.add_argument("--show", action="store_true", help="also print the sentences on the wrong side")
+    parser.add_argument("--statements", type=Path, help="also measure statements with their passages")
     parser.add_argument("--weights", type=Path, help="other weights of the reader")
     options = parser.parse_args()
     reader = OnnxReader(options.weights, None) if options.weights else OnnxReader()
     try:
         asyncio.run(study(read_rows(options.answers), reader, show=options.show))
+        if options.statements:
+            asyncio.run(study_statements(read_rows(options.statements), reader))
     finally:
         reader.close()
 
