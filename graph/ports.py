@@ -78,10 +78,6 @@ class Passage(NamedTuple):
         names = dict.fromkeys(name for name in (chunk.title, chunk.section) if name)
         return cls(" > ".join(names), tuple(sentences))
 
-    def holds(self, quote: str) -> bool:
-        """Whether *quote*, sentences of the same chunk, is among what is read; white space may differ."""
-        return " ".join(quote.split()) in " ".join(" ".join(self.sentences).split())
-
 
 class PassageReader(Protocol):
     """Reads a passage for a question, or for a statement that it may support."""

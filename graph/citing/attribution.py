@@ -126,14 +126,6 @@ class _Check:
         """Return the best quotes whose support reaches *bar*."""
         return [(self.claim, quote) for quote in self.best() if quote.support >= bar]
 
-    def rejects(self, others: Sequence[Quote]) -> bool:
-        """Whether a passage that was read for this claim, which it does not support, holds all *others*."""
-        read = [quote for group in self.options for quote in group if not quote.refused]
-        return any(
-            quote.passage and all(one.chunk_id == quote.chunk_id and quote.passage.holds(one.text) for one in others)
-            for quote in read
-        )
-
     def divisible(self) -> bool:
         """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
         inherent = ("condition", "opposite", "order")  # these contradictions are of the claim itself
@@ -151,7 +143,7 @@ async def _verify(
 ) -> None:
     """Set each anchor's quotes and support in *text*, reading within *seconds*.
 
-    A claim without one supporting quote is checked clause by clause; what was read whole in vain, no clause saves.
+    A claim without one supporting quote is checked clause by clause.
     """
     checks: dict[tuple[str, Marker], _Check] = {}
 
@@ -173,10 +165,8 @@ async def _verify(
         bar = CLEAR_SUPPORT if anchor.guessed else SUPPORT_BAR
         anchor.support = max((quote.support for quote in claim.best()), default=0.0)
         anchor.backed = claim.backed(bar)
-        parts = [next(read) for _ in spans]
-        held = [part.backed(bar) for part in parts]
-        rejected = claim.rejects([quote for part in parts for quote in part.best()])
-        if held and all(held) and not anchor.backed and not rejected:
+        held = [next(read).backed(bar) for _ in spans]
+        if held and all(held) and not anchor.backed:
             anchor.backed = [backed for some in held for backed in some]
             anchor.support = min(max(quote.support for _, quote in some) for some in held)
 
