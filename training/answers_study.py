@@ -88,9 +88,9 @@ async def study_statements(rows: Sequence[dict[str, Any]], reader: PassageReader
         spans = tuple((end - 1 - len(sentence), end - 1) for end, sentence in zip(ends, row["sentences"], strict=True))
         chunk = Chunk("0", "0", title, text, section=section, spans=spans)
         for true, statements in ((True, row["true"]), (False, row["false"])):
-            for statement, *_ in statements:
+            for statement, _, _, *asked in statements:
                 pieces = [f"{statement.rstrip('.')} ", Marker(((0,),)), "."]
-                cited = await place_markers(pieces, [chunk], reader=reader)
+                cited = await place_markers(pieces, [chunk], reader=reader, question="".join(asked))
                 supports[true].append(max(cited.supports, default=0.0))
     true, false = np.array(supports[True]), np.array(supports[False])
     higher = (true[:, None] > false).mean() + 0.5 * (true[:, None] == false).mean()

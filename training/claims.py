@@ -11,10 +11,12 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from graph.evidence.claims import completed
+from graph.terms import stems
 from training.data import Example
 
 WICE = (
@@ -23,6 +25,10 @@ WICE = (
     "data/non_supported_tokens/train.jsonl",
 )
 """Files of ``ryokamoi/wice``: claims of Wikipedia with the sentences of the cited page that support them."""
+
+
+Questions = Mapping[tuple[str, ...], Sequence[str]]
+"""The questions about a passage, by its sentences."""
 
 
 def public_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
@@ -42,15 +48,21 @@ def public_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
     ]
 
 
-def written_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
-    """Every written claim on a window of its passage; true ones also where their sentences are missing."""
+def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: int) -> list[Example]:
+    """Every written claim on a window of its passage, mostly after a question; true ones also on what lacks them.
+
+    A claim follows the question it answers; half of the others follow one of the *questions* about their passage.
+    """
     chance = random.Random(seed)
     made: list[Example] = []
     for row in rows:
         title, sentences = row["title"], tuple(row["sentences"])
         for true, claims in ((True, row["true"]), (False, row["false"])):
-            for claim, gold, near in claims:
-                made.append(windowed(wrapped(claim, chance), title, sentences, tuple(gold), true, chance))
+            for said, gold, near, *asked in claims:
+                others = questions.get(sentences, []) if chance.random() < 0.5 else []
+                question = asked[0] if asked else chance.choice(others) if others else ""
+                claim = completed(wrapped(said, chance), question)
+                made.append(windowed(claim, title, sentences, tuple(gold), true, chance))
                 if true and chance.random() < 0.3:
                     made.extend(without(claim, title, sentences, gold))
                 if true and near and chance.random() < 0.3:
@@ -79,7 +91,10 @@ def wice_claims(clone: Path, seed: int) -> list[Example]:
 
 
 def made_claims(rows: Sequence[dict[str, Any]], seed: int, most: int) -> list[Example]:
-    """Up to *most* copies of sentences, wrapped (true) or changed in one place (false)."""
+    """Up to *most* copies of sentences, wrapped (true) or changed in one place (false), half of them after a question.
+
+    A change that takes words away which the question has is no change, so no question is put before it.
+    """
     chance = random.Random(seed)
     made: list[Example] = []
     order = [(row, n) for row in rows for n, s in enumerate(row["sentences"]) if PROSE.match(s)]
@@ -89,10 +104,14 @@ def made_claims(rows: Sequence[dict[str, Any]], seed: int, most: int) -> list[Ex
             break
         title, sentences = row["title"], tuple(row["sentences"])
         sentence = sentences[n]
-        made.append(windowed(wrapped(sentence, chance, 0.7), title, sentences, (n,), True, chance))
+        question = chance.choice(row["questions"])[0] if row["questions"] and chance.random() < 0.5 else ""
+        true = completed(wrapped(sentence, chance, 0.7), question)
+        made.append(windowed(true, title, sentences, (n,), True, chance))
         false = [claim for claim in changes(sentence, sentences, chance) if claim != sentence]
-        picked = chance.sample(false, min(2, len(false)))
-        made += [windowed(wrapped(claim, chance), title, sentences, (n,), False, chance) for claim in picked]
+        for claim in chance.sample(false, min(2, len(false))):
+            known = set(stems(sentence)).difference(stems(claim)).isdisjoint(stems(question))
+            said = completed(wrapped(claim, chance), question if known else "")
+            made.append(windowed(said, title, sentences, (n,), False, chance))
     return made
 
 

@@ -19,8 +19,8 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-QUESTION_TOKENS, PASSAGE_TOKENS = 48, 224
-"""Word pieces read of a question and of a passage; the shipped reader reads the same."""
+QUESTION_TOKENS, PASSAGE_TOKENS = 96, 224
+"""Word pieces of a question, or of a claim with its question, and of a passage; the shipped reader reads the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Join what was written with its passages: ``python -m training.passages --repositories DIR --out FILE --claims FILE``.
 
 ``training/questions.jsonl`` holds questions, ``training/claims.jsonl`` claims written for this project over public
-manuals. They name a passage by repository, commit, path and the fingerprints of its sentences; no text of the manuals
-is kept here. DIR holds a clone of each repository as ``owner+name``. ``training/topic_questions.jsonl`` holds questions
-over passages of the public sets (``--public``), most of them on the subject of a passage that does not answer them.
+manuals; a claim that answers a question is followed by it. They name a passage by repository, commit, path and the
+fingerprints of its sentences; no text of the manuals is kept here. DIR holds a clone of each repository as
+``owner+name``. ``training/topic_questions.jsonl`` holds questions over passages of the public sets (``--public``), most
+of them on the subject of a passage that does not answer them.
 Needs the project's own loaders and encoder, so run it in the project's environment.
 """
 
@@ -125,12 +126,13 @@ def joined(
         made: dict[str, Any] = {"title": row["title"], "sentences": text}
         near: dict[int, int] = {}
         for kind in KINDS & row.keys():
-            entries = [[said, [kept[n] for n in gold]] for said, gold in row[kind] if all(n in kept for n in gold)]
-            found = encoded(encoder, [said for said, _ in entries]) @ vectors[other].T if entries else ()
-            for entry, scores in zip(entries, found, strict=True):
+            written = [entry for entry in row[kind] if all(n in kept for n in entry[1])]
+            found = encoded(encoder, [said for said, *_ in written]) @ vectors[other].T if written else ()
+            made[kind] = []
+            for (said, gold, *question), scores in zip(written, found, strict=True):
                 best = [other[at] for at in scores.argsort()[::-1][:NEIGHBOURS]]
-                entry.append([near.setdefault(at, len(near)) for at in best])
-            made[kind] = entries
+                numbers = [near.setdefault(at, len(near)) for at in best]
+                made[kind].append([said, [kept[n] for n in gold], numbers, *question])
         yield made | {
             "near_misses": row.get("near_misses", []),
             "neighbours": [everything[at] for at in near],

@@ -53,8 +53,13 @@ def main() -> None:
     )
     for seed in range(args.seed, args.seed + args.passes):
         examples += written_examples(written, seed)
+    questions = {tuple(row["sentences"]): [asked for asked, *_ in row["questions"]] for row in written}
     for seed in range(args.seed, args.seed + args.claim_passes):
-        examples += written_claims(claims, seed) + made_claims(written, seed, args.made) + public_claims(public, seed)
+        examples += (
+            written_claims(claims, questions, seed)
+            + made_claims(written, seed, args.made)
+            + public_claims(public, seed)
+        )
         if args.wice:
             examples += wice_claims(args.wice, seed)
     print(len(examples), "examples", flush=True)

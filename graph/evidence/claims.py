@@ -55,7 +55,8 @@ _EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_]|__(?=[^_\n]+ ))(?=\S)(?P<inside>[^
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
 """A sentence whose meaning is in the one after it, or in the question."""
-_REFERS = re.compile(r"(?:it|its|they|their|this|that|these|those|he|she|there)\b", re.IGNORECASE)
+MOST_QUESTION = 200
+"""Characters of a question that are read with a claim."""
 
 
 def bare_claim(text: str) -> str:
@@ -79,9 +80,13 @@ def bare_claim(text: str) -> str:
 
 
 def completed(claim: str, question: str) -> str:
-    """Put *question*, if any, before a *claim* that is a mere "yes" or "no", or begins with a pronoun."""
-    needs = question and (YES_OR_NO.fullmatch(claim) or _REFERS.match(claim))
-    return f"{question.rstrip('?')}? {claim}" if needs else claim
+    """Put *question*, if any, before the *claim* that answers it, for it may hold what the claim leaves out.
+
+    Of a longer question its last ``MOST_QUESTION`` characters, from a word on.
+    """
+    if len(question) > MOST_QUESTION:
+        question = question[-MOST_QUESTION:].partition(" ")[2]
+    return f"{question.rstrip('?')}? {claim}" if question else claim
 
 
 def capitalised(text: str) -> str:

@@ -28,10 +28,10 @@ CONTRADICTED = 0.2
 """Most support of a copy with a change, and without a reader of any sentence with one."""
 SCALE, BIAS = 0.93, 0.35
 """Platt scaling of the reader's logit."""
-COPY = 1.5
+COPY = 1.0
 """Added to the logit of a near copy without a change. Chosen on written answers: ``docs/evidence.md``."""
-CHANGE = 1.0
-"""Taken from the logit of a sentence in other words with another change; fitted: .5 to 1.3."""
+CHANGE = 1.5
+"""Taken from the logit of a sentence in other words with another change. Chosen like ``COPY``."""
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
 AROUND = 2
@@ -42,6 +42,8 @@ LEAST_OVERLAP = 0.2
 """Share of words below which a chunk is not searched for a quote."""
 _ENOUGH, _JOINED = 0.75, 0.05
 """Two neighbours are quoted together where neither alone reaches the first and both are better by the second."""
+QUESTION_WORD = 0.5
+"""Weight of a word of the question where a quote is looked for. Chosen on written answers: ``docs/evidence.md``."""
 _MOST_POSITIONS = 20
 """Positions of a short fragment that are compared."""
 _SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
@@ -80,14 +82,16 @@ def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = ()) ->
     """Find the quote of *chunk* for *sentence* by its words: none, or one.
 
     A quote is one sentence of the chunk, or two neighbours where the answer joins them. *question_terms* are the stems
-    of the question, which need not be repeated. Empty for a chunk or a sentence without words.
+    of the question, which need not be repeated. Empty for a chunk without words, and where nothing else has any.
     """
     spans = chunk.spans or sentence_spans(chunk.text)
-    if not words_of(sentence) or not spans:
+    if not spans or not (words_of(sentence) or question_terms):
         return []
     if verbatim := [_verbatim(sentence, chunk, spans, span) for span in verbatim_spans(sentence, chunk.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
-        return [max(verbatim, key=lambda one: (not one.contradiction, len(words_of(one.text) & set(question_terms))))]
+        best = max(verbatim, key=lambda one: (not one.contradiction, len(words_of(one.text) & set(question_terms))))
+        if best.contradiction != "condition" or not question_terms:
+            return [best]
     return [_nearest(sentence, chunk, spans, question_terms)]
 
 
@@ -117,13 +121,16 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
 
 def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms: Collection[str]) -> Quote:
     """Quote the nearest sentences, with a contradiction, if any, and the passage to read."""
-    first, last, share = nearest(words_of(sentence), [chunk.text[begin:stop] for begin, stop in spans])
+    texts = [chunk.text[begin:stop] for begin, stop in spans]
+    first, last, share = nearest(words_of(sentence), texts, frozenset(question_terms))
     start, end = spans[first][0], spans[last][1]
     most = (LONGEST_READ - (end - start)) / 2
     near = [one for one in spans[max(0, first - AROUND) : last + AROUND + 1] if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
     contradiction = edit_of(sentence, text)
+    if contradiction == "condition" and question_terms:
+        contradiction = None  # the question may state the condition, and is read with the sentence
     if not contradiction and unmatched(sentence, (window, title, " ".join(question_terms))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
@@ -158,16 +165,28 @@ def verbatim_spans(sentence: str, text: str) -> list[Span]:
     return []
 
 
-def nearest(claim_words: frozenset[str], sentences: Sequence[str]) -> tuple[int, int, float]:
-    """Find the sentence, or the two neighbours, with most of *claim_words*: first, last, overlap."""
+def nearest(
+    claim_words: frozenset[str], sentences: Sequence[str], question_words: frozenset[str] = frozenset()
+) -> tuple[int, int, float]:
+    """Find the sentence, or the two neighbours, nearest to a claim: first, last, and their overlap with the claim.
+
+    A word of the question counts ``QUESTION_WORD`` of a word of the claim.
+    """
     words = [words_of(sentence) for sentence in sentences]
-    alone = [overlap(claim_words, each) for each in words]
-    options = [(share, i, i, share) for i, share in enumerate(alone)]
+    asked = question_words - claim_words
+    most = len(claim_words) + QUESTION_WORD * len(asked)
+
+    def shared(found: frozenset[str]) -> float:
+        return (len(claim_words & found) + QUESTION_WORD * len(asked & found)) / most if most else 0.0
+
+    alone = [shared(each) for each in words]
+    options = [(share, i, i) for i, share in enumerate(alone)]
     for i, (one, other) in enumerate(pairwise(words)):
-        both, best = overlap(claim_words, one | other), max(alone[i : i + 2])
+        both, best = shared(one | other), max(alone[i : i + 2])
         if best < _ENOUGH and both > best + _JOINED:
-            options.append((both - _JOINED, i, i + 1, both))
-    return min(options, key=lambda one: (-one[0], one[1]))[1:]
+            options.append((both - _JOINED, i, i + 1))
+    _, first, last = min(options, key=lambda one: (-one[0], one[1]))
+    return first, last, overlap(claim_words, frozenset().union(*words[first : last + 1]))
 
 
 def overlap(required: frozenset[str], words: frozenset[str]) -> float:

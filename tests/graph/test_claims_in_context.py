@@ -4,10 +4,13 @@ import pytest
 
 from graph.citing.attribution import place_markers
 from graph.citing.citations import parse
+from graph.evidence.amounts import unmatched
 from graph.evidence.claims import completed
 from graph.evidence.edits import edit_of
+from graph.evidence.support import quotes
 from graph.sentences import sentence_spans
 from graph.state import Chunk
+from graph.terms import question_stems
 
 TEXT = (
     "Badges are issued at the front desk. Passwords must not be shared with anyone. "
@@ -23,29 +26,41 @@ async def quoted(answer: str, question: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("question", "quotes"),
+    ("question", "kept"),
     [
         ("Must passwords be shared with anyone?", ["Passwords must not be shared with anyone."]),
         ("Is it raining?", []),
     ],
 )
-async def test_no_is_verified_with_its_question(question: str, quotes: list[str]) -> None:
+async def test_no_is_verified_with_its_question(question: str, kept: list[str]) -> None:
     """The citation of a bare "No" is kept where a sentence is about the question, and removed where none is."""
-    assert await quoted("No [1].", question) == quotes
+    assert await quoted("No [1].", question) == kept
 
 
-@pytest.mark.parametrize(
-    ("claim", "read"),
-    [
-        ("It expires in March.", "When does leave expire? It expires in March."),
-        ("Yes.", "When does leave expire? Yes."),
-        ("Items expire in March.", "Items expire in March."),
-    ],
-)
-def test_a_pronoun_is_read_with_the_question(claim: str, read: str) -> None:
-    """A claim that begins with a pronoun has the question before it; one that names its subject stands alone."""
-    assert completed(claim, "When does leave expire?") == read
-    assert completed(claim, "") == claim
+def test_a_claim_is_read_after_its_question() -> None:
+    """The question stands before the claim, and only the end of a long one; without a question the claim is alone."""
+    assert (
+        completed("It expires in March.", "When does leave expire?") == "When does leave expire? It expires in March."
+    )
+    assert completed("It expires in March.", "") == "It expires in March."
+    long = completed("Yes.", f"{'We had a long day. ' * 40}Does leave expire?")
+    assert long.endswith("a long day. Does leave expire? Yes.")
+    assert len(long) < 220
+
+
+async def test_words_of_the_question_tell_two_like_sentences_apart() -> None:
+    """An answer that leaves its subject to the question is cited to the sentence about that subject."""
+    text = "Interns are paid on the 3rd day of each month. Staff are paid on the 3rd day of each month, in the evening."
+    chunk = Chunk("a#0", "a", "Pay", text, spans=sentence_spans(text))
+    for who in ("Interns", "Staff"):
+        cited = await place_markers(
+            parse("Each month, the 3rd day [1].", [chunk]),
+            [chunk],
+            reader=None,
+            question=f"When are {who.lower()} paid?",
+        )
+        ((_, quote),) = [backed for piece in cited.pieces if not isinstance(piece, str) for backed in piece]
+        assert quote.text.startswith(who)
 
 
 def test_whether_or_not_denies_nothing() -> None:
@@ -53,3 +68,29 @@ def test_whether_or_not_denies_nothing() -> None:
     claim = "The server closes the connection over TLS."
     assert edit_of(claim, "The server closes the connection whether or not over TLS.") is None
     assert edit_of(claim, "The server does not close the connection over TLS.") == "denial"
+
+
+def test_a_clause_that_lost_the_not_before_it_denies() -> None:
+    """A clause of a denied sentence is a denial though "not" stands before the words it repeats."""
+    quote = "Jury duty is marked as leave and does not count against your other balances."
+    assert edit_of("counts against your other balances.", quote) == "denial"
+    assert edit_of("does not count against your other balances.", quote) is None
+
+
+def test_a_condition_may_stand_in_the_question() -> None:
+    """A copy without its condition is refused by itself; after a question the reader decides, who reads both."""
+    text = "If a frame is not masked, the server must close the connection at once."
+    chunk = Chunk("a#0", "a", "Frames", text, spans=sentence_spans(text))
+    claim = "The server must close the connection."
+    (alone,) = quotes(claim, chunk)
+    (asked,) = quotes(claim, chunk, question_stems("What happens to a frame without a mask?"))
+    assert (alone.contradiction, alone.refused) == ("condition", True)
+    assert (asked.contradiction, asked.refused) == (None, False)
+
+
+def test_a_count_in_words_need_not_be_stated() -> None:
+    """ "Two modules" may sum up a list; two weeks, or a count in digits, must be stated."""
+    text = ["The first module and the last one are affected."]
+    assert not unmatched("Two modules are affected.", text)
+    assert unmatched("2 modules are affected.", text)
+    assert unmatched("Two weeks are affected.", text)

@@ -40,3 +40,18 @@ def test_a_question_is_joined_with_its_sentences_and_neighbours(tmp_path: Path) 
     ((question, gold, near),) = found["questions"]
     assert (question, gold) == ("When must I show a note?", [len(sentences) - 2])
     assert "Annual leave" in found["neighbours"][near[0]][0] or "Travel" in found["neighbours"][near[0]][0]
+
+
+def test_a_claim_keeps_the_question_it_answers(tmp_path: Path) -> None:
+    """A claim that is followed by a question still is when its passage was found; one without still stands alone."""
+    (tmp_path / "leave.md").write_text(MANUAL, encoding="utf-8")
+    sentences = ("Employees have 30 days of leave a year.", "Unused days expire in March.")
+    row = {
+        "path": "leave.md",
+        "title": "Leave",
+        "sentences": [*map(fingerprint, sentences)],
+        "true": [["In March.", [1], "When do unused days expire?"], ["Leave is thirty days.", [0]]],
+        "false": [],
+    }
+    (found,) = joined([row], {"leave.md": [("Leave", sentences)]}, MiniLMEmbeddings(find_weights()))
+    assert [said[3:] for said in found["true"]] == [["When do unused days expire?"], []]
