@@ -82,36 +82,30 @@ def _same(one: float | str, other: float | str) -> bool:
 
 
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
-    """Whether *claim* states an amount that none of the texts *evidence* states.
-
-    A count in words ("two modules", up to ten) may be right though nothing states it: the evidence may list them.
-    """
-    claimed = amounts_of(claim, counts=False)
+    """Whether *claim* states an amount that none of the texts *evidence* states."""
+    claimed = amounts_of(claim)
     stated = [one for text in evidence for readings in amounts_of(_A.sub("one", text)) for one in readings if claimed]
     return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in claimed)
 
 
 @lru_cache(maxsize=4096)
-def amounts_of(text: str, *, counts: bool = True) -> tuple[tuple[Amount, ...], ...]:
-    """Find the amounts of *text* in order, each as the readings it allows; without *counts* only those with a unit.
+def amounts_of(text: str) -> tuple[tuple[Amount, ...], ...]:
+    """Find the amounts of *text* in order, each as the readings it allows.
 
-    A count is a number in words up to ten; the word "one" is none without a unit. Ordinals ("first") are not amounts.
+    The word "one" counts only with a unit. Ordinals ("first") are not amounts.
     """
     tokens = [(match.lastgroup or "", match[0].lower()) for match in _TOKEN.finditer(text)]
     amounts: list[tuple[Amount, ...]] = []
     at = 0
     while at < len(tokens):
-        used, readings = _read(tokens, at, least=1 if counts else 10)
+        used, readings = _read(tokens, at)
         amounts += [readings] if readings else []
         at += used
     return tuple(amounts)
 
 
-def _read(tokens: Sequence[tuple[str, str]], at: int, least: int) -> tuple[int, tuple[Amount, ...]]:
-    """Return the number of tokens and the readings of the amount at *at*; (1, ()) for none.
-
-    A number in words without a unit must exceed *least*.
-    """
+def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount, ...]]:
+    """Return the number of tokens and the readings of the amount at *at*; (1, ()) for none."""
     kind, word = tokens[at]
     if kind == "date":
         year, month, day = word.split("-")
@@ -132,7 +126,7 @@ def _read(tokens: Sequence[tuple[str, str]], at: int, least: int) -> tuple[int, 
     if unit is None and at and tokens[at - 1][0] == "sign":
         unit = _UNITS.get(tokens[at - 1][1])
     if unit is None:
-        return used, () if kind == "word" and 1 <= value <= least else (Amount(value),)
+        return used, () if kind == "word" and value == 1 else (Amount(value),)
     return used, (Amount(value * unit[1], unit[0], value),)
 
 

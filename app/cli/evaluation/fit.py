@@ -13,7 +13,7 @@ RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage", "
 ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage", "headed")
 READ = ("margin", "answerable")
 """Features of the reader, for chunks that were read."""
-RELEVANT_WEIGHTS, ANSWER_WEIGHTS = (11.5, 4.3), (4.5, 1.6)
+RELEVANT_WEIGHTS, ANSWER_WEIGHTS = (11.5, 4.3), (3.5, 1.6)
 """Weights of a right pair against a wrong one, of a chunk below a heading and of one below none. A lost right chunk is
 worse than a wrong one that passes, since whether it answers is decided later; and more so in a manual, where the
 siblings of the right chunk are about the same thing. Chosen by cross-validation: ``docs/relevance.md``."""
