@@ -9,7 +9,7 @@ from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_d
 from graph.citing.markers import Marker
 from graph.errors import RAGError
 from graph.evidence.claims import YES_OR_NO, bare_claim, completed
-from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
+from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported, words_of
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
 from graph.state import Chunk, ReadPassage
@@ -98,25 +98,31 @@ def _unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> lis
 
 @dataclass(slots=True)
 class _Check:
-    """A ``claim``, its form ``as_read``, and the quotes of each group of chunks its marker names."""
+    """A ``claim``, what is read of it, without and with its question, and the quotes of each group its marker names."""
 
     claim: str
-    as_read: str
+    bare: str
+    question: str
     options: list[list[Quote]]
 
     def pairs(self) -> list[Pair]:
         """List what to read: quotes neither verbatim nor refused."""
-        pending = [quote for group in self.options for quote in group if not quote.refused]
-        return [(self.as_read, quote.passage) for quote in pending if quote.passage]
+        pending = (quote.passage for group in self.options for quote in group if not quote.refused)
+        return [pair for passage in pending if passage for pair in self._forms(passage)]
+
+    def _forms(self, passage: Passage) -> list[Pair]:
+        """Pair the claim with *passage*; without its question too where half of its words stand in that alone."""
+        claim_words, found = words_of(self.bare), words_of(" ".join((passage.title, *passage.sentences)))
+        echo = 2 * len(claim_words & words_of(self.question) - found) >= len(claim_words) > 0
+        return [(completed(self.bare, self.question), passage), (self.bare, passage)][: 1 + echo]
 
     def score(self, read: dict[Pair, ReadPassage]) -> None:
-        """Set the support of every quote from what was *read*."""
-
-        def scored(quote: Quote) -> Quote:
-            reading = read.get((self.as_read, quote.passage)) if quote.passage else None
-            return replace(quote, support=supported(quote, reading))
-
-        self.options = [[scored(quote) for quote in group] for group in self.options]
+        """Set the support of every quote from what was *read*; the overlap limits that of a mere "yes" or "no"."""
+        limits = [None] if YES_OR_NO.fullmatch(self.claim) else []
+        for group in self.options:
+            for at, quote in enumerate(group):
+                readings = [read.get(pair) for pair in self._forms(quote.passage)] if quote.passage else [None]
+                group[at] = replace(quote, support=min(supported(quote, reading) for reading in readings + limits))
 
     def best(self) -> list[Quote]:
         """Return the best quote of each group that has one."""
@@ -174,17 +180,17 @@ async def _verify(
 def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -> _Check:
     """Find the quotes for *claim* in its bare form; a mere "yes" or "no" claims what *question* asks."""
     if len(claim) > MOST_CLAIM:
-        return _Check(claim, "", [])
-    bare = completed(claim, question) if YES_OR_NO.fullmatch(claim) else bare_claim(claim) or claim
+        return _Check(claim, "", "", [])
+    bare, context = bare_claim(claim) or claim, question
+    if YES_OR_NO.fullmatch(claim):
+        bare, context = completed(claim, question), ""
     question_terms = frozenset(question_stems(question))
     options: list[list[Quote]] = []
     for group in marker.groups:
         named = [chunks[position] for position in group]
-        candidates: list[Quote] = []
-        for chunk in likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named:
-            candidates += quotes(bare, chunk, question_terms)
-        options.append(candidates)
-    return _Check(claim, completed(bare, question), options)
+        near = likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named
+        options.append([quote for chunk in near for quote in quotes(bare, chunk, question_terms)])
+    return _Check(claim, bare, context, options)
 
 
 async def _read(checks: Sequence[_Check], reader: PassageReader | None, seconds: float | None) -> None:

@@ -121,8 +121,7 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
 
 def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms: Collection[str]) -> Quote:
     """Quote the nearest sentences, with a contradiction, if any, and the passage to read."""
-    texts = [chunk.text[begin:stop] for begin, stop in spans]
-    first, last, share = nearest(words_of(sentence), texts, frozenset(question_terms))
+    first, last, share = nearest(words_of(sentence), [chunk.text[a:b] for a, b in spans], question_terms)
     start, end = spans[first][0], spans[last][1]
     most = (LONGEST_READ - (end - start)) / 2
     near = [one for one in spans[max(0, first - AROUND) : last + AROUND + 1] if start - one[0] <= most >= one[1] - end]
@@ -166,14 +165,14 @@ def verbatim_spans(sentence: str, text: str) -> list[Span]:
 
 
 def nearest(
-    claim_words: frozenset[str], sentences: Sequence[str], question_words: frozenset[str] = frozenset()
+    claim_words: frozenset[str], sentences: Sequence[str], question_words: Collection[str] = ()
 ) -> tuple[int, int, float]:
     """Find the sentence, or the two neighbours, nearest to a claim: first, last, and their overlap with the claim.
 
     A word of the question counts ``QUESTION_WORD`` of a word of the claim.
     """
     words = [words_of(sentence) for sentence in sentences]
-    asked = question_words - claim_words
+    asked = frozenset(question_words) - claim_words
     most = len(claim_words) + QUESTION_WORD * len(asked)
 
     def shared(found: frozenset[str]) -> float:
