@@ -60,10 +60,8 @@ def edit_of(claim: str, quote: str) -> Change | None:
     if not blocks or sum(block.size for block in blocks) < NEAR_COPY * len(left):
         return None
     begin, end = blocks[0].b, blocks[-1].b + blocks[-1].size
-    begin -= (
-        begin > 1 and right[begin - 1] in ("not", "never") and right[begin - 2] in AUXILIARIES
-    )  # "does not | count"
-    if _denials(left) % 2 != _denials(right[begin:end]) % 2:
+    negated = begin > 1 and right[begin - 1] in ("not", "never") and right[begin - 2] in AUXILIARIES  # "is not | so"
+    if _denials(left) % 2 != _denials(right[begin - negated : end]) % 2:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]
     lost = [at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end]))]

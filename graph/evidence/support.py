@@ -57,7 +57,7 @@ class Quote:
     """A span of a chunk, ``text == chunk.text[start:end]``, and how well it supports a sentence.
 
     ``overlap`` in [0, 1] is its share of the sentence's words, ``contradiction`` what the sentence changes (None:
-    nothing found), ``passage`` what is read.
+    nothing found; where ``excused``, a lost condition that the question may state), ``passage`` what is read.
     """
 
     chunk_id: str
@@ -70,6 +70,7 @@ class Quote:
     copy: bool = False
     support: float = 0.0
     passage: Passage | None = None
+    excused: bool = False
 
     @property
     def refused(self) -> bool:
@@ -97,7 +98,7 @@ def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = ()) ->
 
 def supported(quote: Quote, read: ReadPassage | None) -> float:
     """Return the support of *quote* in [0, 1] by the reader's logit, else by overlap."""
-    if quote.refused or (quote.contradiction and not read):
+    if quote.refused or ((quote.contradiction or quote.excused) and not read):
         return min(quote.overlap, CONTRADICTED)
     if quote.verbatim:
         return 1.0
@@ -127,16 +128,16 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms:
     near = [one for one in spans[max(0, first - AROUND) : last + AROUND + 1] if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
-    contradiction = edit_of(sentence, text)
-    if contradiction == "condition" and question_terms:
-        contradiction = None  # the question may state the condition, and is read with the sentence
+    change = edit_of(sentence, text)
+    excused = change == "condition" and bool(question_terms)
+    contradiction = None if excused else change
     if not contradiction and unmatched(sentence, (window, title, " ".join(question_terms))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
         contradiction = "name"
     passage = Passage.of(chunk, [chunk.text[begin:stop] for begin, stop in near])
     copy = is_copy(sentence, text)
-    return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)
+    return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage, excused=excused)
 
 
 def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:

@@ -7,7 +7,7 @@ from graph.citing.attribution import place_markers
 from graph.citing.citations import parse
 from graph.evidence.claims import completed
 from graph.evidence.edits import edit_of
-from graph.evidence.support import quotes
+from graph.evidence.support import CONTRADICTED, quotes, supported
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 from graph.terms import question_stems
@@ -78,7 +78,7 @@ def test_a_clause_that_lost_the_not_before_it_denies() -> None:
 
 
 def test_a_condition_may_stand_in_the_question() -> None:
-    """A copy without its condition is refused by itself; after a question the reader decides, who reads both."""
+    """A copy without its condition is refused by itself; after a question the reader, who reads both, decides."""
     text = "If a frame is not masked, the server must close the connection at once."
     chunk = Chunk("a#0", "a", "Frames", text, spans=sentence_spans(text))
     claim = "The server must close the connection."
@@ -86,6 +86,7 @@ def test_a_condition_may_stand_in_the_question() -> None:
     (asked,) = quotes(claim, chunk, question_stems("What happens to a frame without a mask?"))
     assert (alone.contradiction, alone.refused) == ("condition", True)
     assert (asked.contradiction, asked.refused) == (None, False)
+    assert supported(asked, None) <= CONTRADICTED
 
 
 @pytest.mark.parametrize(
