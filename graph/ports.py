@@ -80,10 +80,13 @@ class Passage(NamedTuple):
 
 
 class PassageReader(Protocol):
-    """Reads a passage for a question, or for a statement that it may support."""
+    """Reads a passage for a question, or for a claim that it may support."""
 
     async def read(self, question: str, passage: Passage) -> ReadPassage:
-        """Return the logits of *passage*."""
+        """Return the logits of *passage* as an answer."""
+
+    async def support(self, claim: str, passage: Passage) -> float:
+        """Return the logit that *passage* supports *claim*."""
 
 
 @dataclass(frozen=True, slots=True)

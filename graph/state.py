@@ -44,15 +44,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ReadPassage:
-    """The reader's logits for one passage.
+    """The reader's logits for one passage as an answer.
 
-    ``sentences`` has a score each, ``null`` is that of "none of them"; the passage is ``answerable``, or ``supported``.
+    ``sentences`` has a score each, ``null`` is that of "none of them", ``answerable`` that of the passage.
     """
 
     sentences: tuple[float, ...]
     null: float
     answerable: float
-    supported: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from graph.evidence.claims import YES_OR_NO, bare_claim, completed
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported, words_of
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
-from graph.state import Chunk, ReadPassage
+from graph.state import Chunk
 from graph.terms import question_stems
 
 MOST_CHUNKS = 2
@@ -116,7 +116,7 @@ class _Check:
         echo = 2 * len(claim_words & words_of(self.question) - found) >= len(claim_words) > 0
         return [(completed(self.bare, self.question), passage), (self.bare, passage)][: 1 + echo]
 
-    def score(self, read: dict[Pair, ReadPassage]) -> None:
+    def score(self, read: dict[Pair, float]) -> None:
         """Set the support of every quote from what was *read*; the overlap limits that of a mere "yes" or "no"."""
         limits = [None] if YES_OR_NO.fullmatch(self.claim) else []
         for group in self.options:
@@ -195,12 +195,12 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -
 
 async def _read(checks: Sequence[_Check], reader: PassageReader | None, seconds: float | None) -> None:
     """Score *checks* by the reader; by lexical overlap where it fails or times out."""
-    read: dict[Pair, ReadPassage] = {}
+    read: dict[Pair, float] = {}
     pairs = list(dict.fromkeys(pair for one in checks for pair in one.pairs())) if reader else []
     if reader and pairs:
         try:
             async with asyncio.timeout(seconds):
-                read = dict(zip(pairs, await asyncio.gather(*(reader.read(*pair) for pair in pairs)), strict=True))
+                read = dict(zip(pairs, await asyncio.gather(*(reader.support(*pair) for pair in pairs)), strict=True))
         except (RAGError, TimeoutError) as error:
             log.warning("support scored by overlap", extra={"failed": type(error).__name__, "pairs": len(pairs)})
     for one in checks:

@@ -17,7 +17,7 @@ from graph.evidence.amounts import unmatched
 from graph.evidence.edits import Change, edit_of, is_copy, plain
 from graph.ports import Passage
 from graph.sentences import Span, sentence_spans
-from graph.state import Chunk, ReadPassage
+from graph.state import Chunk
 from graph.terms import is_content, stem, stems
 
 SUPPORT_BAR = 0.5
@@ -36,6 +36,8 @@ OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
 AROUND = 2
 """Sentences before and after a quote that are read with it."""
+COVERED = 0.75, 0.9
+"""Overlap of a quote from which one sentence fewer is read to each side of it, and from which a second."""
 LONGEST_READ = 900
 """Most characters read for one sentence."""
 LEAST_OVERLAP = 0.2
@@ -96,14 +98,14 @@ def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = ()) ->
     return [_nearest(sentence, chunk, spans, question_terms)]
 
 
-def supported(quote: Quote, read: ReadPassage | None) -> float:
-    """Return the support of *quote* in [0, 1] by the reader's logit, else by overlap."""
-    if quote.refused or ((quote.contradiction or quote.excused) and not read):
+def supported(quote: Quote, read: float | None) -> float:
+    """Return the support of *quote* in [0, 1] by the logit *read*, else by overlap."""
+    if quote.refused or ((quote.contradiction or quote.excused) and read is None):
         return min(quote.overlap, CONTRADICTED)
     if quote.verbatim:
         return 1.0
-    if read:
-        logit = SCALE * read.supported + BIAS + (-CHANGE if quote.contradiction else COPY * quote.copy)
+    if read is not None:
+        logit = SCALE * read + BIAS + (-CHANGE if quote.contradiction else COPY * quote.copy)
     else:
         logit = OVERLAP_STEEPNESS * (quote.overlap - OVERLAP_BAR)
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
@@ -125,7 +127,8 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms:
     first, last, share = nearest(words_of(sentence), [chunk.text[a:b] for a, b in spans], question_terms)
     start, end = spans[first][0], spans[last][1]
     most = (LONGEST_READ - (end - start)) / 2
-    near = [one for one in spans[max(0, first - AROUND) : last + AROUND + 1] if start - one[0] <= most >= one[1] - end]
+    around = AROUND - (share >= COVERED[0]) - (share >= COVERED[1])
+    near = [one for one in spans[max(0, first - around) : last + around + 1] if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
     change = edit_of(sentence, text)

@@ -13,7 +13,7 @@ from graph.evidence.amounts import unmatched
 from graph.evidence.edits import edit_of
 from graph.evidence.support import CONTRADICTED, SUPPORT_BAR, quotes, supported, verbatim_spans
 from graph.sentences import sentence_spans
-from graph.state import Chunk, ReadPassage
+from graph.state import Chunk
 
 TEXT = (
     "The Alpha pump holds 40 litres. It was built in Leeds in 1998. The warranty lasts two years and does not cover "
@@ -39,7 +39,7 @@ def reader() -> Iterator[OnnxReader]:
 async def read_support(reader: OnnxReader, sentence: str, text: str = TEXT) -> float:
     """The support of *sentence* with what the shipped reader says."""
     (quote,) = quotes(sentence, chunk(text))
-    read = await reader.read(sentence, quote.passage) if quote.passage else None
+    read = await reader.support(sentence, quote.passage) if quote.passage else None
     return supported(quote, read)
 
 
@@ -184,4 +184,4 @@ def test_every_quote_stands_in_its_chunk(sentence: str, text: str) -> None:
     for quote in quotes(sentence, chunk(text, title="")):
         assert quote.text == text[quote.start : quote.end]
         assert 0.0 <= supported(quote, None) <= 1.0
-        assert 0.0 <= supported(quote, ReadPassage((), 0.0, 0.0, 3.0)) <= 1.0
+        assert 0.0 <= supported(quote, 3.0) <= 1.0

@@ -7,9 +7,10 @@ training: ``training/``); tokenizer and word embeddings are those of all-MiniLM-
 import asyncio
 import hashlib
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,10 @@ class OnnxReader:
         """Return the logits of *passage*."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._read, question, passage)
 
+    async def support(self, claim: str, passage: Passage) -> float:
+        """Return the logit that *passage* supports *claim*."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._support, claim, passage)
+
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -61,15 +66,23 @@ class OnnxReader:
     def _read(self, question: str, passage: Passage) -> ReadPassage:
         """Score the sentences of *passage*; those past ``PASSAGE_TOKENS`` get the lowest score."""
         ids, ranges = self._encoded(question, passage)
-        tokens = np.array([ids], np.int32)
-        (hidden,) = self._session.run(None, {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-        token, sentence, passage_scores = (hidden[0] @ weight.T + bias for weight, bias in self._heads)
-        null, answerable, supported = passage_scores[0].tolist()
+        token, sentence, whole = self._logits(ids, range(len(ids)))
+        null, answerable, _ = whole[0].tolist()
         scores = [
             float(sentence[start:end, 0].mean() + token[start:end, 0].max()) if end > start else null - UNREAD
             for start, end in ranges
         ]
-        return ReadPassage(tuple(scores), null, answerable, supported)
+        return ReadPassage(tuple(scores), null, answerable)
+
+    def _support(self, claim: str, passage: Passage) -> float:
+        *_, whole = self._logits(self._encoded(claim, passage)[0], [0])
+        return float(whole[0, 2])
+
+    def _logits(self, ids: Sequence[int], kept: Sequence[int]) -> list[NDArray[np.float32]]:
+        """Return the logits of each head, float32 [kept, logits], for the tokens at *kept*."""
+        feed = {"input_ids": np.array([ids], np.int32), "kept": np.array(kept, np.int32)}
+        (hidden,) = self._session.run(None, feed)
+        return [hidden[0] @ weight.T + bias for weight, bias in self._heads]
 
     def _encoded(self, question: str, passage: Passage) -> tuple[list[int], list[tuple[int, int]]]:
         """Encode ``[CLS] question [SEP] title: sentence … [SEP]``; return ids and token ranges of sentences."""
@@ -88,20 +101,22 @@ class OnnxReader:
 
 
 class ReaderGraph(EncoderGraph):
-    """The model ``input_ids`` int32 [1, tokens] to float32 [1, tokens, size].
+    """The model ``input_ids`` int32 [1, tokens] to float32 [1, kept, size], of the tokens at ``kept``, int32 [kept].
 
     *folder* holds all-MiniLM-L6-v2, whose embedding tables are mapped; *layers* are the shipped arrays by name, 8-bit
     with one scale for each output (``training/export.py``). What is multiplied with them is rounded to 8 bits as well,
     with one scale for the passage, so that a processor's 8-bit instructions do the work.
     """
 
+    inputs: ClassVar = {"input_ids": [1, "t"], "kept": ["k"]}
+
     def __init__(self, folder: Path, layers: dict[str, NDArray[np.generic]]) -> None:
         super().__init__(folder, "int8")
         self.layers = layers
 
-    def pool(self, hidden: str) -> str:
-        """Return the last layer as it is: the heads read single tokens."""
-        return hidden
+    def last(self, hidden: str, at: str) -> str:
+        """Write the last block, for the tokens that the heads read."""
+        return self.layer(hidden, at, self.node("Gather", [hidden, "kept"], axis=1))
 
     def linear(self, hidden: str, at: str) -> str:
         """Multiply ``hidden``, rounded to 8 bits, with the 8-bit weight."""
