@@ -31,7 +31,7 @@ class EncoderGraph:
     row of length 1. External data names the weights file in *folder* relative to it.
     """
 
-    inputs: ClassVar = {"input_ids": ["b", "t"], "attention_mask": ["b", "t"]}
+    inputs: ClassVar[dict[str, list[str]]] = {"input_ids": ["b", "t"], "attention_mask": ["b", "t"]}
 
     def __init__(self, folder: Path, precision: Precision) -> None:
         import onnx
@@ -77,7 +77,8 @@ class EncoderGraph:
         projections = [f"{at}.attention.self.{projection}" for projection in ("query", "key", "value")]
         bias = self.node("Concat", [self.weight(f"{projection}.bias") for projection in projections], axis=0)
         attending = zip((kept, hidden, hidden), projections, strict=True)
-        inputs = [*(self.linear(tokens, projection) for tokens, projection in attending), bias, *({"attention_mask"} & self.inputs.keys())]
+        mask = {"attention_mask"} & self.inputs.keys()
+        inputs = [*(self.linear(tokens, projection) for tokens, projection in attending), bias, *mask]
         attended = self.node(f"{MS}.MultiHeadAttention", inputs, num_heads=HEADS)
         hidden = self.add_and_norm(attended, kept, f"{at}.attention.output")
         wide = self.linear(hidden, f"{at}.intermediate.dense")

@@ -108,7 +108,7 @@ class ReaderGraph(EncoderGraph):
     with one scale for the passage, so that a processor's 8-bit instructions do the work.
     """
 
-    inputs: ClassVar = {"input_ids": [1, "t"], "kept": ["k"]}
+    inputs: ClassVar[dict[str, list[str]]] = {"input_ids": ["b", "t"], "kept": ["k"]}
 
     def __init__(self, folder: Path, layers: dict[str, NDArray[np.generic]]) -> None:
         super().__init__(folder, "int8")
