@@ -29,7 +29,7 @@ from graph.evidence.support import SUPPORT_BAR
 from graph.ports import PassageReader
 from graph.sentences import sentence_spans
 from graph.state import Chunk
-from graph.terms import words
+from graph.terms import is_content, words
 from training.rows import read_rows
 
 
@@ -51,11 +51,15 @@ async def cited_sentences(row: dict[str, Any], reader: PassageReader) -> list[Ci
     ]
     cited = await place_markers(parse(row["text"], chunks), chunks, reader=reader, question=row["question"])
     backed = [frozenset(words(stretch)) for piece in cited.pieces if not isinstance(piece, str) for stretch, _ in piece]
+    cut = "".join(piece if isinstance(piece, str) else "[]" for piece in cited.pieces)
     found = []
     for one in row["sentences"]:
         if one["cites"]:
             own = frozenset(words(bare_claim(one["text"])))
             kept = any(2 * len(own & other) > min(len(own), len(other)) * 1.8 for other in backed)
+            said = one["text"].partition(" [")[0]
+            if not any(map(is_content, words(said))):  # a mere "No [1]."
+                kept = f"{said}[]" in cut
             found.append(CitedSentence(row["style"], one["supported"], one["kind"], one["text"], kept))
     return found
 

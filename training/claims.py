@@ -30,6 +30,15 @@ WICE = (
 Questions = Mapping[tuple[str, ...], Sequence[str]]
 """The questions about a passage, by its sentences."""
 
+ALONE = 10
+"""Words of a claim that can stand without its question."""
+LEANING = re.compile(
+    r"(?:it|its|they|their|he|she|this|that|these|those|yes|no|so|there|both|neither|either)\b", re.IGNORECASE
+)
+"""Beginnings of claims that cannot."""
+ANOTHER = 0.35
+"""Share of the others that follow another question than their own, or none."""
+
 
 def public_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
     """The rows of ``training.public_sets``, some of them wrapped."""
@@ -51,7 +60,8 @@ def public_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
 def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: int) -> list[Example]:
     """Every written claim on a window of its passage, mostly after a question; true ones also on what lacks them.
 
-    A claim follows the question it answers; half of the others follow one of the *questions* about their passage.
+    A claim follows the question it answers, or, where it can stand alone, sometimes another or none, for an answer
+    also says what was not asked; half of the claims without one follow one of the *questions* about their passage.
     """
     chance = random.Random(seed)
     made: list[Example] = []
@@ -59,8 +69,11 @@ def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: i
         title, sentences = row["title"], tuple(row["sentences"])
         for true, claims in ((True, row["true"]), (False, row["false"])):
             for said, gold, near, *asked in claims:
-                others = questions.get(sentences, []) if chance.random() < 0.5 else []
-                question = asked[0] if asked else chance.choice(others) if others else ""
+                if asked and (chance.random() > ANOTHER or LEANING.match(said) or len(said.split()) < ALONE):
+                    question = asked[0]
+                else:
+                    others = questions.get(sentences, []) if chance.random() < 0.5 else []
+                    question = chance.choice(others) if others else ""
                 claim = completed(wrapped(said, chance), question)
                 made.append(windowed(claim, title, sentences, tuple(gold), true, chance))
                 if true and chance.random() < 0.3:

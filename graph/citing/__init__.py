@@ -1,5 +1,4 @@
 """Citing: from a draft's markers to an answer whose every marker is verified.
 
-``citations`` parses a draft, complete or as it is streamed (``markers``, ``marked_text``); ``anchors`` finds what each
-marker claims; ``attribution`` verifies it and places the markers.
+``citations`` parses a draft (``markers``, ``marked_text``), ``anchors`` finds its claims, ``attribution`` verifies them.
 """

@@ -20,7 +20,6 @@ _FINISHED = (".", "!", "?", "。", "…", "！", "？")
 _STUB = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})\Z")
 _CLOSES = re.compile(r"[*_\"”’»)\]]+(?=\s|\Z)\s*")
 _OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", re.MULTILINE)
-_GAP = re.compile(r"\n[ \t]*\n")
 
 
 @dataclass(slots=True)
@@ -160,7 +159,7 @@ def _below_preambles(
 def _introduced(draft: AnchoredDraft, preamble: int) -> Iterator[int]:
     """Yield the sentences a preamble introduces, up to the next preamble or a blank line."""
     for i in range(preamble + 1, len(draft.sentences)):
-        parted = _GAP.search(draft.text, draft.sentences[i - 1][1], draft.sentences[i][0])
+        parted = re.search(r"\n[ \t]*\n", draft.text[draft.sentences[i - 1][1] : draft.sentences[i][0]])
         if is_preamble(draft.sentence(i)) or (parted and i > preamble + 1):
             return
         yield i

@@ -19,6 +19,8 @@ MOST_CHUNKS = 2
 """Chunks of one document or page that are searched for one claim: those with most of its words."""
 MOST_CLAIM = 4_000
 """Characters of a claim that is checked; no sentence of a document carries a longer one."""
+LEAST_SUPPORT = 0.05
+"""Support of a claim below which its clauses are not checked: hardly one is saved by them (``docs/evidence.md``)."""
 log = logging.getLogger("garden.graph")
 
 Pair = tuple[str, Passage]
@@ -128,6 +130,10 @@ class _Check:
         """Return the best quote of each group that has one."""
         return [max(group, key=lambda quote: quote.support) for group in self.options if group]
 
+    def support(self) -> float:
+        """Return the highest support of a quote."""
+        return max((quote.support for quote in self.best()), default=0.0)
+
     def backed(self, bar: float) -> list[Backed]:
         """Return the best quotes whose support reaches *bar*."""
         return [(self.claim, quote) for quote in self.best() if quote.support >= bar]
@@ -136,7 +142,7 @@ class _Check:
         """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
         inherent = ("condition", "opposite", "order")  # these contradictions are of the claim itself
         contradicted = any(quote.contradiction in inherent for group in self.options for quote in group)
-        return not contradicted and not self.backed(SUPPORT_BAR)
+        return not contradicted and LEAST_SUPPORT <= self.support() < SUPPORT_BAR
 
 
 async def _verify(
@@ -169,8 +175,7 @@ async def _verify(
     read = iter(await checked((span, a.marker) for a, spans in zip(anchors, divided, strict=True) for span in spans))
     for anchor, claim, spans in zip(anchors, claims, divided, strict=True):
         bar = CLEAR_SUPPORT if anchor.guessed else SUPPORT_BAR
-        anchor.support = max((quote.support for quote in claim.best()), default=0.0)
-        anchor.backed = claim.backed(bar)
+        anchor.support, anchor.backed = claim.support(), claim.backed(bar)
         held = [next(read).backed(bar) for _ in spans]
         if held and all(held) and not anchor.backed:
             anchor.backed = [backed for some in held for backed in some]

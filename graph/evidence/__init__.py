@@ -1,5 +1,4 @@
 """Evidence: a sentence's claim, the sentences of a chunk that support it, and its probability.
 
-``claims`` reduces a sentence to its claim; ``support`` finds the best quote and scores it; ``amounts`` compares numbers
-and units; ``edits`` finds what a near copy changed.
+``claims`` finds what a sentence claims, ``support`` its best quote and score, ``amounts`` and ``edits`` what it changed.
 """

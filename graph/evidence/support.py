@@ -28,16 +28,12 @@ CONTRADICTED = 0.2
 """Most support of a copy with a change, and without a reader of any sentence with one."""
 SCALE, BIAS = 0.93, 0.35
 """Platt scaling of the reader's logit."""
-COPY = 1.0
-"""Added to the logit of a near copy without a change. Chosen on written answers: ``docs/evidence.md``."""
-CHANGE = 1.5
-"""Taken from the logit of a sentence in other words with another change. Chosen like ``COPY``."""
+COPY, CHANGE = 1.0, 1.5
+"""Added to the logit of a near copy without a change; taken from it for one in other words (``docs/evidence.md``)."""
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
-AROUND = 2
-"""Sentences before and after a quote that are read with it."""
-COVERED = 0.75, 0.9
-"""Overlap of a quote from which one sentence fewer is read to each side of it, and from which a second."""
+AROUND, COVERED = 2, (0.75, 0.9)
+"""Sentences before and after a quote that are read with it; one fewer from each of these overlaps on."""
 LONGEST_READ = 900
 """Most characters read for one sentence."""
 LEAST_OVERLAP = 0.2
