@@ -105,7 +105,7 @@ def _print_answer(out: Console, result: Result, question: str) -> None:
     if not cited and not body["metadata"]["chunksRetrieved"]:
         Console(stderr=True).print(EMPTY, soft_wrap=True, markup=False)
     for claim in body["metadata"]["unsupported"] if cited else ():
-        out.print(Text(f"not verified: {_one_line(claim)}", style="yellow"))
+        out.print(Text(f"not verified: {' '.join(claim.split())}", style="yellow"))
     if closest:
         out.print(Text("\nClosest passages:", style="dim"))
     chunks = {chunk.chunk_id: chunk for chunk in result.chunks}
@@ -142,11 +142,7 @@ def _print_source(out: Console, marker: str, title: str, address: str) -> None:
 
 
 def _print_indented(out: Console, text: str, style: str) -> None:
-    out.print(Padding(Text(_one_line(text), style), (0, 0, 0, 4), expand=False))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    out.print(Padding(Text(" ".join(text.split()), style), (0, 0, 0, 4), expand=False))
 
 
 def run_search(

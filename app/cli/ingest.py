@@ -1,7 +1,7 @@
 """``garden ingest``: store documents, with a progress bar and a summary."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -48,14 +48,12 @@ def run_ingest(
     if addresses and (tasks or len(addresses) < len(paths)):
         raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
     files = [Path(one) for one in paths]
-    work: Callable[[AppContainer], Awaitable[IngestReport]]
     if tasks:
-        work = partial(_ingest_tasks, files, prune)
+        report = run_in_container(partial(_ingest_tasks, files, prune), tasks_collection=collection)
     else:
         limits = WebLimits(max_pages, max_seconds, allow_private) if addresses else None
         work = partial(_ingest_paths, addresses or files, prune, limits=limits)
-    name = "tasks_collection" if tasks else "vector_store_collection"
-    report = run_in_container(work, **{name: collection})
+        report = run_in_container(work, vector_store_collection=collection)
     (print_json if as_json else _print_summary)(report)
     return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 

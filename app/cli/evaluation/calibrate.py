@@ -134,8 +134,7 @@ async def _labelled(container: AppContainer, question: EvalQuestion, number: int
         gold = [
             chunk.chunk_id
             for chunk in retrieved.subquery_results[0].chunks
-            if question.is_gold(chunk.chunk_id, chunk.document_id, chunk.source)
-            and (not accepted or any(one in folded(chunk.text) for one in accepted))
+            if question.is_gold(chunk) and (not accepted or any(one in folded(chunk.text) for one in accepted))
         ][:1]
     if question.answerable and not gold:
         return None

@@ -36,11 +36,11 @@ class EvalQuestion(BaseModel):
     expected_sources: tuple[str, ...] = ()
     answers: tuple[tuple[str, ...], ...] = ()
 
-    def is_gold(self, chunk_id: str, document_id: str, source: str | None) -> bool:
-        """Tell whether a chunk is among the question's gold chunks, or without these its documents."""
+    def is_gold(self, one: Chunk | Citation) -> bool:
+        """Tell whether *one* is of the question's gold chunks, or without these of its documents."""
         if self.gold_chunks:
-            return chunk_id in self.gold_chunks
-        return document_id in self.expected_sources or source in self.expected_sources
+            return one.chunk_id in self.gold_chunks
+        return one.document_id in self.expected_sources or one.source in self.expected_sources
 
 
 def read_questions(path: Path) -> list[EvalQuestion]:
@@ -91,13 +91,10 @@ class EvalResult:
     question: EvalQuestion
     result: Result
 
-    def _is_gold(self, one: Chunk | Citation) -> bool:
-        return self.question.is_gold(one.chunk_id, one.document_id, one.source)
-
     @property
     def hits(self) -> list[bool]:
         """Tell for each retrieved chunk, best first, whether it is gold."""
-        return [self._is_gold(chunk) for chunk in self.result.chunks]
+        return [self.question.is_gold(chunk) for chunk in self.result.chunks]
 
     @property
     def rank(self) -> float:
@@ -107,7 +104,7 @@ class EvalResult:
     @property
     def right_source(self) -> bool:
         """Tell whether there are citations, and every one is of a gold chunk or document."""
-        return bool(self.result.citations) and all(map(self._is_gold, self.result.citations))
+        return bool(self.result.citations) and all(map(self.question.is_gold, self.result.citations))
 
     @property
     def holds_answer(self) -> bool:

@@ -134,7 +134,8 @@ def heading_questions(chunks: Iterable[Chunk]) -> list[Labelled]:
         innermost = next(iter(names), "")
         spelled.setdefault(innermost.casefold(), innermost)
         below[innermost.casefold()].add(chunk.chunk_id)
-    eligible = sorted(key for key in below if len(documents[key]) == 1 and _says_enough(key))
+    telling = {key: {word for word in words(key) if is_content(word) and word.isalpha()} for key in below}
+    eligible = sorted(key for key in below if len(documents[key]) == 1 and len(telling[key]) >= LEAST_WORDS)
     chosen = random.Random(SEED).sample(eligible, min(MOST_HEADINGS, len(eligible)))  # noqa: S311 - a draw, no secret
     return [Labelled(spelled[key], True, frozenset(below[key]), frozenset(documents[key]), key) for key in chosen]
 
@@ -158,7 +159,3 @@ async def heading_samples(
         known=present | off_topic[samples.question],
         judged=~present | ~samples.relevant | samples.answers,  # what else the document says may answer as well
     )
-
-
-def _says_enough(heading: str) -> bool:
-    return len({word for word in words(heading) if is_content(word) and word.isalpha()}) >= LEAST_WORDS

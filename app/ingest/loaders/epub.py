@@ -26,11 +26,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
         spine = [one.get("idref") for one in package.iterfind("{*}spine/{*}itemref")]
         if not items.keys() >= set(spine):
             raise Unreadable("a damaged EPUB book (its spine names what its manifest lacks)")
-        names = [
-            normpath(join(dirname(root), unquote(item.get("href") or "")))
-            for item in map(items.__getitem__, spine)
-            if item.get("media-type") in PAGES and "nav" not in (item.get("properties") or "").split()
-        ]
-        for name in names:
-            add_fragment(outline, decode(archive.read(name)))
+        for item in map(items.__getitem__, spine):
+            if item.get("media-type") in PAGES and "nav" not in (item.get("properties") or "").split():
+                name = normpath(join(dirname(root), unquote(item.get("href") or "")))
+                add_fragment(outline, decode(archive.read(name)))
     return outline.document(source, title or None)

@@ -44,9 +44,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise Unreadable(ENCRYPTED)
-        page_fragments = [_fragments(page) for page in reader.pages]
+        page_lines = [_lines(page) for page in reader.pages]
         named = reader.metadata.title if reader.metadata else None
-    page_lines = [_lines(fragments) for fragments in page_fragments]
     pages = _without_running_lines(page_lines) if any(page_lines) else []
     if not any(pages):
         raise Unreadable("a PDF without text (a scan needs text recognition first)")
@@ -56,15 +55,10 @@ def load(data: bytes, source: str) -> LoadedDocument:
     return outline.document(source, None if _MADE_UP.search(title) else title or None)
 
 
-def _fragments(page: PageObject) -> list[tuple[Any, ...]]:
-    """Return the pieces of text of a page as pypdf gives them to a visitor."""
+def _lines(page: PageObject) -> list[Line]:
+    """Join the fragments of one page to lines, top to bottom, with font size and height."""
     fragments: list[tuple[Any, ...]] = []
     page.extract_text(visitor_text=lambda *fragment: fragments.append(fragment))
-    return fragments
-
-
-def _lines(fragments: Sequence[tuple[Any, ...]]) -> list[Line]:
-    """Join the fragments of one page to lines, top to bottom, with font size and height."""
     lines: list[Line] = []
     words: list[str] = []
     sizes: list[tuple[int, float, float]] = []  # characters, size, height on the page
@@ -96,11 +90,7 @@ def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Lin
     """
     body = body_size(pages)
     running = running_lines([[line.text for line in page] for page in pages]) | {"#"}
-
-    def runs(line: Line) -> bool:
-        return line.size <= body and running_key(line.text) in running
-
-    return [trimmed(page, runs) for page in pages]
+    return [trimmed(page, lambda line: line.size <= body and running_key(line.text) in running) for page in pages]
 
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:
@@ -151,9 +141,7 @@ def _groups(page: Sequence[Line], body: float) -> list[list[Line]]:
 def _continues(above: Line, line: Line, usual: float, body: float) -> bool:
     if _is_heading(above, body) or _is_heading(line, body):
         return _is_heading(above, body) and above.size == line.size and abs(above.height - line.height) < 2 * line.size
-    if _ITEM.match(line.text):
-        return False
-    return usual == 0 or abs(above.height - line.height) <= 1.25 * usual
+    return not _ITEM.match(line.text) and (usual == 0 or abs(above.height - line.height) <= 1.25 * usual)
 
 
 def _joined(lines: Sequence[Line]) -> str:

@@ -27,7 +27,6 @@ LOADERS = frozenset(FORMATS) | ROWS
 
 def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]:
     """Yield the documents of one file, and what could not be read. A bad file raises nothing."""
-    suffix = path.suffix.lower()
     try:
         yield from _documents(path, source)
         return
@@ -39,7 +38,7 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
         reason = "nested too deeply"
     except OSError as error:
         reason = f"cannot be read: {error.strerror or 'input error'}"
-    yield SkippedFile(path=source, reason=reason, rows_lost=suffix in ROWS)
+    yield SkippedFile(path=source, reason=reason, rows_lost=path.suffix.lower() in ROWS)
 
 
 def _documents(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]:

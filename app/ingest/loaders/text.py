@@ -85,10 +85,8 @@ def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
     if any(ALIGNED.search(_MARKER.sub("", line).strip()) for line in lines):
         return "\n".join(lines), "list"
     lines = [_LETTER_BULLET.sub(r"\1- ", line) for line in lines]
-    if margin and not any(_ITEM.match(line) for line in lines) and _is_set_apart(lines, margin):
-        return "\n".join(lines), "list"
-    if not any(_ITEM.match(line) for line in lines):
-        return _joined(lines), "prose"
+    if not any(map(_ITEM.match, lines)):
+        return ("\n".join(lines), "list") if margin and _is_set_apart(lines, margin) else (_joined(lines), "prose")
     items: list[list[str]] = []
     for line in lines:
         if _ITEM.match(line) or not items:
@@ -127,8 +125,7 @@ def heading_levels(paras: Sequence[Paragraph], margin: int) -> dict[int, int]:
     opening = {0} if title is None and len(alone) > 1 and alone[0] else set()
     listed = [False, *(single and at not in opening | numbered.keys() for at, single in enumerate(alone)), False]
     short = {at for at in range(len(alone) - 1) if listed[at : at + 3] == [False, True, False]}
-    levels = dict.fromkeys(sorted(short), 2) | numbered | dict.fromkeys(opening, 1)
-    return levels if title is None else {at: level for at, level in levels.items() if at != title} | {title: 1}
+    return dict.fromkeys(short, 2) | numbered | dict.fromkeys(opening if title is None else {title}, 1)
 
 
 def reads_as_heading(line: str) -> bool:

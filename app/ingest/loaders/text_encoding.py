@@ -56,10 +56,9 @@ def _unmarked(data: bytes, declared: str | None) -> str:
     if declared and _decodes(data, declared):
         return declared
     sample = data[:SAMPLE_BYTES]
-    if sum(byte > 0x7F for byte in sample) > max(15, 0.25 * len(sample)):  # an alphabet of its own
-        best = from_bytes(sample, cp_isolation=LIKELY).best()
-        if best:
-            return best.encoding
+    foreign = sum(byte > 0x7F for byte in sample) > max(15, 0.25 * len(sample))  # an alphabet of its own
+    if foreign and (best := from_bytes(sample, cp_isolation=LIKELY).best()):
+        return best.encoding
     return "cp1252" if _decodes(sample, "cp1252") else "latin-1"
 
 

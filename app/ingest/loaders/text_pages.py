@@ -19,7 +19,6 @@ _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
 _STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\|)")
 
-
 T = TypeVar("T")
 
 
@@ -45,14 +44,13 @@ def paragraphs(text: str) -> list[Paragraph]:
     pages = [page.split("\n") for page in _pages(text)]
     running = running_lines([[line for line in page if line.strip()] for page in pages])
     pages = [_without_running(page, running) for page in pages]
-    paged = len(pages) > 1
     paras: list[Paragraph] = []
     for number, page in enumerate(pages, 1):
         for at, lines in enumerate(_runs(page)):
-            if at == 0 and paras and number > 1 and _goes_on(paras[-1].lines, lines):
+            if at == 0 and paras and _goes_on(paras[-1].lines, lines):
                 paras[-1].lines.extend(lines)
             else:
-                paras.append(Paragraph(lines, number if paged else None))
+                paras.append(Paragraph(lines, number if len(pages) > 1 else None))
     return _without_contents(paras)
 
 
