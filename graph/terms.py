@@ -14,6 +14,8 @@ LOOSE_CREDIT = 0.6
 _OPENING = 6
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
+_SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
 # Closed word classes of English: articles, prepositions, pronouns, auxiliaries, conjunctions, adverbs of degree.
 _STOP_WORDS = frozenset(
@@ -75,6 +77,21 @@ def question_stems(question: str) -> tuple[str, ...]:
     content = [w for w in tokens if is_content(w)]
     chosen = content or [w for w in tokens if w not in _STOP_WORDS] or tokens
     return tuple(dict.fromkeys(stem(w) for w in chosen))
+
+
+def plain(text: str) -> str:
+    """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes."""
+    text = _TAG.sub(" ", text)
+    if text.isascii():
+        return text
+    letters = unicodedata.normalize("NFD", text.replace("’", "'"))
+    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")))
+
+
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> frozenset[str]:
+    """Return the stems of the content words of *text*, numbers without their commas."""
+    return frozenset(stem.replace(",", "") for stem in stems(plain(text).translate(_SIGNS)))
 
 
 @lru_cache(maxsize=1 << 12)  # grading and synthesis look at the same sentences

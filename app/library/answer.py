@@ -115,9 +115,3 @@ def answer_of(result: Result) -> Answer:
         error_type=error.__name__ if error else None,
         error_details=details,
     )
-
-
-def error_of(answer: Answer) -> RAGServiceError:
-    """Return the exception for an ``Answer`` with an ``error_type``."""
-    kinds = {kind.__name__: kind for kind in ERRORS.values()}
-    return kinds[answer.error_type or "OllamaUnavailable"](answer)

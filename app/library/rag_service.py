@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.tasks import Task
-from app.library.answer import Answer, answer_of, error_of
+from app.library.answer import ERRORS, Answer, answer_of
 from app.library.sync_bridge import LoopThread
 from app.ops.traffic import new_request_id
 from app.query_service.chunk_search import SearchResults, search
@@ -120,13 +120,14 @@ class RAGService:
             fields = {"query": question, **self._filter_fields(filters)}
         except InvalidInput as error:
             failure = failure_of(error)
-            answer = answer_of(Result(failure.outcome, new_request_id(), 1, failure=failure))
+            result = Result(failure.outcome, new_request_id(), 1, failure=failure)
         else:
-            answer = answer_of(await self._container.service.ask(fields))
+            result = await self._container.service.ask(fields)
+        answer = answer_of(result)
         if answer.error_type:
             log.warning("library", extra={"error_type": answer.error_type, "request_id": answer.request_id})
             if raise_on_error:
-                raise error_of(answer)
+                raise ERRORS[result.outcome](answer)
         return answer
 
     def _filter_fields(self, filters: dict[str, Any] | None) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Probe the parts of a service for health and readiness."""
 
 import asyncio
-import ssl
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import cache
@@ -16,6 +15,8 @@ from graph.errors import RAGError
 LIMIT = 2.0
 """Seconds all probes may take together (contract, RAG library)."""
 Probe = Callable[[], Awaitable[None]]
+_tls = cache(httpx.create_ssl_context)
+"""Returns the TLS context, made once: reading the certificates takes longer than a probe."""
 
 
 class NotReady(NamedTuple):
@@ -68,12 +69,6 @@ class Health:
     async def _ask_ollama(self) -> None:
         async with httpx.AsyncClient(timeout=LIMIT, verify=_tls()) as client:
             (await client.get(f"{self._ollama_host}/api/version")).raise_for_status()
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Return the TLS context, made once: reading the certificates takes longer than a probe."""
-    return httpx.create_ssl_context()
 
 
 async def _error(probe: Probe | None) -> Exception | None:

@@ -16,7 +16,6 @@ from graph.sentences import Span, code_spans, code_within, sentence_spans
 Backed = tuple[str, Quote]
 """A stretch of the answer, and the quote that supports it."""
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
-_FINISHED = (".", "!", "?", "。", "…", "！", "？")
 _STUB = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})\Z")
 _CLOSES = re.compile(r"[*_\"”’»)\]]+(?=\s|\Z)\s*")
 _OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", re.MULTILINE)
@@ -127,7 +126,7 @@ def _sentences(text: str, positions: Sequence[int], code: Sequence[Span]) -> lis
 
 def _is_finished(text: str, span: Span, marks: Sequence[tuple[int, Marker]]) -> bool:
     """Whether a sentence ends as sentences do, or with its citation."""
-    ends = text[slice(*span)].rstrip("\"'”’)]*_` ").endswith(_FINISHED)
+    ends = text[slice(*span)].rstrip("\"'”’)]*_` ").endswith((".", "!", "?", "。", "…", "！", "？"))
     return ends or any(position >= span[1] for position, _ in marks)
 
 

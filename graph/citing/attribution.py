@@ -4,16 +4,17 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_draft, guess, states
 from graph.citing.markers import Marker
 from graph.errors import RAGError
 from graph.evidence.claims import YES_OR_NO, bare_claim, completed
-from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported, words_of
+from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
 from graph.state import Chunk
-from graph.terms import question_stems
+from graph.terms import question_stems, words_of
 
 MOST_CHUNKS = 2
 """Chunks of one document or page that are searched for one claim: those with most of its words."""
@@ -56,10 +57,8 @@ async def place_markers(
     unmarked sentences that a chunk clearly supports. After *seconds* the lexical overlap replaces the *reader*.
     """
     draft = anchor_draft(pieces, truncated=truncated)
-
-    async def verified(anchors: list[CitationAnchor]) -> list[CitationAnchor]:
-        await _verify(anchors, draft.text, chunks, reader, question, seconds)
-        return anchors
+    until = None if seconds is None else asyncio.get_running_loop().time() + seconds
+    verified = partial(_verify, text=draft.text, chunks=chunks, reader=reader, question=question, until=until)
 
     def guesses(sentences: set[int]) -> list[CitationAnchor]:
         return [guess(draft, i, len(chunks)) for i in sorted(sentences) if states(draft, i)]
@@ -113,9 +112,10 @@ class _Check:
         return [pair for passage in pending if passage for pair in self._forms(passage)]
 
     def _forms(self, passage: Passage) -> list[Pair]:
-        """Pair the claim with *passage*; without its question too where half of its words stand in that alone."""
+        """Pair the claim with *passage*; without its question too where half its words, or a number, are only there."""
         claim_words, found = words_of(self.bare), words_of(" ".join((passage.title, *passage.sentences)))
-        echo = 2 * len(claim_words & words_of(self.question) - found) >= len(claim_words) > 0
+        echoed = claim_words & words_of(self.question) - found
+        echo = 2 * len(echoed) >= len(claim_words) > 0 or any(word[0].isdigit() for word in echoed)
         return [(completed(self.bare, self.question), passage), (self.bare, passage)][: 1 + echo]
 
     def score(self, read: dict[Pair, float]) -> None:
@@ -146,16 +146,16 @@ class _Check:
 
 
 async def _verify(
-    anchors: Sequence[CitationAnchor],
+    anchors: list[CitationAnchor],
     text: str,
     chunks: Sequence[Chunk],
     reader: PassageReader | None,
     question: str,
-    seconds: float | None,
-) -> None:
-    """Set each anchor's quotes and support in *text*, reading within *seconds*.
+    until: float | None,
+) -> list[CitationAnchor]:
+    """Set each anchor's quotes and support in *text*; after *until*, on the event loop's clock, nothing is read.
 
-    A claim without one supporting quote is checked clause by clause.
+    A claim without one supporting quote is checked clause by clause, from ``LEAST_SUPPORT`` on.
     """
     checks: dict[tuple[str, Marker], _Check] = {}
 
@@ -167,7 +167,7 @@ async def _verify(
                 await asyncio.sleep(0)  # a long answer must not block the event loop, and its deadline must end it
                 checks[key] = _check(key[0], marker, chunks, question)
             results.append(checks[key])
-        await _read(results, reader, seconds)
+        await _read(results, reader, until)
         return results
 
     claims = await checked((anchor.claim, anchor.marker) for anchor in anchors)
@@ -180,6 +180,7 @@ async def _verify(
         if held and all(held) and not anchor.backed:
             anchor.backed = [backed for some in held for backed in some]
             anchor.support = min(max(quote.support for _, quote in some) for some in held)
+    return anchors
 
 
 def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -> _Check:
@@ -189,7 +190,7 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -
     bare, context = bare_claim(claim) or claim, question
     if YES_OR_NO.fullmatch(claim):
         bare, context = completed(claim, question), ""
-    question_terms = frozenset(question_stems(question))
+    question_terms = question_stems(question)
     options: list[list[Quote]] = []
     for group in marker.groups:
         named = [chunks[position] for position in group]
@@ -198,13 +199,13 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -
     return _Check(claim, bare, context, options)
 
 
-async def _read(checks: Sequence[_Check], reader: PassageReader | None, seconds: float | None) -> None:
+async def _read(checks: Sequence[_Check], reader: PassageReader | None, until: float | None) -> None:
     """Score *checks* by the reader; by lexical overlap where it fails or times out."""
     read: dict[Pair, float] = {}
     pairs = list(dict.fromkeys(pair for one in checks for pair in one.pairs())) if reader else []
     if reader and pairs:
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(until):
                 read = dict(zip(pairs, await asyncio.gather(*(reader.support(*pair) for pair in pairs)), strict=True))
         except (RAGError, TimeoutError) as error:
             log.warning("support scored by overlap", extra={"failed": type(error).__name__, "pairs": len(pairs)})

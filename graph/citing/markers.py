@@ -15,14 +15,14 @@ _LABEL = (
 )
 _DASH = r"(?:-|‐|‑|–|—|~|…|\.{2,3}|to\b|through\b)"
 _NUMBERS = re.compile(
-    rf"\s*(?:(?P<first>\d+)\s*{_DASH}\s*(?:{_LABEL})?\s*(?P<last>\d+)|(?P<one>[-+‑–]?\d+)|{_LABEL}"
+    rf"\s*(?:(?P<first>\d{{1,9}})\s*{_DASH}\s*(?:{_LABEL})?\s*(?P<last>\d{{1,9}})|(?P<one>[-+‑–]?\d{{1,9}})|{_LABEL}"
     r"|[#^,;&/|+()]|and\b|or\b)",
     re.IGNORECASE,
 )
 _MINUS = str.maketrans("‑–", "--")
 _LABEL_FIRST = re.compile(rf"\A{_LABEL}\s*", re.IGNORECASE)
 _REFERENCE = re.compile(
-    r"(?:(?P<number>\d+)\s*[,:–—-]\s*)?(?P<name>.*?)"
+    r"(?:(?P<number>\d{1,9})\s*[,:–—-]\s*)?(?P<name>.*?)"
     rf"(?:(?:^|(?(number)|(?!))|\s*,|[ :(#]{{1,2}}(?=p))\s*(?P<page_word>(?:pages?|pp?|pg)\b\.?)?\s*(?P<page>\d{{1,6}})"
     rf"(?:\s*{_DASH}\s*(?P<last>\d{{1,6}}))?\)?)?"
     r"(?:(?:^|\s*,)\s*(?:sections?\b|sect?\.|§|chapter\b|ch\.)\s*(?P<section>\S.*))?",

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Self
 
 _TOKEN = re.compile(
-    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
+    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<number>(?:(?<![^\s(])[-−](?=\.?\d))?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
     r"|(?P<word>[^\W\d_]+)|(?P<sign>[$€£%°½¼])"
 )
 _A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)
@@ -135,7 +135,7 @@ def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | st
     kind, first = tokens[at]
     total, part, used = 0.0, None, 0
     if kind == "number":
-        plain = first.replace(",", "")
+        plain = first.replace(",", "").replace("−", "-")
         if not re.fullmatch(r"\d*\.?\d+", plain):
             return 1, plain
         part, used = float(plain), 1

@@ -13,6 +13,7 @@ _BOUNDARY = re.compile(
     r"[;:][ \n]+|[ ](?:[—–]|--)[ ]|,[ \n]+|[ \n](?=(?:and|but|while|whereas|although|though|because|which)[ \n])"
 )
 
+_CONDITION = re.compile(r"(?:if|when|unless|until|where|provided)\b", re.IGNORECASE)
 _DOCUMENT = (
     r"(?:(?:the|this|these|our|your|provided|given|above|following)\s+)*(?:[\w-]+\s+){0,3}?(?:handbook|manual|documents?|"
     r"documentation|docs|guide|guidelines?|polic(?:y|ies)|chunks?|context|passages?|texts?|sources?|articles?|excerpts?"
@@ -108,11 +109,12 @@ def claim_span(text: str, start: int, end: int) -> Span:
 
 
 def clauses(text: str, start: int, end: int) -> list[Span]:
-    """Split the sentence at *start*:*end* into clauses that could each stand by itself."""
+    """Split the sentence at *start*:*end* into clauses that could each stand by itself, no condition alone."""
     edges = [start, *(match.end() for match in _BOUNDARY.finditer(text, start, end)), end]
     spans: list[Span] = []
     for begin, stop in pairwise(edges):
-        if spans and (is_short(text[begin:stop]) or is_short(text[slice(*spans[-1])])):
+        last = slice(*spans[-1]) if spans else slice(0)
+        if spans and any(is_short(part) or _CONDITION.match(part) for part in (text[begin:stop], text[last])):
             spans[-1] = (spans[-1][0], stop)
         else:
             spans.append((begin, stop))

@@ -4,23 +4,19 @@ The entailment model reads meaning and may miss one small word; aligning a copy 
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal
 
 from graph.evidence.amounts import DIGITS
-from graph.terms import AUXILIARIES, is_content, stem, stems
+from graph.terms import AUXILIARIES, is_content, plain, stem, stems
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
 """What was changed."""
-NEAR_COPY = 0.6
-"""Share of a sentence's words, in the same order as in its quote, from which the two are aligned."""
-EXACT_COPY = 0.85
-"""Share from which it counts as a copy (``is_copy``)."""
+NEAR_COPY, EXACT_COPY = 0.6, 0.85
+"""Shares of a sentence's words in the order of its quote, from which the two are aligned, and it is a copy."""
 _MOST_WORDS = 120
-_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–]")
 
@@ -31,6 +27,7 @@ _CONDITIONS = frozenset("if unless except provided only".split())
 _CONDITIONAL = _CONDITIONS | frozenset(
     "when whenever where until would assuming depending subject with without".split()
 )
+_SOFTENED = frozenset("only just more less fewer later than matter".split())
 _SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
 _SPEECH_BEFORE = frozenset(
     ". , ; : ( — – ! ? and then please must should shall will always only instead just to you".split()
@@ -60,8 +57,8 @@ def edit_of(claim: str, quote: str) -> Change | None:
     if not blocks or sum(block.size for block in blocks) < NEAR_COPY * len(left):
         return None
     begin, end = blocks[0].b, blocks[-1].b + blocks[-1].size
-    negated = begin > 1 and right[begin - 1] in ("not", "never") and right[begin - 2] in AUXILIARIES  # "is not | so"
-    if _denials(left) % 2 != _denials(right[begin - negated : end]) % 2:
+    turned = _softened(left) ^ _softened(right)  # "no more than" -> "more than"
+    if _denials(left) % 2 != (_denials(right[begin:end]) + _denied(right[:begin])) % 2 or turned & {*left} & {*right}:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]
     lost = [at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end]))]
@@ -101,19 +98,28 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower().replace("’", "'"))[:_MOST_WORDS]
 
 
+def denies(text: str) -> bool:
+    """Whether *text* has a denial."""
+    return _denials(_words(text)) > 0
+
+
+def _denied(before: Sequence[str]) -> bool:
+    """Whether the words *before* a copied stretch deny it: "is not | so", "not | all", "no | staff", "none of | …"."""
+    *_, auxiliary, last = "", "", *before
+    plainly = last in ("not", "never") and (auxiliary in AUXILIARIES or not auxiliary)
+    return plainly or last in ("no", "nor", "neither") or "none" in before[-3:]
+
+
+def _softened(words: Sequence[str]) -> set[str]:
+    """Return the words that follow a negator without a denial: "not only", "no later than"."""
+    threes = zip(words, words[1:], [*words[2:], ""], strict=False)
+    return {b for a, b, c in threes if a in _NEGATORS and (b in _SOFTENED or (b, c) == ("longer", "than"))}
+
+
 def _denials(words: Sequence[str]) -> int:
-    """Count the denials among *words*, but for "not only", "no later than", "or not" and the like."""
-    softened = ("only", "just", "more", "less", "fewer", "later", "longer", "than", "matter")
+    """Count the denials among *words*, but for "or not" and those that are softened."""
+    softened = _softened(words)
     return sum(
         (word in _NEGATORS or word.endswith("n't")) and after not in softened and before != "or"
         for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
     )
-
-
-def plain(text: str) -> str:
-    """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes."""
-    text = _TAG.sub(" ", text)
-    if text.isascii():
-        return text
-    letters = unicodedata.normalize("NFD", text.replace("’", "'"))
-    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")))

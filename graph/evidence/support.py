@@ -10,15 +10,15 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice, pairwise
 
 from graph.evidence.amounts import unmatched
-from graph.evidence.edits import Change, edit_of, is_copy, plain
+from graph.evidence.claims import is_short
+from graph.evidence.edits import Change, denies, edit_of, is_copy
 from graph.ports import Passage
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk
-from graph.terms import is_content, stem, stems
+from graph.terms import is_content, stem, words_of
 
 SUPPORT_BAR = 0.5
 """Least support of a citation that is kept."""
@@ -44,7 +44,6 @@ QUESTION_WORD = 0.5
 """Weight of a word of the question where a quote is looked for. Chosen on written answers: ``docs/evidence.md``."""
 _MOST_POSITIONS = 20
 """Positions of a short fragment that are compared."""
-_SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
 _NAME = re.compile(r"(?<=[\w,;] )(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*|`[^`\n]+`|\b\w+(?:_\w+)+\b|--\w[\w-]*")
 _WORD = re.compile(r"[\w']+")
@@ -101,7 +100,7 @@ def supported(quote: Quote, read: float | None) -> float:
     if quote.verbatim:
         return 1.0
     if read is not None:
-        logit = SCALE * read + BIAS + (-CHANGE if quote.contradiction else COPY * quote.copy)
+        logit = SCALE * read + BIAS + (-CHANGE if quote.contradiction else COPY * (quote.copy and not quote.excused))
     else:
         logit = OVERLAP_STEEPNESS * (quote.overlap - OVERLAP_BAR)
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
@@ -114,8 +113,11 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
     start, end = (touched[0][0], touched[-1][1]) if touched else span
     text = chunk.text[start:end]
     fragment = stop - begin < len(text.rstrip(".!?… "))
-    contradiction = edit_of(sentence, text) if fragment else None
-    return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim=True)
+    denied = denies(re.split(r"[,;:.—–]", chunk.text[start:begin])[-1])
+    contradiction = ("denial" if denied else edit_of(sentence, text)) if fragment else None
+    verbatim = not (fragment and is_short(sentence))  # "30 days" of what?
+    read = Passage.of(chunk, [text])
+    return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim, copy=True, passage=read)
 
 
 def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms: Collection[str]) -> Quote:
@@ -129,23 +131,20 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms:
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
     change = edit_of(sentence, text)
     excused = change == "condition" and bool(question_terms)
-    contradiction = None if excused else change
-    if not contradiction and unmatched(sentence, (window, title, " ".join(question_terms))):
+    contradiction, copy = None if excused else change, is_copy(sentence, text)
+    if not contradiction and unmatched(sentence, (text, title) if copy else (window, title, " ".join(question_terms))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
         contradiction = "name"
     passage = Passage.of(chunk, [chunk.text[begin:stop] for begin, stop in near])
-    copy = is_copy(sentence, text)
     return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage, excused=excused)
 
 
 def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:
     """Whether *sentence* has a name, option or identifier, past its first word, missing in *text*."""
-    flat = text.lower()
-    present_stems = {stem(word) for word in _WORD.findall(flat)} | set(question_terms)
-    names = (match[0].strip("`") for match in _NAME.finditer(sentence))
-    words = (word.lower() for name in names if name.lower() not in flat for word in _WORD.findall(name))
-    return any(is_content(word) and stem(word) not in present_stems for word in words)
+    present = {stem(word) for word in _WORD.findall(text.lower())} | set(question_terms)
+    words = (word for match in _NAME.finditer(sentence) for word in _WORD.findall(match[0].lower()))
+    return any(is_content(word) and stem(word) not in present for word in words)
 
 
 def verbatim_spans(sentence: str, text: str) -> list[Span]:
@@ -193,18 +192,11 @@ def overlap(required: frozenset[str], words: frozenset[str]) -> float:
     return len(required & words) / len(required) if required else 0.0
 
 
-@lru_cache(maxsize=4096)
-def words_of(text: str) -> frozenset[str]:
-    """Return the stems of the content words of *text*, numbers without their commas."""
-    return frozenset(stem.replace(",", "") for stem in stems(plain(text).translate(_SIGNS)))
-
-
 def likely(sentence: str, chunks: Sequence[Chunk], most: int) -> list[Chunk]:
     """Return at most *most* of *chunks*, those with most words of *sentence* first."""
     claim_words = words_of(sentence)
-    overlaps = [overlap(claim_words, words_of(f"{title_of(chunk)} | {chunk.text}")) for chunk in chunks]
-    order = sorted(range(len(chunks)), key=lambda k: -overlaps[k])
-    return [chunks[k] for k in order if overlaps[k] >= LEAST_OVERLAP][:most]
+    overlaps = [(overlap(claim_words, words_of(f"{title_of(one)} | {one.text}")), one) for one in chunks]
+    return [one for share, one in sorted(overlaps, key=lambda pair: -pair[0])[:most] if share >= LEAST_OVERLAP]
 
 
 def title_of(chunk: Chunk) -> str:

@@ -5,7 +5,7 @@ import pytest
 from app.providers.rerank.reader import OnnxReader
 from graph.citing.attribution import place_markers
 from graph.citing.citations import parse
-from graph.evidence.claims import completed
+from graph.evidence.claims import clauses, completed
 from graph.evidence.edits import edit_of
 from graph.evidence.support import CONTRADICTED, quotes, supported
 from graph.sentences import sentence_spans
@@ -87,6 +87,16 @@ def test_a_condition_may_stand_in_the_question() -> None:
     assert (alone.contradiction, alone.refused) == ("condition", True)
     assert (asked.contradiction, asked.refused) == (None, False)
     assert supported(asked, None) <= CONTRADICTED
+
+
+def test_a_condition_is_not_checked_alone() -> None:
+    """A condition and what follows from it are one clause, for two sentences may have one of them each."""
+    condition, rest = (
+        "If the parcel arrives late, the sender gets a full refund",
+        "the driver reports the delay in time",
+    )
+    assert len(clauses(f"{condition}.", 0, len(condition))) == 1
+    assert len(clauses(f"The sender gets a full refund; {rest}.", 0, 66)) == 2
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,8 @@ def test_an_amount_has_one_value(claim: str, text: str) -> None:
         ("It takes three days.", "It takes three weeks."),
         ("Half of them came.", "A quarter of them came."),
         ("It takes one hour.", "It takes half an hour."),
+        ("Store it at 20 degrees.", "Store it at -20 degrees."),
+        ("Store it at −5 degrees.", "Store it at (5 degrees)."),
     ],
 )
 def test_another_amount_is_seen(claim: str, text: str) -> None:
@@ -150,6 +152,13 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
         ("The alarm would sound.", "If the tank is full, the alarm would sound.", None),
         ("The pump, which is red, is quick.", "The pump, which is red, is not only quick.", None),
         ("Guests pay four euros.", "Guests, no matter how old, pay four euros.", None),
+        ("All staff may book rooms.", "Not all staff may book rooms.", "denial"),
+        ("Staff may book the rooms.", "No staff may book the rooms.", "denial"),
+        ("The rooms are heated.", "None of the rooms are heated.", "denial"),
+        ("The client supports Python 3.8.", "The client no longer supports Python 3.8.", "denial"),
+        ("Upload more than five files.", "Upload no more than five files.", "denial"),
+        ("The portal is only for guests.", "The portal is not only for guests.", "denial"),
+        ("Wait no longer than an hour.", "You wait no longer than an hour.", None),
         ("The pump is red.", "The pump is red.", None),
     ],
 )
@@ -164,6 +173,33 @@ def test_a_fragment_is_whole_words_of_the_right_place() -> None:
     assert list(verbatim_spans("94", TEXT)) == []
     assert quotes("42", chunk(), question_terms=("door", "shed"))[0].text == "The shed has\n42 doors."
     assert quotes("42", chunk(), question_terms=("room", "shed"))[0].text == "In 1942 the shed had 42 rooms."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("The valve is closed.", "Do not assume that the valve is closed."),
+        ("Contractors may enter.", "Neither staff nor contractors may enter."),
+        ("Adults pay 10 euros for a day ticket.", "Adults pay 20 euros for a day ticket. Children pay 10 euros."),
+    ],
+)
+def test_a_copy_takes_nothing_from_around_it(sentence: str, text: str) -> None:
+    """Words that are denied before they begin, and a copy with the number of the next sentence, are refused."""
+    assert support(sentence, text) <= CONTRADICTED
+
+
+def test_a_number_of_the_question_is_no_evidence_of_a_copy() -> None:
+    """A copy whose number stands in the question alone is refused; in other words, the reader decides."""
+    text = "The upload limit for each file is 20 MB in the web form."
+    assert support("The upload limit for each file is 50 MB in the web form.", text, ("50", "mb")) <= CONTRADICTED
+
+
+def test_a_short_fragment_is_read_with_its_question() -> None:
+    """A few words of a sentence may answer another question, so they are read; a whole sentence is not."""
+    text = "The notice period is 60 days. The trial period lasts 30 days."
+    (fragment,), (whole,) = quotes("30 days", chunk(text)), quotes("The notice period is 60 days.", chunk(text))
+    assert (fragment.verbatim, whole.verbatim) == (False, True)
+    assert supported(fragment, -6.0) < SUPPORT_BAR < supported(fragment, 3.0)
 
 
 def test_two_neighbours_may_carry_one_sentence() -> None:

@@ -30,6 +30,13 @@ def filled(unit: str) -> str:
     return (unit * (LENGTH // len(unit) + 1))[:LENGTH]
 
 
+@pytest.mark.parametrize("reply", [f"Sources: {'1' * 5000}", f"{PUMP} [1]\n- {'7' * 5000}", f"{PUMP} [{'1' * 290}]"])
+async def test_a_number_of_any_length_names_nothing(reply: str) -> None:
+    """A number that Python refuses to read, in brackets or in a list of sources, is a number that names no chunk."""
+    cited = await cite(reply, [chunk(PUMP)])
+    assert all(len(piece) <= 1 for piece in cited.pieces if not isinstance(piece, str))
+
+
 async def cite(reply: str, chunks: list[Chunk], *, attribute: bool = False) -> Cited:
     return await place_markers(parse(reply, chunks), chunks, reader=None, attribute=attribute)
 

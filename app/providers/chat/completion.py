@@ -12,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
+from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import Retry
 from graph.errors import SynthesisFailed, SynthesisTimeout
@@ -47,7 +48,7 @@ class Completion:
 
     def add(self, piece: AIMessageChunk) -> str:
         """Add a piece of the stream, and return its text."""
-        text = str(piece.text)
+        text = valid_unicode(str(piece.text))
         self.text += text
         metadata = {**piece.additional_kwargs, **piece.response_metadata}
         done = "stop" if metadata.get("done") is True else self.reason

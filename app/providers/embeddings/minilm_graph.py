@@ -64,10 +64,6 @@ class EncoderGraph:
         inputs = ["input_ids", segments, *tables, *self.norm("embeddings")]
         return self.node(f"{MS}.EmbedLayerNormalization", inputs, epsilon=EPSILON)
 
-    def last(self, hidden: str, at: str) -> str:
-        """Write the last block and what follows it: the mean."""
-        return self.pool(self.layer(hidden, at))
-
     def layer(self, hidden: str, at: str, kept: str = "") -> str:
         """Write one block: attention, then feed-forward, each added to its input and normalised.
 
@@ -94,8 +90,9 @@ class EncoderGraph:
     def norm(self, at: str) -> list[str]:
         return [self.weight(f"{at}.LayerNorm.weight"), self.weight(f"{at}.LayerNorm.bias")]
 
-    def pool(self, hidden: str) -> str:
-        """Take the mean over unmasked tokens, then scale to length 1."""
+    def last(self, hidden: str, at: str) -> str:
+        """Write the last block, take the mean over unmasked tokens, and scale it to length 1."""
+        hidden = self.layer(hidden, at)
         mask = self.node("Cast", ["attention_mask"], to=self.onnx.TensorProto.FLOAT)
         one = self.constant("one", np.ones(1, np.int64))
         weights = self.node("Unsqueeze", [self.node("LpNormalization", [mask], axis=-1, p=1), one])

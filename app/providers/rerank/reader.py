@@ -26,7 +26,7 @@ WEIGHTS = Path(__file__).with_name("reader_weights.npz")
 WEIGHTS_SHA256 = "b5df414b6265cd65511aaf7d1e24525f385cfffadfc62a294b72a3222c080ceb"
 """sha256 of the shipped weights; other bytes under that name stop the start."""
 QUESTION_TOKENS, PASSAGE_TOKENS = 96, 224
-"""Word pieces of a question, or of a claim with its question, and of a passage, as in ``training/data.py``."""
+"""Word pieces of a question, or of a claim with its question (the last), and of a passage: ``training/data.py``."""
 UNREAD = 20.0
 """How far below "no sentence answers" the score is of a sentence that was not read."""
 
@@ -89,7 +89,7 @@ class OnnxReader:
         texts = [question, f"{passage.title}:" if passage.title else "", *passage.sentences]
         encoded = self._tokenizer.encode_batch([*map(valid_unicode, texts)], add_special_tokens=False)
         question_ids, title, *sentences = [one.ids for one in encoded]
-        ids = [self._cls, *question_ids[:QUESTION_TOKENS], self._sep]
+        ids = [self._cls, *question_ids[-QUESTION_TOKENS:], self._sep]
         last = len(ids) + PASSAGE_TOKENS
         ids += title[: PASSAGE_TOKENS // 4]
         ranges = []

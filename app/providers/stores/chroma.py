@@ -40,7 +40,7 @@ class ChromaStore(RemoteStore):
         self, embedding: Embeddings, url: str, collection: str, size: int | None = None, *, seconds: float = 5.0
     ) -> None:
         super().__init__(embedding, collection, size, seconds=seconds)
-        self._client = ChromaClient(url, collection, seconds)
+        self._client: ChromaClient = ChromaClient(url, collection, seconds)
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; there is one channel, and no ``idf``."""
@@ -85,10 +85,6 @@ class ChromaStore(RemoteStore):
                 for metadata in [metadata_of(read)]
             ]
 
-    def close(self) -> None:
-        super().close()
-        self._client.close()
-
     async def _size(self) -> int | None:
         return _size_of(await self._open())
 
@@ -107,9 +103,6 @@ class ChromaStore(RemoteStore):
     async def _remove(self, ids: Sequence[str]) -> None:
         for at in range(0, len(ids), PAGE):
             await self._in_thread(partial(chroma(await self._open()).delete, list(ids[at : at + PAGE])))
-
-    def _own_id(self, chunk_id: str) -> str:
-        return chunk_id
 
     async def _pages(self, size: int, include: list[str], where: Where = None) -> AsyncIterator[dict[str, Any]]:
         """Yield the columns of the matching chunks, page by page."""

@@ -41,7 +41,7 @@ class QdrantStore(RemoteStore):
         url, key = settings.qdrant_url, settings.qdrant_api_key.get_secret_value()
         if key and url.startswith("http://"):
             log.warning("qdrant_key_unencrypted")
-        self._client = QdrantClient(
+        self._client: QdrantClient = QdrantClient(
             url=url,
             timeout=math.ceil(seconds),
             check_compatibility=False,  # it would contact the server here
@@ -103,10 +103,6 @@ class QdrantStore(RemoteStore):
         layout = await self._described()
         async for page in self._pages(limit=BATCH, with_vectors=True):
             yield [qdrant_points.point_of(one, layout) for one in page]
-
-    def close(self) -> None:
-        super().close()
-        self._client.close()
 
     async def _described(self) -> qdrant_points.CollectionLayout:
         """The collection as it was last described."""

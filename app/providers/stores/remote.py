@@ -30,6 +30,8 @@ log = logging.getLogger("garden.store")
 class RemoteStore(ChunkStore):
     """One collection of a server, asked by a vendor's blocking client in threads."""
 
+    _client: Any  # the vendor's, set by each store
+
     def __init__(self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float) -> None:
         """*seconds* is the time limit of one attempt of one call."""
         super().__init__(embedding, collection, size)
@@ -46,9 +48,9 @@ class RemoteStore(ChunkStore):
     async def _remove(self, ids: Sequence[str]) -> None:
         """Delete by the store's own ids."""
 
-    @abstractmethod
     def _own_id(self, chunk_id: str) -> str:
-        """The store's id of one of our chunks."""
+        """The store's id of one of our chunks: the same, unless the server wants another."""
+        return chunk_id
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
         ids = list(await self._list([], {"document_id": list(document_ids)}))
@@ -70,6 +72,7 @@ class RemoteStore(ChunkStore):
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._client.close()
 
     async def _in_thread(self, operation: Callable[[], T]) -> T:
         """Run *operation* in a thread, retried where that may help, with errors of ``graph.errors``."""

@@ -81,6 +81,15 @@ async def test_thoughts_are_neither_drafted_nor_streamed(
     assert draft.text == tokens.text.strip() == "The sky is blue [1]."
 
 
+async def test_half_a_surrogate_pair_is_a_question_mark(
+    ollama: ChatSynthesizer, ollama_peer: OllamaPeer, tokens: Tokens
+) -> None:
+    """Half a surrogate pair, which JSON can carry but nothing can show, ends neither the answer nor the stream."""
+    ollama_peer.answers = ["The sky \ud83d is blue [1]."]
+    draft = await ollama.synthesize(WHY, SKY, NOTHING, tokens)
+    assert draft.text == tokens.text.strip() == "The sky ? is blue [1]."
+
+
 async def test_ollama_is_asked_as_the_documents_say(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """Model, sampling, context and limit are in the request; thinking is switched off; chunks are numbered from 1."""
     await ollama.synthesize(question("What colour is the sky?", max_tokens=77), SKY, NOTHING, Tokens())
