@@ -1,9 +1,9 @@
 """Find the quote of a chunk that supports a sentence, and score its support.
 
 A verbatim quote has support 1. Otherwise support is the probability, read by the reader's entailment head, that the
-quote and its neighbours say what the sentence says; without a reader it follows from the lexical overlap. A copy with a
-change in it (``amounts``, ``edits``) stays below the bar whatever the reader says; in other words a change only lowers
-support, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
+quote and its neighbours say what the sentence says; without a reader it follows from the lexical overlap. Another amount,
+an opposite, an order, and any change of a copy (``amounts``, ``edits``) keep it below the bar; in other words the rest
+only lower it, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
 """
 
 import math
@@ -25,7 +25,7 @@ SUPPORT_BAR = 0.5
 CLEAR_SUPPORT = 0.8
 """Least support for a marker the model did not set itself (``ATTRIBUTION=verified``)."""
 CONTRADICTED = 0.2
-"""Most support of a copy with a change, and without a reader of any sentence with one."""
+"""Most support of what is refused (``Quote.refused``), and without a reader of any sentence with a change."""
 SCALE, BIAS = 0.93, 0.35
 """Platt scaling of the reader's logit."""
 COPY, CHANGE = 1.0, 1.5
