@@ -1,7 +1,7 @@
 """Find the quote of a chunk that supports a sentence, and score its support.
 
 A verbatim quote has support 1. Otherwise support is the probability, read by the reader's entailment head, that the
-quote and its neighbours say what the sentence says; without a reader it follows from the lexical overlap. Another amount,
+quote and its neighbours say what the sentence says; without a reader it follows from their overlap. Another amount,
 an opposite, an order, and any change of a copy (``amounts``, ``edits``) keep it below the bar; in other words the rest
 only lower it, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
 """
