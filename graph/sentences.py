@@ -159,3 +159,8 @@ def replace_code(text: str, write: Callable[[str], str]) -> str:
 def code_within(code: Sequence[Span], start: int, end: int) -> Sequence[Span]:
     """Return those of the ordered, disjoint spans *code* that overlap *start*:*end*."""
     return code[bisect_right(code, start, key=itemgetter(1)) : bisect_left(code, end, key=itemgetter(0))]
+
+
+def capitalised(text: str) -> str:
+    """Return *text* with a capital first letter, unless its first word is code ("typer.run")."""
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]+\b(?![.(_/@])", text) else text

@@ -36,8 +36,16 @@ _QUESTION_WORDS = frozenset(
     """.split()
 )
 
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+NUMBERS: Mapping[str, float] = {word: value for value, word in enumerate(_ONES.split())} | {
+    word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+"""Words for numbers up to ninety -> their values."""
 AUXILIARIES = frozenset(
-    "is are was were do does did can could may might must shall should will would has have had".split()
+    "am is are was were do does did can could may might must shall should will would has have had".split()
 )
 
 

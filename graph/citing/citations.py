@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from graph.citing.marked_text import MARK, MarkedText, may_mark
 from graph.citing.markers import Marker, merged, read_marker, read_numbers, unclosed_bracket
-from graph.evidence.claims import STATED, capitalised
-from graph.sentences import sentence_spans
+from graph.evidence.claims import STATED
+from graph.sentences import capitalised, sentence_spans
 from graph.state import Chunk
 
 _HEADING = re.compile(
@@ -171,9 +171,11 @@ def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
 def _without_phrases(marked: MarkedText, chunks: Sequence[Chunk]) -> str:
     """Return the text of *marked* with markers moved out of phrases ("According to [1], …")."""
 
+    texts = [chunk.text for chunk in chunks] if _NUMBERED.search(marked.text) else []
+    of_documents = {mention[0].casefold() for text in texts for mention in _NUMBERED.finditer(text)}
+
     def numbered(match: re.Match[str]) -> str:
         phrase = match[0].casefold()
-        of_documents = (mention[0].casefold() for chunk in chunks for mention in _NUMBERED.finditer(chunk.text))
         marker = read_numbers(re.sub(r"\b(?:the|provided|passages?|excerpts?)\b", "", phrase), len(chunks))
         meant = marker is not None and (marker.groups or "chunk" in phrase) and phrase not in of_documents
         return _NOUN + marked.sign(marker) if marker and meant else match[0]

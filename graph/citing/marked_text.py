@@ -26,7 +26,7 @@ _BRACKETS = re.compile(
 _FOOTNOTE = re.compile(r"(?<=\n)[ \t>]*\[\^\s*\d+\s*\]:[^\n]*(?:\n[ \t]{2,}[^\n]*)*")
 _JOINT = re.compile(rf"(?<={MARK})[ \t]*(?:[,;&+][ \t]*)?(?:(?:and|or)[ \t]+)?(?={MARK})")
 _HELD = re.compile(
-    r"\([ \t]*(?:(?:see|cf\.?|from|per|sources?|ref(?:erence)?s?\.?|citations?|chunks?)(?![\w-])[ \t]*:?[ \t]*)?"
+    r"\([ \t]*(?:(?:see|cf\.?|from|per|sources?|ref(?:erence)?s?\.?|citations?|chunks?)(?![\w-])[ \t]*+:?[ \t]*+)?"
     rf"(?P<held>{MARK}+)[ \t]*\)|\*{{1,3}}(?P<bold>{MARK}+)\*{{1,3}}|<sup>\s*(?P<raised>{MARK}+)\s*</sup>"
     rf"|(?:(?<=[.!?)][ ])|(?<=\n))(?:sources?|references?|citations?)[ \t]*:[ \t]*(?P<named>{MARK}+)",
     re.IGNORECASE,

@@ -2,26 +2,20 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
+from graph.terms import NUMBERS
+
 _TOKEN = re.compile(
-    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<number>(?:(?<![^\s(])[-−](?=\.?\d))?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
+    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<number>(?:(?<![^\s(])(?:[-−–‑](?=\.?\d)|minus (?=\d)))?"
+    r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
     r"|(?P<word>[^\W\d_]+)|(?P<sign>[$€£%°½¼])"
 )
 _A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)
 """The article, which states one of a unit ("a year") but after "half" and "quarter of"."""
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-)
-_VALUES: Mapping[str, float] = {word: value for value, word in enumerate(_ONES.split())} | {
-    word: 10 * value for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
-DIGITS = {word: f"{value:.0f}" for word, value in _VALUES.items()}
-"""Words for numbers up to ninety -> their digits."""
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
 _MONTHS = {
@@ -46,7 +40,7 @@ _UNITS: dict[str, tuple[str, float]] = {
         "length": "1 metre metres meter meters m|1000 km kilometre kilometres kilometer kilometers|"
         "0.01 cm centimetre centimetres|0.001 mm millimetre millimetres|1609.344 mile miles mi|0.3048 foot feet ft|"
         "0.0254 inch inches",
-        "mass": "1 gram grams g|1000 kg kilogram kilograms kilos|1e6 tonne tonnes|0.001 mg|453.592 lb lbs pounds",
+        "mass": "1 gram grams g|1000 kg kilogram kilograms kilos|1e6 tonne tonnes|0.001 mg|453.592 lb lbs",
         "volume": "1 litre litres liter liters l|0.001 ml millilitre millilitres",
         "degree": "1 degree degrees ° celsius fahrenheit",
         "power": "1 watt watts w|1000 kw kilowatt kilowatts",
@@ -84,7 +78,13 @@ def _same(one: float | str, other: float | str) -> bool:
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
     """Whether *claim* states an amount that none of the texts *evidence* states."""
     claimed = amounts_of(claim)
-    stated = [one for text in evidence for readings in amounts_of(_A.sub("one", text)) for one in readings if claimed]
+    stated = [
+        one
+        for text in evidence
+        for readings in amounts_of(_A.sub("one", text.replace("twice", "two")))
+        for one in readings
+        if claimed
+    ]
     return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in claimed)
 
 
@@ -135,13 +135,13 @@ def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | st
     kind, first = tokens[at]
     total, part, used = 0.0, None, 0
     if kind == "number":
-        plain = first.replace(",", "").replace("−", "-")
-        if not re.fullmatch(r"\d*\.?\d+", plain):
+        plain = re.sub("^([−–‑]|minus )", "-", first.replace(",", "")).removesuffix(":00")
+        if not re.fullmatch(r"-?\d*\.?\d+", plain):
             return 1, plain
         part, used = float(plain), 1
     for _, word in tokens[at + used :]:
-        if word in _VALUES and kind != "number" and (not part or _continues(part, _VALUES[word])):
-            part = (part or 0.0) + _VALUES[word]
+        if word in NUMBERS and kind != "number" and (not part or _continues(part, NUMBERS[word])):
+            part = (part or 0.0) + NUMBERS[word]
         elif word in _SCALES and (used or word == "dozen"):
             part = (1.0 if part is None else part) * _SCALES[word]
             if _SCALES[word] >= 1000:

@@ -3,19 +3,16 @@
 import re
 from itertools import pairwise
 
-from graph.sentences import Span
+from graph.sentences import Span, capitalised
 from graph.terms import stems
-
-LEAST_WORDS = 3
-"""Content words a clause needs to be checked by itself; a shorter one is joined to the clause before it."""
 
 _BOUNDARY = re.compile(
     r"[;:][ \n]+|[ ](?:[—–]|--)[ ]|,[ \n]+|[ \n](?=(?:and|but|while|whereas|although|though|because|which)[ \n])"
 )
 
-_CONDITION = re.compile(r"(?:if|when|unless|until|where|provided)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"(?:(?:and|but|or|even|only)\s+)*(?:if|when|unless|until|where|provided)\b", re.IGNORECASE)
 _DOCUMENT = (
-    r"(?:(?:the|this|these|our|your|provided|given|above|following)\s+)*(?:[\w-]+\s+){0,3}?(?:handbook|manual|documents?|"
+    r"(?:(?:the|this|these|our|your|provided|given|above|following)\s+)*(?:[^\W\d][\w-]*\s+){0,3}?(?:handbook|manual|documents?|"
     r"documentation|docs|guide|guidelines?|polic(?:y|ies)|chunks?|context|passages?|texts?|sources?|articles?|excerpts?"
     r"|sections?|pages?|spec(?:ification)?s?|rfc|faq|readme|information)\b(?:\s+\d+)?(?:\s+(?:provided|given|above|"
     r"(?:of|in|on)\s+[^,:.\n]{1,40}))?"
@@ -90,11 +87,6 @@ def completed(claim: str, question: str) -> str:
     return f"{question.rstrip('?')}? {claim}" if question else claim
 
 
-def capitalised(text: str) -> str:
-    """Return *text* with a capital first letter, unless its first word is code ("typer.run")."""
-    return text[:1].upper() + text[1:] if re.match(r"[a-z]+\b(?![.(_/@])", text) else text
-
-
 def is_preamble(text: str) -> bool:
     """Whether *text* asserts nothing: a heading, a label, "Here is what the documents say:"."""
     bare = text.strip("*_ \t\n")
@@ -112,15 +104,17 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
     """Split the sentence at *start*:*end* into clauses that could each stand by itself, no condition alone."""
     edges = [start, *(match.end() for match in _BOUNDARY.finditer(text, start, end)), end]
     spans: list[Span] = []
+    joins = False  # whether the clause before cannot stand by itself
     for begin, stop in pairwise(edges):
-        last = slice(*spans[-1]) if spans else slice(0)
-        if spans and any(is_short(part) or _CONDITION.match(part) for part in (text[begin:stop], text[last])):
+        condition, short = _CONDITION.match(text, begin, stop), is_short(text[begin:stop])
+        if spans and (joins or condition or short):
             spans[-1] = (spans[-1][0], stop)
         else:
             spans.append((begin, stop))
+        joins = condition is not None or (short and spans[-1][0] == begin)
     return [claim_span(text, *span) for span in spans]
 
 
 def is_short(clause: str) -> bool:
-    """Whether *clause* has fewer than ``LEAST_WORDS`` content words."""
-    return len(frozenset(stems(clause))) < LEAST_WORDS
+    """Whether *clause* has fewer than the three content words that it needs to be checked by itself."""
+    return len(frozenset(stems(clause))) < 3

@@ -9,24 +9,19 @@ from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal
 
-from graph.evidence.amounts import DIGITS
-from graph.terms import AUXILIARIES, is_content, plain, stem, stems
+from graph.terms import AUXILIARIES, NUMBERS, is_content, plain, stem, stems
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
-"""What was changed."""
 NEAR_COPY, EXACT_COPY = 0.6, 0.85
 """Shares of a sentence's words in the order of its quote, from which the two are aligned, and it is a copy."""
-_MOST_WORDS = 120
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–]")
 
 _NEGATORS = frozenset(
-    "not no never none nobody nothing neither nor cannot without unable except excluding hardly rarely seldom".split()
+    "not no non never none nobody nothing neither cannot without unable except excluding hardly rarely seldom".split()
 )
-_CONDITIONS = frozenset("if unless except provided only".split())
-_CONDITIONAL = _CONDITIONS | frozenset(
-    "when whenever where until would assuming depending subject with without".split()
-)
+_CONDITIONS = frozenset("if unless except provided only until".split())
+_CONDITIONAL = _CONDITIONS | frozenset("when whenever where would assuming depending subject with without".split())
 _SOFTENED = frozenset("only just more less fewer later than matter".split())
 _SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
 _SPEECH_BEFORE = frozenset(
@@ -57,12 +52,13 @@ def edit_of(claim: str, quote: str) -> Change | None:
     if not blocks or sum(block.size for block in blocks) < NEAR_COPY * len(left):
         return None
     begin, end = blocks[0].b, blocks[-1].b + blocks[-1].size
-    turned = _softened(left) ^ _softened(right)  # "no more than" -> "more than"
+    turned = _softened(left) ^ _softened(right[max(0, begin - 1) : end])  # "no more than" -> "more than"
     if _denials(left) % 2 != (_denials(right[begin:end]) + _denied(right[:begin])) % 2 or turned & {*left} & {*right}:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]
     lost = [at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end]))]
-    if _CONDITIONAL.isdisjoint(left) and any(right[at] in _CONDITIONS for at in lost):
+    fresh = {word for i, i_end, _, _ in gaps for word in left[i:i_end]} | {"would"}.intersection(left)
+    if _CONDITIONAL.isdisjoint(fresh) and any(right[at] in _CONDITIONS for at in lost):
         return "condition"
     exchanged = (pair for i, i_end, j, j_end in gaps for pair in product(left[i:i_end], right[j:j_end]))
     return "opposite" if any(frozenset(pair) in _OPPOSITES for pair in exchanged) else None
@@ -73,29 +69,35 @@ def _is_ordered(claim: str, quote: str) -> bool:
     tokens = [token.lower() for token in _TOKEN.findall(plain(quote))]
     claim_stems = frozenset(stems(plain(claim)))
     for at, token in enumerate(tokens):
-        before = tokens[at - 1] if at else "."
+        before, after = tokens[at - 1] if at else ".", tokens[at + 1 : at + 2]
         orders = token in _SPEECH and before in _SPEECH_BEFORE and stem(token) not in claim_stems
-        if orders and 2 * len(claim_stems & {stem(word) for word in tokens[at + 1 :]}) > len(claim_stems):
+        purpose = before == "to" and (at < 2 or not tokens[at - 2].isalnum()) and after not in (["that"], [":"])
+        if (
+            orders
+            and not purpose
+            and 2 * len(claim_stems & {stem(word) for word in tokens[at + 1 :]}) > len(claim_stems)
+        ):
             return True
     return False
 
 
 def is_copy(claim: str, quote: str) -> bool:
-    """Whether *quote* has nearly all words of *claim* in order, or all content words.
+    """Whether *quote* has nearly all words of *claim* in order, or all content words, its numbers aside.
 
-    Numbers in digits and in words are the same; in another order, both must deny or neither.
+    In another order, both must deny or neither.
     """
-    left, right = _words(claim), _words(quote)
-    claim_stems, quote_stems = ([stem(DIGITS.get(word, word)) for word in words] for words in (left, right))
+    said = _words(claim)
+    left, right = ([w for w in words if w not in NUMBERS and not w[0].isdigit()] for words in (said, _words(quote)))
+    claim_stems, quote_stems = [*map(stem, left)], [*map(stem, right)]
     blocks = SequenceMatcher(None, claim_stems, quote_stems, autojunk=False).get_matching_blocks()
-    if sum(block.size for block in blocks) >= EXACT_COPY * max(1, len(claim_stems)):
+    if sum(block.size for block in blocks) + len(said) - len(left) >= EXACT_COPY * max(1, len(said)):
         return True
     meant = {stemmed for word, stemmed in zip(left, claim_stems, strict=True) if is_content(word)}
     return len(meant) > 2 and meant <= set(quote_stems) and _denials(left) % 2 == _denials(right) % 2
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower().replace("’", "'"))[:_MOST_WORDS]
+    return _WORD.findall(text.lower().replace("’", "'"))[:120]
 
 
 def denies(text: str) -> bool:
@@ -107,7 +109,7 @@ def _denied(before: Sequence[str]) -> bool:
     """Whether the words *before* a copied stretch deny it: "is not | so", "not | all", "no | staff", "none of | …"."""
     *_, auxiliary, last = "", "", *before
     plainly = last in ("not", "never") and (auxiliary in AUXILIARIES or not auxiliary)
-    return plainly or last in ("no", "nor", "neither") or "none" in before[-3:]
+    return plainly or last in ("no", "non", "nor", "neither") or "none" in before[-3:]
 
 
 def _softened(words: Sequence[str]) -> set[str]:

@@ -18,7 +18,7 @@ from graph.evidence.edits import Change, denies, edit_of, is_copy
 from graph.ports import Passage
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk
-from graph.terms import is_content, stem, words_of
+from graph.terms import is_content, plain, stem, words_of
 
 SUPPORT_BAR = 0.5
 """Least support of a citation that is kept."""
@@ -113,9 +113,11 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
     start, end = (touched[0][0], touched[-1][1]) if touched else span
     text = chunk.text[start:end]
     fragment = stop - begin < len(text.rstrip(".!?… "))
-    denied = denies(re.split(r"[,;:.—–]", chunk.text[start:begin])[-1])
+    denied = denies(re.split(r"[,;:.—–]|\b(?:and|but|so)\b", chunk.text[start:begin])[-1])
     contradiction = ("denial" if denied else edit_of(sentence, text)) if fragment else None
-    verbatim = not (fragment and is_short(sentence))  # "30 days" of what?
+    bounded = begin == start or chunk.text[:begin].rstrip()[-1:] in ",;:—–("
+    bounded = bounded and (stop >= end or chunk.text[stop:].lstrip()[:1] in ",;:.!?—–)")
+    verbatim = not fragment or (bounded and not is_short(sentence))  # "30 days" of what?
     read = Passage.of(chunk, [text])
     return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim, copy=True, passage=read)
 
@@ -142,8 +144,8 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms:
 
 def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:
     """Whether *sentence* has a name, option or identifier, past its first word, missing in *text*."""
-    present = {stem(word) for word in _WORD.findall(text.lower())} | set(question_terms)
-    words = (word for match in _NAME.finditer(sentence) for word in _WORD.findall(match[0].lower()))
+    present = {stem(word) for word in _WORD.findall(plain(text).lower())} | set(question_terms)
+    words = (word for match in _NAME.finditer(plain(sentence)) for word in _WORD.findall(match[0].lower()))
     return any(is_content(word) and stem(word) not in present for word in words)
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from graph.sentences import code_spans
 from graph.state import Chunk
-from graph.terms import asks_whether, is_content, stem, stems
+from graph.terms import NUMBERS, asks_whether, is_content, stem, stems, words
 
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
@@ -16,17 +16,18 @@ _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 _MAY = re.compile(r"(?<=\w )May\b")
 """The month, which is a stop word otherwise."""
 _DENIAL = re.compile(r"\b(?:not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_QUANTITIES = frozenset("all any both each few most no none once only".split())
+"""Stop words that answer: "Which guests pay?", "All guests pay."."""
 _ASKS_AMOUNT = re.compile(
     r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy)|what percentage"
     r"|wh(?:at|ich)\b.*\bnumber)\b",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
-    r"""\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|(?:twen|thir|four|fif|six|nine)ty
-    |hundred|thousand|million|billion|dozen|half|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
+    rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?|half|quarter|third|fortnight|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
     |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
-    |yearly|annual|annually|(?:second|minute|hour|day|week|month|year|decade)s
-    |an?[ ](?:second|minute|hour|day|week|month|year|decade))\b""",
+    |yearly|annual|annually|(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:second|minute|hour|day|week|month|year|decade)s
+    |an?[ ](?:mile|second|minute|hour|day|week|month|year|decade))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for an amount of things or time: a number, or a word of these."""
@@ -39,8 +40,9 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     and has an amount where one is asked for. A sentence in the question's own words can answer whether something is
     so, and lead in a list that answers.
     """
-    question_terms, whether = frozenset(stems(question)), asks_whether(question)
+    question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
     asks_amount = bool(_ASKS_AMOUNT.search(question))
+    quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
     sentences = chunk.sentences
@@ -48,7 +50,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     possible = []
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
         terms = stems(text)
-        more = not question_terms.issuperset(terms) or _MAY.search(text)
+        more = not question_terms.issuperset(terms) or _MAY.search(text) or not quantities.isdisjoint(words(text))
         denies = whether and _DENIAL.search(text)
         repeats = not more and not denies and not ((whether or text.endswith(":")) and len(terms) > 1)
         header = rows[n] and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])
@@ -76,7 +78,7 @@ def names_another(question: str, text: str) -> bool:
     missing = {label for _, label in labels if label not in held}
     if any(map(_YEAR.fullmatch, missing)):
         return any(map(_YEAR.fullmatch, held))
-    labelled = {name for name, label in labels if label in missing and name}
+    labelled = {name for name, label in labels if label in missing and is_content(name)}
     return any(name in labelled for name, _ in text_labels)
 
 
