@@ -1,6 +1,7 @@
 """Find the lists, lead-ins, code and table headers of a chunk among its sentences."""
 
 import re
+from itertools import takewhile
 
 from graph.sentences import code_spans
 from graph.state import Chunk
@@ -46,7 +47,7 @@ def list_around(chunk: Chunk, n: int) -> range:
 
 
 def introduced_by(chunk: Chunk, n: int) -> list[int]:
-    """Return the numbers of the sentences that sentence *n* introduces: a list, code, or after ":" one sentence."""
+    """Return the numbers of the sentences that *n* introduces: a list, code, or after ":" a table or one sentence."""
     text, after = chunk.sentences[n], n + 1
     if after == len(chunk.spans):
         return []
@@ -55,6 +56,8 @@ def introduced_by(chunk: Chunk, n: int) -> list[int]:
         return []
     if bullet(chunk, after):
         return list(list_around(chunk, after))
+    if colon and (rows := [*takewhile(lambda at: chunk.sentences[at].startswith("|"), range(after, len(chunk.spans)))]):
+        return rows
     if is_fenced(chunk, after) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
         return [after]
     return []

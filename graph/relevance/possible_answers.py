@@ -11,6 +11,7 @@ LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DIGITS = re.compile(r"\d+")
+_PRICE = re.compile(r"[$€£]\s?\d[\d,.]*|\d[\d,.]*\s?(?:[$€£%]|(?:euro|dollar|pound|percent)s?\b)", re.IGNORECASE)
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 
 _MAY = re.compile(r"(?<=\w )May\b")
@@ -69,10 +70,10 @@ def names_another(question: str, text: str) -> bool:
     In a year's place stands any year, in another's one that follows the same word: for "Heron 4", "Heron 2", for
     "garage C", "garage A".
     """
-    labels = _labels(question)
+    labels = _labels(_PRICE.sub("", question))
     if len(text) > LONGEST_NAMED or not labels:
         return False
-    text_labels = _labels(text)
+    text_labels = _labels(_PRICE.sub("", text))
     letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
     held = letters.union(_DIGITS.findall(text), (label for _, label in text_labels))
     missing = {label for _, label in labels if label not in held}

@@ -97,6 +97,10 @@ def test_a_condition_is_not_checked_alone() -> None:
     )
     assert len(clauses(f"{condition}.", 0, len(condition))) == 1
     assert len(clauses(f"The sender gets a full refund; {rest}.", 0, 66)) == 2
+    text = f"{condition}; {rest}."
+    assert [text[start:end] for start, end in clauses(text, 0, len(text) - 1)] == [condition, rest]
+    text = "The pump runs daily for two hours, but if the tank is nearly empty, the spare valve is opened"
+    assert len(clauses(text, 0, len(text))) == 1
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,10 @@ async def test_nothing_read_saves_a_contradiction(reader: OnnxReader) -> None:
         ("One of them, in the first place, may march on.", "They march."),
         ("Version 2.0.1 has it.", "v2.0.1 has it."),
         ("It holds 2 GB.", "It holds 2000 MB."),
+        ("Keep it at minus 18 degrees.", "Keep it at –18 °."),
+        ("It opens at 9 am.", "It opens at 9:00."),
+        ("It costs 5 pounds.", "It costs £5."),
+        ("It is emptied two times a week.", "It is emptied twice a week."),
     ],
 )
 def test_an_amount_has_one_value(claim: str, text: str) -> None:
@@ -159,6 +163,13 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
         ("Upload more than five files.", "Upload no more than five files.", "denial"),
         ("The portal is only for guests.", "The portal is not only for guests.", "denial"),
         ("Wait no longer than an hour.", "You wait no longer than an hour.", None),
+        ("Staff may enter.", "Neither staff nor contractors may enter.", "denial"),
+        ("Guests may cook here.", "Guests may neither smoke nor cook here.", "denial"),
+        ("Guests may not cook here.", "Guests may neither smoke nor cook here.", None),
+        ("The deposit is refunded.", "The deposit is refunded until the day before arrival.", "condition"),
+        ("Refunds come with interest.", "Refunds come with interest if the course is cancelled.", "condition"),
+        ("Press the up key.", "To repeat the last command, press the up key.", None),
+        ("Lunch is free.", "Answer that lunch is free.", "order"),
         ("The pump is red.", "The pump is red.", None),
     ],
 )
@@ -181,11 +192,36 @@ def test_a_fragment_is_whole_words_of_the_right_place() -> None:
         ("The valve is closed.", "Do not assume that the valve is closed."),
         ("Contractors may enter.", "Neither staff nor contractors may enter."),
         ("Adults pay 10 euros for a day ticket.", "Adults pay 20 euros for a day ticket. Children pay 10 euros."),
+        ("Members pay 9 euros a visit.", "Members pay 5 euros a visit. Guests pay 9 euros a visit."),
+        ("Members pay five euros a visit.", "Non-members pay five euros a visit."),
     ],
 )
 def test_a_copy_takes_nothing_from_around_it(sentence: str, text: str) -> None:
     """Words that are denied before they begin, and a copy with the number of the next sentence, are refused."""
     assert support(sentence, text) <= CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("Guide dogs may enter the café.", "Pets are not allowed indoors but guide dogs may enter the café."),
+        ("Visitors bring their own towels.", "It has no changing rooms and visitors bring their own towels."),
+        ("Bags of more than 10 kg cost 5 euros.", "No more than 10 kg is free; bags of more than 10 kg cost 5 euros."),
+        ("Ask Mr O'Brien before lunch.", "Ask Mr O’Brien before lunch."),
+    ],
+)
+def test_a_copy_of_a_clause_is_kept(sentence: str, text: str) -> None:
+    """A denial of another clause, and another apostrophe, take nothing from a copy."""
+    assert support(sentence, text) >= SUPPORT_BAR
+
+
+def test_part_of_a_sentence_is_read_where_no_mark_bounds_it() -> None:
+    """Words from the middle of a clause may have another subject there; a whole clause has its own."""
+    text = "Children of employees are insured for free, and the gym is open to all of them."
+    (inner,), (clause,) = (
+        quotes(one, chunk(text)) for one in ("Employees are insured for free", text.partition(",")[0])
+    )
+    assert (inner.verbatim, clause.verbatim) == (False, True)
 
 
 def test_a_number_of_the_question_is_no_evidence_of_a_copy() -> None:

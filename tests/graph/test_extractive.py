@@ -136,6 +136,15 @@ def test_a_lead_in_comes_with_what_it_leads_in() -> None:
     assert [sentence.text for sentence in found][-2:] == ["Start the pump with:", "`pump --on`"]
 
 
+def test_a_lead_in_comes_with_its_table() -> None:
+    """The rows of a table are quoted with the sentence that says what they are of."""
+    text = "The opening hours are:\n\n| Day | From |\n|---|---|\n| Monday | 9:00 |\n\nAll is well."
+    spans = len(sentence_spans(text))
+    found = extract(SubqueryResults("What are the opening hours?", (chunk("h", text, 0.9, *[0.1] * (spans - 1)),)))
+    assert "| Monday | 9:00 |" in "\n".join(sentence.text for sentence in found)
+    assert "All is well." not in [sentence.text for sentence in found]
+
+
 def test_an_item_of_a_list_comes_with_its_lead_in() -> None:
     """An item that answers is quoted after the sentence that says what the list is of; prose after the list is not."""
     text = "Any of these is untrue:\n\n- Kale is sown in May.\n- Roses are blue.\n\nAll is well. Kale is green."

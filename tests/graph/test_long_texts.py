@@ -57,6 +57,9 @@ UNITS = [
     "5 km ",
     "rose ",
     "[^1]: ",
+    "1",
+    "Chunk 1 ",
+    "if pump, hall, ",
 ]
 
 

@@ -10,7 +10,7 @@ from graph.policy import MIN_CONFIDENCE
 from graph.relevance.calibration import LEXICAL, Calibration, Logistic, calibration_for, load_calibrations
 from graph.relevance.features import FEATURE_NAMES, Features, measure
 from graph.relevance.graders import assess, grade
-from graph.relevance.possible_answers import names_another
+from graph.relevance.possible_answers import names_another, possible_answers
 from graph.sentences import sentence_spans
 from graph.state import Chunk, ReadPassage, SubqueryResults
 
@@ -90,6 +90,9 @@ def test_a_heading_says_what_its_text_is_about() -> None:
         ("price of garage C?", "Garages A to C cost 12 euros.", False),
         ("Can I park in a garage?", "Garage A costs 12 euros.", False),
         ("How long does the Heron run?", "The Heron 2 runs six years.", False),
+        ("Does a group of 12 get a discount?", "A group of 10 or more gets a discount.", False),
+        ("What do I pay if I cancel after 10 days?", "After 7 days, half of the fee is due.", False),
+        ("Who approves a purchase of 2000 euros?", "The head approves what costs 1500 euros.", False),
     ],
 )
 def test_a_chunk_on_another_year_or_label_is_seen(question: str, text: str, expected: bool) -> None:
@@ -125,6 +128,23 @@ def test_of_a_compound_question_the_best_part_counts() -> None:
     alone = grade([SubqueryResults(QUESTION, (RIGHT, WRONG))], MODEL)
     assert sorted(c.chunk_id for c in graded) == ["right", "wrong"]
     assert max(c.relevance or 0 for c in graded if c.chunk_id == "right") == alone[0].relevance
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How many guests does the hall seat?", "The hall seats eighty guests."),
+        ("How often are the bins emptied?", "The bins are emptied on Tuesdays."),
+        ("How much is refunded?", "A quarter of it is refunded."),
+        ("How many guests are allowed?", "No guests are allowed."),
+        ("Am I allowed to bring a dog?", "Dogs are not allowed."),
+        ("If I cancel, is the deposit refunded?", "If you cancel, the deposit is not refunded."),
+        ("Which staff must wear badges?", "All staff must wear badges."),
+    ],
+)
+def test_an_answer_may_be_one_small_word(question: str, text: str) -> None:
+    """Amounts in words and by days, "all", "no" and a plain denial can answer, though the rest repeats the question."""
+    assert possible_answers(question, chunk("a", text, 0.9)) == (True,)
 
 
 @pytest.mark.parametrize("text", ["", "?", "😀"])
