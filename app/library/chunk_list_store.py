@@ -13,7 +13,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import Vectors, adocument_vectors
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, document_weights
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, document_weights
 from app.providers.stores.layout import indexed_text_of
 from app.providers.stores.payloads import chunk_from_payload
 from graph.sentences import sentence_spans
@@ -43,9 +43,7 @@ class ChunkListStore:
         self._embeddings = embeddings
         self._near: set[Hashable] = set()
 
-    async def ahybrid(
-        self, queries: Sequence[HybridQuery], limit: int, where: Mapping[str, Any] | None = None
-    ) -> HybridHits:
+    async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """Return every chunk for every query; ``idf`` is that of these chunks."""
         most = CHUNK_CHARS // len(self._texts)
         vectors = await adocument_vectors(self._embeddings, [text[:most] for text in self._texts])

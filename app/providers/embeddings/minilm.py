@@ -14,11 +14,10 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.providers.blocking import AsyncEmbeddings
 from app.providers.embeddings.minilm_graph import SIZE, EncoderGraph, Precision
-from app.providers.embeddings.vectors import in_batches, valid_unicode
+from app.providers.embeddings.vectors import Vectors, in_batches, valid_unicode
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class MiniLMEmbeddings(AsyncEmbeddings):
         vector: list[float] = rows[0].tolist()
         return vector
 
-    def encode(self, texts: Sequence[str], precision: Precision) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], precision: Precision) -> Vectors:
         """Return float32 [texts, 384] from one pass, padded to the longest; at least one text."""
         encoded = self._tokenizer.encode_batch([valid_unicode(text) for text in texts])
         ids = np.array([one.ids for one in encoded], np.int32)

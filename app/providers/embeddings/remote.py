@@ -57,12 +57,8 @@ class RemoteEmbeddings(AsyncEmbeddings):
     def _checked(self, rows: Any, count: int) -> Rows:
         """Check that there are *count* vectors of finite numbers, all of one size."""
         sizes = {len(row) for row in rows} | ({self.dimension} if self.dimension else set())
-        if (
-            len(rows) != count
-            or len(sizes) != 1
-            or 0 in sizes
-            or not np.isfinite(vectors := np.asarray(rows, np.float64)).all()
-        ):
+        misshapen = len(rows) != count or len(sizes) != 1 or 0 in sizes
+        if misshapen or not np.isfinite(vectors := np.asarray(rows, np.float64)).all():
             raise EmbeddingUnavailable("The embedding model did not return one vector of finite numbers for each text.")
         self.dimension = len(rows[0])
         checked: Rows = vectors.tolist()

@@ -10,6 +10,7 @@ is), and ``json_fields`` lists those names.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -163,9 +164,6 @@ def _any(condition: Condition) -> dict[str, Any]:
 
 
 def _unpacked(value: object) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
+    with suppress(orjson.JSONDecodeError):
+        return orjson.loads(value) if isinstance(value, str) else value
+    return value

@@ -11,14 +11,12 @@ from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
-import numpy as np
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
-from numpy.typing import NDArray
 
 from app.providers.blocking import AsyncEmbeddings, run_blocking
-from app.providers.embeddings.vectors import aquestion_vectors
+from app.providers.embeddings.vectors import Vectors, aquestion_vectors
 from app.providers.stores.hybrid import Candidate, DocumentSummary, HybridQuery, HybridStore
 from app.providers.stores.layout import Point, document_points
 from app.providers.stores.payloads import document_of, metadata_of
@@ -93,7 +91,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
         self._fits(await self._size(), self._known_size(), StoreUnavailable)
 
-    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
+    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """The sentence vectors that came with the candidates; see ``HybridStore``."""
         return {one.key: one.sentences for one in candidates if one.sentences is not None and len(one.sentences)}
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import mmh3
-import numpy as np
-from numpy.typing import NDArray
 
+from app.providers.embeddings.vectors import Vectors
 from graph.errors import InvalidInput
 from graph.state import Chunk
 from graph.terms import stems
@@ -42,7 +41,7 @@ class HybridQuery:
     Of the candidates the caller keeps only the best ``keep`` by cosine and BM25, weighted; None: all of them.
     """
 
-    dense: NDArray[np.float32]
+    dense: Vectors
     terms: tuple[int, ...]
     keep: int | None = None
 
@@ -58,9 +57,9 @@ class Candidate(NamedTuple):
 
     key: Hashable
     chunk: Chunk
-    dense: NDArray[np.float32] | None = None
+    dense: Vectors | None = None
     sparse: Mapping[int, float] | None = None
-    sentences: NDArray[np.float32] | None = None
+    sentences: Vectors | None = None
     payload: Mapping[str, Any] | None = None
 
 
@@ -126,7 +125,7 @@ class HybridStore(Protocol):
         Raises ``CollectionMissing``, or ``StoreUnavailable`` when the vectors' size is not the collection's.
         """
 
-    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
+    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """Return the stored unit vectors of sentences by ``key``, float32 [n_spans, d]."""
 
 

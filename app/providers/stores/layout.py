@@ -5,12 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
-from app.providers.embeddings.vectors import agrouped_vectors
+from app.providers.embeddings.vectors import Vectors, agrouped_vectors
 from app.providers.stores.hybrid import document_weights
 from graph.sentences import Span, sentence_spans
 
@@ -32,8 +30,8 @@ class Point:
     chunk_id: str
     text: str
     metadata: dict[str, Any]
-    dense: NDArray[np.float32]
-    sentences: NDArray[np.float32]
+    dense: Vectors
+    sentences: Vectors
     sparse: Mapping[int, float] | None = None
 
     @property

@@ -13,12 +13,11 @@ from functools import partial
 from typing import Any
 
 import httpx
-import numpy as np
 from langchain_core.embeddings import Embeddings
 from langchain_core.utils.iter import batch_iterate
-from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 
+from app.providers.embeddings.vectors import Vectors
 from app.providers.stores import qdrant_points
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
@@ -68,7 +67,7 @@ class QdrantStore(RemoteStore):
         candidates = {one.id: qdrant_points.candidate_of(one, layout) for one in await self._ask(read)} if ids else {}
         return HybridHits([[candidates[key] for key in row if key in candidates] for row in rows], idf)
 
-    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
+    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """The sentence vectors of candidates that are stored with them."""
         layout = await self._described()
         if not layout.sentences:
