@@ -20,8 +20,6 @@ MOST_CHUNKS = 2
 """Chunks of one document or page that are searched for one claim: those with most of its words."""
 MOST_CLAIM = 4_000
 """Characters of a claim that is checked; no sentence of a document carries a longer one."""
-LEAST_SUPPORT = 0.05
-"""Support of a claim below which its clauses are not checked: hardly one is saved by them (``docs/evidence.md``)."""
 log = logging.getLogger("garden.graph")
 
 Pair = tuple[str, Passage]
@@ -142,7 +140,7 @@ class _Check:
         """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
         inherent = ("condition", "opposite", "order")  # these contradictions are of the claim itself
         contradicted = any(quote.contradiction in inherent for group in self.options for quote in group)
-        return not contradicted and LEAST_SUPPORT <= self.support() < SUPPORT_BAR
+        return not contradicted and self.support() < SUPPORT_BAR
 
 
 async def _verify(
@@ -155,7 +153,7 @@ async def _verify(
 ) -> list[CitationAnchor]:
     """Set each anchor's quotes and support in *text*; after *until*, on the event loop's clock, nothing is read.
 
-    A claim without one supporting quote is checked clause by clause, from ``LEAST_SUPPORT`` on.
+    A claim without one supporting quote is checked clause by clause.
     """
     checks: dict[tuple[str, Marker], _Check] = {}
 

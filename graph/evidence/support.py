@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from graph.evidence.amounts import unmatched
-from graph.evidence.claims import is_short
+from graph.evidence.claims import claim_span, is_short
 from graph.evidence.edits import Change, denies, edit_of, is_copy
 from graph.ports import Passage
 from graph.sentences import Span, sentence_spans
@@ -112,10 +112,11 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
     touched = [one for one in spans if one[0] < stop and begin < one[1]]
     start, end = (touched[0][0], touched[-1][1]) if touched else span
     text = chunk.text[start:end]
-    fragment = stop - begin < len(text.rstrip(".!?… "))
+    bare = claim_span(chunk.text, start, end)[0]  # "But mind the path." is whole without "But"
+    fragment = begin > bare or stop < start + len(text.rstrip(".!?… "))
     denied = denies(re.split(r"[,;:.—–]|\b(?:and|but|so)\b", chunk.text[start:begin])[-1])
     contradiction = ("denial" if denied else edit_of(sentence, text)) if fragment else None
-    bounded = begin == start or chunk.text[:begin].rstrip()[-1:] in ",;:—–("
+    bounded = begin <= bare or chunk.text[:begin].rstrip()[-1:] in ",;:—–("
     bounded = bounded and (stop >= end or chunk.text[stop:].lstrip()[:1] in ",;:.!?—–)")
     verbatim = not fragment or (bounded and not is_short(sentence))  # "30 days" of what?
     read = Passage.of(chunk, [text])
@@ -127,7 +128,7 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms:
     first, last, share = nearest(words_of(sentence), [chunk.text[a:b] for a, b in spans], question_terms)
     start, end = spans[first][0], spans[last][1]
     most = (LONGEST_READ - (end - start)) / 2
-    around = AROUND - (share >= COVERED[0]) - (share >= COVERED[1])
+    around = AROUND - sum(share >= bar for bar in COVERED)
     near = [one for one in spans[max(0, first - around) : last + around + 1] if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
