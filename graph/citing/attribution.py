@@ -138,9 +138,11 @@ class _Check:
 
     def divisible(self) -> bool:
         """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
-        inherent = ("condition", "opposite", "order")  # these contradictions are of the claim itself
-        contradicted = any(quote.contradiction in inherent for group in self.options for quote in group)
-        return not contradicted and self.support() < SUPPORT_BAR
+        found = [quote for group in self.options for quote in group]
+        # These contradictions are of the claim itself; so is a denial where the rest of the words is the same.
+        inherent = any(quote.contradiction in ("condition", "opposite", "order") for quote in found)
+        inherent = inherent or any(quote.contradiction == "denial" and quote.copy for quote in found)
+        return not inherent and self.support() < SUPPORT_BAR
 
 
 async def _verify(

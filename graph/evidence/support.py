@@ -28,7 +28,7 @@ CONTRADICTED = 0.2
 """Most support of what is refused (``Quote.refused``), and without a reader of any sentence with a change."""
 SCALE, BIAS = 0.93, 0.35
 """Platt scaling of the reader's logit."""
-COPY, CHANGE = 1.0, 1.5
+COPY, CHANGE = 0.7, 1.5
 """Added to the logit of a near copy without a change; taken from it for one in other words (``docs/evidence.md``)."""
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
