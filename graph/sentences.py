@@ -1,8 +1,9 @@
-"""Split a text into sentences (blocks first, then prose by `sentencex`); find its code."""
+"""Split a text into sentences (blocks first, then prose by `sentencex`); find its code, or a sentence in it."""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, pairwise
 from operator import itemgetter
 
 import sentencex
@@ -15,6 +16,13 @@ _PIECE = re.compile(r".{5000}.*?[.!?]\s|.+", re.DOTALL)
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
 _WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「」『』【】", " "))
 
+_ABBREVIATED = re.compile(r"\b(?:approx|incl|excl|max|min|avg|ext|tel|vol|ca|resp)\.\s*\Z", re.IGNORECASE)
+_GOES_ON = re.compile(r"[\d$€£(a-z]|[A-Z]{2}")
+"""What goes on after an abbreviation: "incl. VAT", "max. 5", but not "5 min. Then"."""
+_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.\s*\Z")
+
+_MOST_POSITIONS = 20
+"""Places of a text that are looked at where it has a sentence again and again."""
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
 _NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
@@ -105,13 +113,19 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
 def _segments(prose: str, position: int) -> Iterator[Span]:
     """Yield the sentences that `sentencex` finds in *prose*, which starts at *position*.
 
-    With quotation marks its time is quadratic, so a very long text is read without them, in pieces of sentences.
+    What it cuts after an abbreviation, or within code, goes on. With quotation marks its time is quadratic, so a very
+    long text is read without them, in pieces of sentences.
     """
-    short = len(prose) <= _VERY_LONG
-    for piece in [prose] if short else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
-        for sentence in sentencex.segment("en", piece):
-            yield position, position + len(sentence)
+    first = position
+    code = [match.span() for match in _INLINE.finditer(prose)] if "`" in prose else []
+    for piece in [prose] if len(prose) <= _VERY_LONG else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
+        begin = position
+        for sentence, following in pairwise([*sentencex.segment("en", piece), ""]):
             position += len(sentence)
+            short = _TITLE.search(sentence) or (_ABBREVIATED.search(sentence) and _GOES_ON.match(following))
+            if not following or not (short or code_within(code, position - first, position - first)):
+                yield begin, position
+                begin = position
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
@@ -164,3 +178,24 @@ def code_within(code: Sequence[Span], start: int, end: int) -> Sequence[Span]:
 def capitalised(text: str) -> str:
     """Return *text* with a capital first letter, unless its first word is code ("typer.run")."""
     return text[:1].upper() + text[1:] if re.match(r"[a-z]+\b(?![.(_/@])", text) else text
+
+
+def is_question(text: str) -> bool:
+    """Whether *text* ends with a question mark, inside quotation marks or emphasis too."""
+    return text.rstrip('*_ "”)').endswith("?")
+
+
+def verbatim_spans(sentence: str, text: str) -> list[Span]:
+    """Find *sentence* verbatim in *text*, but for white space, first capital and closing mark.
+
+    No word or number is cut in two: "42" is not found in "1942" or "42.5".
+    """
+    normalized, flat = " ".join(sentence.split()), " ".join(text.split())
+    for form in dict.fromkeys((normalized, normalized.rstrip(".!?… "))):
+        if form and form[1:] in flat:
+            words = f"(?i:{re.escape(form[0])})" + r"\s+".join(map(re.escape, form[1:].split(" ")))
+            before = r"(?<![^\W_])" * form[0].isalnum() + r"(?<!\d[.,])(?<![-−])" * form[0].isdigit()
+            after = r"(?![^\W_])" * form[-1].isalnum() + r"(?![.,]\d|%)" * form[-1].isdigit()
+            if spans := [m.span() for m in islice(re.finditer(before + words + after, text), _MOST_POSITIONS)]:
+                return spans
+    return []

@@ -87,6 +87,11 @@ class Chunk:
         """The sentences of the chunk, verbatim."""
         return [self.text[start:end] for start, end in self.spans]
 
+    @property
+    def headings(self) -> str:
+        """Title, chapter and section on one line."""
+        return " | ".join(dict.fromkeys(part for part in (self.title, self.chapter, self.section) if part))
+
 
 @dataclass(frozen=True, slots=True)
 class SubqueryResults:

@@ -87,6 +87,11 @@ def question_stems(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(w) for w in chosen))
 
 
+def is_number(word: str) -> bool:
+    """Whether *word* is a number, in digits or not."""
+    return word in NUMBERS or word[0].isdigit()
+
+
 def plain(text: str) -> str:
     """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes."""
     text = _TAG.sub(" ", text)

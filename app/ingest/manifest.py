@@ -53,6 +53,16 @@ class IngestManifest:
         rows = _rows(self._collection, "SELECT document_id, content_hash, path FROM documents")
         return {document_id: content_hash for document_id, content_hash, path in rows if path in roots}
 
+    def elsewhere(self, stored: Mapping[str, str]) -> dict[str, str]:
+        """Return document id → path of what other paths brought, as it is *stored*, and still have."""
+        roots = set(map(_key, self._paths))
+        rows = _rows(self._collection, "SELECT document_id, content_hash, path FROM documents")
+        return {
+            document_id: path
+            for document_id, content_hash, path in rows
+            if path not in roots and stored.get(document_id) == content_hash and find_file(Path(path), document_id)
+        }
+
     def note(self, met: Mapping[str, str], removed: Collection[str]) -> None:
         """Keep what this run met (document id → content hash), and forget what it removed."""
         brought = [(one, self._brought[one], hash_) for one, hash_ in met.items() if one in self._brought]

@@ -21,6 +21,8 @@ from app.ingest.sink import PendingChunk, Sink, pending_chunks
 
 BATCH_CHUNKS = 64
 """Chunks embedded and stored together; with their sentences a few hundred texts."""
+SHOWN = 3
+"""Most ids named in a note."""
 KEPT = "what was stored of it before is kept and still found"
 
 Item = tuple[Path | str, FoundFile | SkippedFile | SplitDocument]
@@ -88,6 +90,8 @@ class _Ingest:
     _stored: dict[str, str] = field(default_factory=dict)
     _met: dict[str, str] = field(default_factory=dict)
     _chunk_ids: set[str] = field(default_factory=set)
+    _elsewhere: dict[str, str] = field(default_factory=dict)  # of other paths: document id -> path
+    _replaced: list[str] = field(default_factory=list)  # ids of these that now are of this run
 
     async def run(self, items: AsyncIterable[Item]) -> IngestReport:
         """Store every document of *items*, prune if the manifest says so, and report."""
@@ -95,6 +99,8 @@ class _Ingest:
         if self.manifest:
             await asyncio.to_thread(self.manifest.begin)
         self._stored = await self.sink.store.adocuments()
+        if self.manifest:
+            self._elsewhere = await asyncio.to_thread(self.manifest.elsewhere, self._stored)
         async with Reader() as reader:
             await self._write_all(self._read(reader, items))
         removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
@@ -108,7 +114,7 @@ class _Ingest:
             removed=len(removed),
             skipped=tuple(map(self._explained, self._skipped)),
             seconds=time.monotonic() - started,
-            note=note,
+            note=" ".join(filter(None, (note, self._replaced_note()))),
         )
 
     async def _read(self, reader: Reader, items: AsyncIterable[Item]) -> AsyncIterator[SplitDocument | SkippedFile]:
@@ -150,6 +156,7 @@ class _Ingest:
             other = next((owner for owner in others if owner != document_id), None)
             if other is None:
                 self._counts["changed" if document_id in self._stored else "added"] += 1
+                self._replaced += [document_id] * (document_id in self._elsewhere)
                 pending += pending_chunks(document, self._met[document_id])
             else:
                 del self._met[document_id]
@@ -173,6 +180,17 @@ class _Ingest:
             return f"a chunk id of document {document_id} is taken by another document; the first one is kept"
         self._chunk_ids |= ids
         return None
+
+    def _replaced_note(self) -> str:
+        """Say which documents took the place of others of the same id, read from elsewhere; "" for none."""
+        if not self._replaced:
+            return ""
+        some = ", ".join(f"{one} (from {self._elsewhere[one]})" for one in self._replaced[:SHOWN])
+        more = f" and {len(self._replaced) - SHOWN} more" * (len(self._replaced) > SHOWN)
+        return (
+            f"Replaced, since the new document has the same id: {some}{more}. "
+            "An id is the path below the folder that is ingested: ingest a folder that holds both to keep both."
+        )
 
     def _explained(self, skipped: SkippedFile) -> SkippedFile:
         """Say so where an earlier version of a skipped file is stored."""

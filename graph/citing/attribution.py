@@ -9,7 +9,7 @@ from functools import partial
 from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_draft, guess, states
 from graph.citing.markers import Marker
 from graph.errors import RAGError
-from graph.evidence.claims import YES_OR_NO, bare_claim, completed
+from graph.evidence.claims import YES_OR_NO, bare_claim, claim_span, completed
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
@@ -91,8 +91,14 @@ def _cut(text: str, anchors: Sequence[CitationAnchor]) -> list[str | tuple[Backe
 def _unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> list[str]:
     """List the cited claims without support, each once, in order."""
     repaired = {anchor.sentence for anchor in anchors if anchor.backed and anchor.guessed}
-    bare = [one for one in anchors if not (one.backed or one.guessed or one.sentence in repaired)]
-    return list(dict.fromkeys(draft.text[slice(*anchor.claim)] for anchor in bare))
+    lost = [one.claim for one in anchors if not (one.backed or one.guessed or one.sentence in repaired)]
+    # "It weighs 12 kg [1] and lasts for ever.": only the clause before the marker is carried
+    parted = (
+        one for one in anchors if one.clauses and one.backed and one.backed[0][0] != draft.text[slice(*one.claim)]
+    )
+    lost += [claim_span(draft.text, one.clauses[-1][1], one.claim[1]) for one in parted]
+    texts = (draft.text[slice(*span)] for span in sorted(lost))
+    return list(dict.fromkeys(text for text in texts if text.strip(".!? ")))
 
 
 @dataclass(slots=True)
@@ -139,10 +145,8 @@ class _Check:
     def divisible(self) -> bool:
         """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
         found = [quote for group in self.options for quote in group]
-        # These contradictions are of the claim itself; so is a denial where the rest of the words is the same.
-        inherent = any(quote.contradiction in ("condition", "opposite", "order") for quote in found)
-        inherent = inherent or any(quote.contradiction == "denial" and quote.copy for quote in found)
-        return not inherent and self.support() < SUPPORT_BAR
+        inherent = "condition", "opposite", "order", "denial", "amount"  # of the claim itself; the last two, in a copy
+        return self.support() < SUPPORT_BAR and not any(q.contradiction in inherent[: 3 + 2 * q.copy] for q in found)
 
 
 async def _verify(

@@ -34,6 +34,7 @@ _UNITS: dict[str, tuple[str, float]] = {
         "share": "1 percent % percentage",
         "dollar": "1 dollar dollars $ usd",
         "euro": "1 euro euros € eur",
+        "franc": "1 franc francs chf",
         "pound": "1 £ gbp sterling",
         "byte": "1 byte bytes|1e3 kb kilobyte kilobytes kib|1e6 mb megabyte megabytes mib|"
         "1e9 gb gigabyte gigabytes gib|1e12 tb terabyte terabytes tib",
@@ -49,6 +50,8 @@ _UNITS: dict[str, tuple[str, float]] = {
     for name in names
 }
 """Unit name -> its dimension, and its factor to the base unit."""
+UNITS = _UNITS.keys() | _MONTHS.keys() | {"am", "pm"}
+"""Words that are compared as part of an amount, and are no names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ _CONDITION = re.compile(r"(?:(?:and|but|or|even|only)\s+)*(?:if|when|unless|unti
 _DOCUMENT = (
     r"(?:(?:the|this|these|our|your|provided|given|above|following)\s+)*(?:[^\W\d][\w-]*\s+){0,3}?(?:handbook|manual|documents?|"
     r"documentation|docs|guide|guidelines?|polic(?:y|ies)|chunks?|context|passages?|texts?|sources?|articles?|excerpts?"
-    r"|sections?|pages?|spec(?:ification)?s?|rfc|faq|readme|information)\b(?:\s+\d+)?(?:\s+(?:provided|given|above|"
+    r"|sections?|chapters?|clauses?|pages?|spec(?:ification)?s?|rfc|faq|readme|information)\b(?:\s+\d+(?:\.\d+)*)?(?:\s+(?:provided|given|above|"
     r"(?:of|in|on)\s+[^,:.\n]{1,40}))?"
 )
 STATED = "stated|described|explained|shown|noted|mentioned|outlined|specified|indicated|defined|listed|given|written"
@@ -23,9 +23,9 @@ _SOURCE = rf"(?:according\s+to|based\s+on|as\s+(?:{_SAID})\s+(?:in|by)|(?:as\s+)
 _PROMPT = r"(?:in|from)\s+(?:the\s+)?(?:provided\s+|given\s+|above\s+)?(?:chunk|passage|context|excerpt)s?(?:\s+\d+)?"
 _LEADS = re.compile(
     r"(?:[\s>*_]*(?:"
-    r"(?:[-*+•]|\(?\d{1,3}[.)]|\#{1,6})\s+"
+    r"(?:[-*+•]|\(?\#?\d{1,3}[.):]{1,2}|\#{1,6})\s+"
     r"|(?:(?:short|final|brief|direct|the)\s+)?(?:answer|rule|note|summary|result|conclusion|fact|key\s+point|explanation"
-    r"|response|important|tip|step|in\s+short|tl;dr|to\s+answer\s+your\s+question)(?:\s+(?:is|\d{1,2}))?[*_]*:[*_]*\s*"
+    r"|response|important|tip|step|option|method|phase|case|in\s+short|tl;dr|to\s+answer\s+your\s+question)(?:\s+(?:is|\d{1,2}))?[*_]*(?::|(?<=\d)(?:\)|\s[–—-]))[*_]*\s*"
     r"|(?:please\s+)?(?:note|remember|be\s+aware|keep\s+in\s+mind)[*_]*(?:\s+that|:|,)\s+"
     r"|(?:it\s+(?:is|should\s+be)|it['’]s)\s+(?:important|worth|also\s+worth|essential|noted|stated|said|specified|mentioned)"
     r"(?:\s+(?:to\s+(?:note|remember)|noting|mentioning))?\s+that\s+"
@@ -41,7 +41,7 @@ _LEADS = re.compile(
     r"|[,;:—–\s]+)){0,8}+",
     re.IGNORECASE,
 )
-_TAIL = re.compile(rf"\s*[,(]?\s*\b(?:{_SOURCE})\s*\)?(?P<stop>[.!]?)\Z", re.IGNORECASE)
+_TAIL = re.compile(rf"(?:\s*[,(]\s*|\s+(?!per\b))(?:{_SOURCE})\s*\)?(?P<stop>[.!]?)\Z", re.IGNORECASE)
 _META = re.compile(
     r"(?:(?:sure|certainly|of course|okay|yes)[,!.]*\s+)?(?:(?:here(?:['’]s|\s+(?:is|are))|below\s+(?:is|are))"
     r"\s+(?:what|how|an?\b|some\b|(?:the|your)\s+(?:\w+\s+)?(?:answer|steps|information|details|rules|summary|list|overview|facts|key))"

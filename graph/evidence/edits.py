@@ -9,13 +9,14 @@ from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal
 
-from graph.terms import AUXILIARIES, NUMBERS, is_content, plain, stem, stems
+from graph.evidence.amounts import amounts_of, unmatched
+from graph.terms import AUXILIARIES, is_content, is_number, plain, stem, stems
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
 NEAR_COPY, EXACT_COPY = 0.6, 0.85
 """Shares of a sentence's words in the order of its quote, from which the two are aligned, and it is a copy."""
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–]")
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–\"“]")
 
 _NEGATORS = frozenset(
     "not no non never none nobody nothing neither cannot without unable except excluding hardly rarely seldom".split()
@@ -53,15 +54,23 @@ def edit_of(claim: str, quote: str) -> Change | None:
         return None
     begin, end = blocks[0].b, blocks[-1].b + blocks[-1].size
     turned = _softened(left) ^ _softened(right[max(0, begin - 1) : end])  # "no more than" -> "more than"
-    if _denials(left) % 2 != (_denials(right[begin:end]) + _denied(right[:begin])) % 2 or turned & {*left} & {*right}:
+    # "you cannot | change the name" -> "the name cannot be changed": what stands before may only have moved
+    moved = {stem(w) for w in right[:begin] if is_content(w) and w not in _NEGATORS} <= {*map(stem, left)}
+    denied = _denials(right[:begin]) if moved else _denied(right[:begin])
+    if _denials(left) % 2 != (_denials(right[begin:end]) + denied) % 2 or turned & {*left} & {*right}:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]
+    replaced = [(" ".join(left[i:i_end]), " ".join(right[j:j_end])) for i, i_end, j, j_end in gaps]
+    aside = sum(block.size for block in blocks) + sum(map(is_number, left)) >= EXACT_COPY * len(left)
+    exchanged = ((one, two) for one, two in replaced if len(amounts_of(one)) == len(amounts_of(two)))
+    if aside and any(unmatched(one, (two,)) for one, two in exchanged):
+        return "amount"  # stated, but of something else
     lost = [at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end]))]
     fresh = {word for i, i_end, _, _ in gaps for word in left[i:i_end]} | {"would"}.intersection(left)
     if _CONDITIONAL.isdisjoint(fresh) and any(right[at] in _CONDITIONS for at in lost):
         return "condition"
-    exchanged = (pair for i, i_end, j, j_end in gaps for pair in product(left[i:i_end], right[j:j_end]))
-    return "opposite" if any(frozenset(pair) in _OPPOSITES for pair in exchanged) else None
+    pairs = (pair for i, i_end, j, j_end in gaps for pair in product(left[i:i_end], right[j:j_end]))
+    return "opposite" if any(frozenset(pair) in _OPPOSITES for pair in pairs) else None
 
 
 def _is_ordered(claim: str, quote: str) -> bool:
@@ -69,15 +78,10 @@ def _is_ordered(claim: str, quote: str) -> bool:
     tokens = [token.lower() for token in _TOKEN.findall(plain(quote))]
     claim_stems = frozenset(stems(plain(claim)))
     for at, token in enumerate(tokens):
-        before, after = tokens[at - 1] if at else ".", tokens[at + 1 : at + 2]
-        orders = token in _SPEECH and before in _SPEECH_BEFORE and stem(token) not in claim_stems
-        purpose = before == "to" and (at < 2 or not tokens[at - 2].isalnum()) and after not in (["that"], [":"])
-        if (
-            orders
-            and not purpose
-            and 2 * len(claim_stems & {stem(word) for word in tokens[at + 1 :]}) > len(claim_stems)
-        ):
-            return True
+        told = {"that", ":", '"', "“"}.intersection(tokens[at + 1 : at + 5])
+        ordered = told and token in _SPEECH and (tokens[at - 1] if at else ".") in _SPEECH_BEFORE
+        if ordered and stem(token) not in claim_stems:
+            return 2 * len(claim_stems.intersection(map(stem, tokens[at + 1 :]))) > len(claim_stems)
     return False
 
 
@@ -87,7 +91,7 @@ def is_copy(claim: str, quote: str) -> bool:
     In another order, both must deny or neither.
     """
     said = _words(claim)
-    left, right = ([w for w in words if w not in NUMBERS and not w[0].isdigit()] for words in (said, _words(quote)))
+    left, right = ([word for word in words if not is_number(word)] for words in (said, _words(quote)))
     claim_stems, quote_stems = [*map(stem, left)], [*map(stem, right)]
     blocks = SequenceMatcher(None, claim_stems, quote_stems, autojunk=False).get_matching_blocks()
     if sum(block.size for block in blocks) + len(said) - len(left) >= EXACT_COPY * max(1, len(said)):

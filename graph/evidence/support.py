@@ -10,13 +10,13 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 
-from graph.evidence.amounts import unmatched
-from graph.evidence.claims import claim_span, is_short
+from graph.evidence.amounts import UNITS, unmatched
+from graph.evidence.claims import is_short
 from graph.evidence.edits import Change, denies, edit_of, is_copy
 from graph.ports import Passage
-from graph.sentences import Span, sentence_spans
+from graph.sentences import Span, is_question, sentence_spans, verbatim_spans
 from graph.state import Chunk
 from graph.terms import is_content, plain, stem, words_of
 
@@ -42,9 +42,11 @@ _ENOUGH, _JOINED = 0.75, 0.05
 """Two neighbours are quoted together where neither alone reaches the first and both are better by the second."""
 QUESTION_WORD = 0.5
 """Weight of a word of the question where a quote is looked for. Chosen on written answers: ``docs/evidence.md``."""
-_MOST_POSITIONS = 20
-"""Positions of a short fragment that are compared."""
-
+_CONNECTIVE = re.compile(r"(?:and|but|so|also|then|thus|however)\b,?\s+", re.IGNORECASE)
+_DISOWNS = re.compile(
+    r"\A\W*(?:(?:not|excluded)\b[^:.]*|(?:do not|don['’]t|never)(?: say)?|myth|false|wrong)[*_]*:\W*\Z", re.IGNORECASE
+)
+"""A label that denies the rest of its sentence: "Not covered: …", "Myth: …"."""
 _NAME = re.compile(r"(?<=[\w,;] )(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*|`[^`\n]+`|\b\w+(?:_\w+)+\b|--\w[\w-]*")
 _WORD = re.compile(r"[\w']+")
 
@@ -85,7 +87,8 @@ def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = ()) ->
     spans = chunk.spans or sentence_spans(chunk.text)
     if not spans or not (words_of(sentence) or question_terms):
         return []
-    if verbatim := [_verbatim(sentence, chunk, spans, span) for span in verbatim_spans(sentence, chunk.text)]:
+    found = [_verbatim(sentence, chunk, spans, span) for span in verbatim_spans(sentence, chunk.text)]
+    if verbatim := [quote for quote in found if not is_question(quote.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
         best = max(verbatim, key=lambda one: (not one.contradiction, len(words_of(one.text) & set(question_terms))))
         if best.contradiction != "condition" or not question_terms:
@@ -112,12 +115,14 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
     touched = [one for one in spans if one[0] < stop and begin < one[1]]
     start, end = (touched[0][0], touched[-1][1]) if touched else span
     text = chunk.text[start:end]
-    bare = claim_span(chunk.text, start, end)[0]  # "But mind the path." is whole without "But"
-    fragment = begin > bare or stop < start + len(text.rstrip(".!?… "))
-    denied = denies(re.split(r"[,;:.—–]|\b(?:and|but|so)\b", chunk.text[start:begin])[-1])
+    lead = _CONNECTIVE.match(text)  # "But mind the path." is whole without "But"
+    bare = start + (lead.end() if lead else 0)
+    fragment = begin > bare or stop < start + len(text.rstrip(".!… "))
+    before = chunk.text[start:begin]
+    denied = _DISOWNS.search(before) or denies(re.split(r"[,;:.—–]|\b(?:and|but|so)\b", before)[-1])
     contradiction = ("denial" if denied else edit_of(sentence, text)) if fragment else None
     bounded = begin <= bare or chunk.text[:begin].rstrip()[-1:] in ",;:—–("
-    bounded = bounded and (stop >= end or chunk.text[stop:].lstrip()[:1] in ",;:.!?—–)")
+    bounded = bounded and (stop >= end or chunk.text[stop:].lstrip()[:1] in ",;:.!—–)")
     verbatim = not fragment or (bounded and not is_short(sentence))  # "30 days" of what?
     read = Passage.of(chunk, [text])
     return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim, copy=True, passage=read)
@@ -128,13 +133,14 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms:
     first, last, share = nearest(words_of(sentence), [chunk.text[a:b] for a, b in spans], question_terms)
     start, end = spans[first][0], spans[last][1]
     most = (LONGEST_READ - (end - start)) / 2
-    around = AROUND - sum(share >= bar for bar in COVERED)
+    asks = is_question(chunk.text[start:end])  # its answer stands beside it
+    around = AROUND - sum(share >= bar and not asks for bar in COVERED)
     near = [one for one in spans[max(0, first - around) : last + around + 1] if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
-    text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], title_of(chunk)
-    change = edit_of(sentence, text)
+    text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], chunk.headings
+    change = None if asks else edit_of(sentence, text)
     excused = change == "condition" and bool(question_terms)
-    contradiction, copy = None if excused else change, is_copy(sentence, text)
+    contradiction, copy = None if excused else change, not asks and is_copy(sentence, text)
     if not contradiction and unmatched(sentence, (text, title) if copy else (window, title, " ".join(question_terms))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
@@ -147,23 +153,7 @@ def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> 
     """Whether *sentence* has a name, option or identifier, past its first word, missing in *text*."""
     present = {stem(word) for word in _WORD.findall(plain(text).lower())} | set(question_terms)
     words = (word for match in _NAME.finditer(plain(sentence)) for word in _WORD.findall(match[0].lower()))
-    return any(is_content(word) and stem(word) not in present for word in words)
-
-
-def verbatim_spans(sentence: str, text: str) -> list[Span]:
-    """Find *sentence* verbatim in *text*, but for white space, first capital and closing mark.
-
-    No word or number is cut in two: "42" is not found in "1942" or "42.5".
-    """
-    normalized, flat = " ".join(sentence.split()), " ".join(text.split())
-    for form in dict.fromkeys((normalized, normalized.rstrip(".!?… "))):
-        if form and form[1:] in flat:
-            words = f"(?i:{re.escape(form[0])})" + r"\s+".join(map(re.escape, form[1:].split(" ")))
-            before = r"(?<![^\W_])" * form[0].isalnum() + r"(?<!\d[.,])(?<![-−])" * form[0].isdigit()
-            after = r"(?![^\W_])" * form[-1].isalnum() + r"(?![.,]\d|%)" * form[-1].isdigit()
-            if spans := [m.span() for m in islice(re.finditer(before + words + after, text), _MOST_POSITIONS)]:
-                return spans
-    return []
+    return any(is_content(word) and word not in UNITS and stem(word) not in present for word in words)
 
 
 def nearest(
@@ -198,10 +188,5 @@ def overlap(required: frozenset[str], words: frozenset[str]) -> float:
 def likely(sentence: str, chunks: Sequence[Chunk], most: int) -> list[Chunk]:
     """Return at most *most* of *chunks*, those with most words of *sentence* first."""
     claim_words = words_of(sentence)
-    overlaps = [(overlap(claim_words, words_of(f"{title_of(one)} | {one.text}")), one) for one in chunks]
+    overlaps = [(overlap(claim_words, words_of(f"{one.headings} | {one.text}")), one) for one in chunks]
     return [one for share, one in sorted(overlaps, key=lambda pair: -pair[0])[:most] if share >= LEAST_OVERLAP]
-
-
-def title_of(chunk: Chunk) -> str:
-    """Join the chunk's title, chapter and section."""
-    return " | ".join(dict.fromkeys(part for part in (chunk.title, chunk.chapter, chunk.section) if part))

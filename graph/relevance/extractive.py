@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from textwrap import dedent
 from typing import NamedTuple
 
 from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.graders import OF_ANOTHER, Assessment, assess
-from graph.relevance.lists import INTRODUCES, bullet, introduced_by, is_fenced, list_around, table_header
+from graph.relevance.lists import INTRODUCES, bullet, introduced_by, is_fenced, is_long_code, list_around, table_header
 from graph.relevance.possible_answers import possible_answers
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
@@ -22,12 +23,11 @@ MOST_SENTENCES = 3
 """Most sentences of an answer that are chosen each for itself; lists and headers come on top."""
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
-MOST_ITEMS, MOST_LINES = 12, 6
-"""Most sentences quoted of a list, and most lines of a block of code: what is longer is not quoted in full.
-
-Like ``SHORT_LIST`` chosen by reading answers: about what is taken in at a glance."""
+MOST_ITEMS = 12
+"""Most sentences quoted of a list; of a longer one not all are. Like ``SHORT_LIST`` chosen by reading answers."""
 SHORT_LIST = 6
 """Most sentences of a list that is quoted in full where the best sentences are all of it."""
+FENCE = "```"
 _GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
 """An item of a list that is one sentence with the next."""
 _STEPS = re.compile(
@@ -40,7 +40,7 @@ WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of an answer: exactly ``chunk.text[start:end]``; a line of code is between backticks.
+    """One sentence of an answer: exactly ``chunk.text[start:end]``; code is in backticks or a fence.
 
     ``score`` is how well it answers the question, ``plain`` how near it is to it without the reader; ``bullet`` stands
     before it ("2. ") where it begins an item of a list.
@@ -144,17 +144,23 @@ def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator
     number = {chunk.chunk_id: k for k, chunk in enumerate(chunks, start=1)}
     cited: dict[tuple[str, int], str] = {}
     for sentence in sentences:
+        if sentence.text.startswith(FENCE):  # its lead-in is cited
+            cited[sentence.text, 0] = ""
+            continue
         text, prefix = " ".join(without_markers(sentence.text).split()), sentence.bullet
         for start, end in sentence_spans(text):
             cited.setdefault((text[start:end], number[sentence.chunk_id]), prefix)
             prefix = ""
     before, listed = "", False
     for (text, k), prefix in cited.items():
-        words = text.rstrip(".!?…") or text  # the marker is put where the verified answer will have it
+        row, code = text.startswith("|"), text.startswith(FENCE)
         apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
-        in_line = apart and not text.startswith("|")
-        gap = "" if not before else "\n" if prefix and listed else " " if in_line and not prefix else "\n\n"
-        yield f"{gap}{prefix}{words} [{k}]{text[len(words) :]}"
+        in_line = apart and not (row or code or before.endswith(FENCE))
+        close = (prefix and listed) or (row and before.startswith("|"))
+        gap = "" if not before else "\n" if close else " " if in_line and not prefix else "\n\n"
+        words = text[:-1].rstrip() if row else text.rstrip(".!?…") or text  # where the verified answer has the marker
+        marker = "" if code else f" [{k}]{' ' * row}"
+        yield f"{gap}{prefix}{text if code else words}{marker}{'' if code else text[len(words) :].strip()}"
         before, listed = text, bool(prefix) or (listed and in_line)
 
 
@@ -196,14 +202,15 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
 
 
 def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
-    """Return sentence *n*; of a block of code its lines, none of a long one."""
+    """Return sentence *n*; of a block of code, unless it is long, one that reads as code."""
     start, end = chunk.spans[n]
-    if not is_fenced(chunk, n):
-        return [Sentence(chunk.chunk_id, start, end, chunk.text[start:end], score, 0.0)]
-    lines = re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])
-    spans = [(start + line.start(), start + line.end()) for line in lines]
-    code = [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0) for i, j in spans]
-    return code if len(code) <= MOST_LINES else []
+    text = chunk.text[start:end]
+    if is_long_code(chunk, n):
+        return []
+    if is_fenced(chunk, n):
+        lines = dedent(chunk.text[chunk.text.rfind("\n", 0, start) + 1 : end])
+        text = f"{FENCE}\n{lines}\n{FENCE}" if "\n" in lines else f"`{text}`"
+    return [Sentence(chunk.chunk_id, start, end, text, score, 0.0)]
 
 
 def _candidates(assessed: Assessment, question: str) -> list[Sentence]:

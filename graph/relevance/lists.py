@@ -12,6 +12,9 @@ _FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
 INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
+MOST_LINES = 6
+"""Lines of the longest block of code that is quoted: about what is taken in at a glance."""
+
 
 def before(chunk: Chunk, n: int) -> str:
     """Return what stands between sentence *n* and the one before it."""
@@ -29,6 +32,11 @@ def is_fenced(chunk: Chunk, n: int) -> bool:
     start, end = chunk.spans[n]
     in_code = any(first <= start and end <= last for first, last in code_spans(chunk.text))
     return in_code and bool(_FENCED.search(before(chunk, n)))
+
+
+def is_long_code(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is code of more than ``MOST_LINES`` lines that are not blank."""
+    return is_fenced(chunk, n) and sum(bool(line.strip()) for line in chunk.sentences[n].split("\n")) > MOST_LINES
 
 
 def list_around(chunk: Chunk, n: int) -> range:

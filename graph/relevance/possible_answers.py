@@ -3,15 +3,21 @@
 import re
 from itertools import pairwise
 
+from graph.relevance.lists import introduced_by, is_long_code
 from graph.sentences import code_spans
 from graph.state import Chunk
 from graph.terms import NUMBERS, asks_whether, is_content, stem, stems, words
 
+LEAST_WORDS = 3
+"""Content words of a lead-in that says something by itself."""
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DIGITS = re.compile(r"\d+")
 _PRICE = re.compile(r"[$€£]\s?\d[\d,.]*|\d[\d,.]*\s?(?:[$€£%]|(?:euro|dollar|pound|percent)s?\b)", re.IGNORECASE)
+_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_DAY = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b|\b{_MONTH}\s+\d{{1,2}}\b", re.IGNORECASE)
+"""A day of a month, whose number is no label: "Orchid 3 starts on 2 April" does not name "Orchid 2"."""
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 
 _MAY = re.compile(r"(?<=\w )May\b")
@@ -37,9 +43,9 @@ _AMOUNT = re.compile(
 def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can answer *question*, bool [sentences].
 
-    It is no heading, question, code or table header; says more than the question does; names no other year or label;
-    and has an amount where one is asked for. A sentence in the question's own words can answer whether something is
-    so, and lead in a list that answers.
+    It is no heading, question, code or table header, and no mere lead-in ("For example:") of what is not quoted; says
+    more than the question does; names no other year or label; and has an amount where one is asked for. A sentence in
+    the question's own words can answer whether something is so, and lead in a list that answers.
     """
     question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
     asks_amount = bool(_ASKS_AMOUNT.search(question))
@@ -55,8 +61,10 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         denies = whether and _DENIAL.search(text)
         repeats = not more and not denies and not ((whether or text.endswith(":")) and len(terms) > 1)
         header = rows[n] and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])
+        bare = text.endswith(":") and len(frozenset(terms)) < LEAST_WORDS
+        bare = bare and all(is_long_code(chunk, one) for one in introduced_by(chunk, n))
         possible.append(
-            not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header)
+            not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
             and not (asks_amount and not _AMOUNT.search(text))
             and not names_another(question, text)
@@ -75,7 +83,7 @@ def names_another(question: str, text: str) -> bool:
         return False
     text_labels = _labels(_PRICE.sub("", text))
     letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
-    held = letters.union(_DIGITS.findall(text), (label for _, label in text_labels))
+    held = letters.union(_DIGITS.findall(_DAY.sub("", text)), (label for _, label in text_labels))
     missing = {label for _, label in labels if label not in held}
     if any(map(_YEAR.fullmatch, missing)):
         return any(map(_YEAR.fullmatch, held))

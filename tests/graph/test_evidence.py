@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from app.providers.rerank.reader import OnnxReader
 from graph.evidence.amounts import unmatched
 from graph.evidence.edits import edit_of
-from graph.evidence.support import CONTRADICTED, SUPPORT_BAR, quotes, supported, verbatim_spans
-from graph.sentences import sentence_spans
+from graph.evidence.support import CONTRADICTED, SUPPORT_BAR, quotes, supported
+from graph.sentences import sentence_spans, verbatim_spans
 from graph.state import Chunk
 
 TEXT = (

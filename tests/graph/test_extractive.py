@@ -172,14 +172,13 @@ RUNBOOK = (
 
 
 def test_steps_are_quoted_from_the_first_to_the_last() -> None:
-    """Asked how, a numbered list is quoted with all its steps, their numbers and their lines of code."""
+    """Asked how, a numbered list is quoted with all its steps, their numbers and their code, as it stands there."""
     runbook = chunk("run", RUNBOOK, 0.9, *[0.2] * (len(sentence_spans(RUNBOOK)) - 1), title="Failover")
     steps = extract(SubqueryResults("What are the steps of a failover?", (runbook,)))
     assert "".join(sentence.bullet for sentence in steps) == "1. 2. 3. 4. "
     assert [sentence.text for sentence in steps if sentence.text.startswith("`")] == [
         "`ctl status`",
-        "`ctl fence a`",
-        "`ctl wait`",
+        "```\nctl fence a\nctl wait\n```",
     ]
     assert "All is well then." not in [sentence.text for sentence in steps]
     told = extract(SubqueryResults("Is the team told?", (runbook,)))
@@ -191,7 +190,7 @@ def test_a_step_that_introduces_code_answers_alone() -> None:
     spans = sentence_spans(RUNBOOK)
     cosines = [0.9 if RUNBOOK[start:end].startswith("Fence") else 0.1 for start, end in spans]
     fence = answer("How do I fence the old node?", chunk("run", RUNBOOK, *cosines, title="Failover"))
-    assert fence == ["Fence the old node:", "`ctl fence a`", "`ctl wait`"]
+    assert fence == ["Fence the old node:", "```\nctl fence a\nctl wait\n```"]
 
 
 def test_a_sentence_without_an_end_introduces_its_list() -> None:

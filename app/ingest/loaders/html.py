@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -16,8 +17,8 @@ from app.ingest.loaders.text_encoding import decode
 
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark meter output q ruby rt "
-    "rp s samp small span strike strong sub sup time tt u var wbr".split()
+    "a abbr acronym b bdi bdo big cite code data dfn em font i img input ins kbd label mark meter output q ruby rt "
+    "rp samp small span strong sub sup time tt u var wbr".split()
 )
 """Elements that run with the text; all others stand apart from it."""
 
@@ -26,8 +27,11 @@ _BREAK = "\0"
 
 DROPPED = frozenset(
     "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
-    "head title footer".split()
+    "head title footer s strike del".split()
 )
+"""Elements that are no content; what is struck out is said no more."""
+MOST_SPANNED = 50
+"""Most columns or rows that one cell of a table stands in."""
 
 _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
 
@@ -91,6 +95,32 @@ def inline_text(tag: Tag) -> str:
 def _text(node: PageElement) -> str:
     """Return a text; a comment, a doctype and CDATA are none."""
     return str(node) if type(node) is NavigableString else ""
+
+
+def _rows(table: Tag) -> Iterator[list[str]]:
+    """Yield the rows of a table; a cell of several columns or rows, but not of a whole line, stands in each of them."""
+    held: dict[int, tuple[str, int]] = {}  # column -> text from above, and for how many rows
+    for row in table.find_all("tr"):
+        tags = row.find_all(("th", "td"))
+        cells = [
+            (inline_text(tag), _spanned(tag, "rowspan"))
+            for tag in reversed(tags)
+            for _ in range(_spanned(tag, "colspan") if held or len(tags) > 1 else 1)
+        ]
+        above, held = held, {}
+        texts: list[str] = []
+        while cells or len(texts) in above:
+            text, rows = above[len(texts)] if len(texts) in above else cells.pop()
+            if rows > 1:
+                held[len(texts)] = text, rows - 1
+            texts.append(text)
+        yield texts
+
+
+def _spanned(cell: Tag, attribute: str) -> int:
+    """Return how many columns or rows a cell stands in."""
+    value = str(cell.get(attribute, ""))
+    return min(max(int(value), 1), MOST_SPANNED) if value.isdecimal() and len(value) < 10 else 1
 
 
 @dataclass(slots=True)
@@ -181,8 +211,7 @@ class HtmlBlocks:
             self.words.append(inline_text(caption))
             self._flush()
         is_code = tag.name == "pre"
-        cells = ([inline_text(cell) for cell in row.find_all(("th", "td"))] for row in tag.find_all("tr"))
-        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(cells)
+        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(_rows(tag))
         if self.counters:
             self.says = True
             self.items.extend(text.split("\n"))

@@ -119,9 +119,9 @@ def fenced(code: str, info: str = "") -> str:
 
 
 def table_text(rows: Iterable[Sequence[str]]) -> str:
-    """Return the non-empty rows of a table, one line ``| a | b |`` each."""
+    """Return the non-empty rows of a table, one line ``| a | b |`` each; a bar in a cell becomes ``\\|``."""
     filled = (row for row in rows if any(map(str.strip, row)))
-    return "\n".join("| " + " | ".join(" ".join(cell.split()) for cell in row) + " |" for row in filled)
+    return "\n".join("| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in row) + " |" for row in filled)
 
 
 def indent_of(line: str) -> int:

@@ -72,7 +72,7 @@ def test_syntax_of_markdown_becomes_plain_text(tmp_path: Path) -> None:
     assert run == "Run pip with the docs, then garden serve\nand wait. A plan"
     assert bullets == "- one\n- two\n  - inner lines\n    second paragraph"
     assert numbers == "1. first\n2. second"
-    assert table == "| Name | Most |\n| rows | 5 |\n| `a | b` and | |"
+    assert table == "| Name | Most |\n| rows | 5 |\n| `a | b` and \\| |"
     assert code == "```python\nx = 1  # **kept**\n\ny = 2\n```"
     assert (quote, note) == ("Quoted words.", "Note this.")
 
