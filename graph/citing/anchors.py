@@ -53,6 +53,11 @@ class AnchoredDraft:
         """Return the text of one sentence."""
         return self.text[slice(*self.sentences[index])]
 
+    def fenced(self, index: int) -> bool:
+        """Whether a sentence is a block of code, after which no marker can stand."""
+        code = code_within(self.code, *self.sentences[index])
+        return any("\n" in self.text[start:end] for start, end in code)
+
 
 def anchor_draft(pieces: Sequence[str | Marker], *, truncated: bool) -> AnchoredDraft:
     """Find a draft's sentences and its markers' claims; with *truncated*, drop an unfinished sentence.
@@ -148,7 +153,8 @@ def _below_preambles(
     out: list[tuple[int, int, Marker]] = []
     for (sentence, position), markers in sorted(gathered.items(), key=itemgetter(0)):
         below = list(_introduced(draft, sentence)) if is_preamble(draft.sentence(sentence)) else []
-        out += [(i, draft.sentences[i][1], merged(markers)) for i in below if i not in marked]
+        ends = (draft.sentences[sentence][1] if draft.fenced(i) else draft.sentences[i][1] for i in below)
+        out += [(i, end, merged(markers)) for i, end in zip(below, ends, strict=True) if i not in marked]
         marked.update(below)
         if not below:
             out.append((sentence, position, merged(markers)))

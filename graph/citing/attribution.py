@@ -194,12 +194,13 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -
     bare, context = bare_claim(claim) or claim, question
     if YES_OR_NO.fullmatch(claim):
         bare, context = completed(claim, question), ""
-    question_terms = question_stems(question)
+    question_terms, row = question_stems(question), " ".join(claim.split())
     options: list[list[Quote]] = []
     for group in marker.groups:
         named = [chunks[position] for position in group]
         near = likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named
-        options.append([quote for chunk in near for quote in quotes(bare, chunk, question_terms)])
+        forms = [(row if row.startswith("|") and row in chunk.text else bare, chunk) for chunk in near]
+        options.append([quote for form, chunk in forms for quote in quotes(form, chunk, question_terms)])
     return _Check(claim, bare, context, options)
 
 

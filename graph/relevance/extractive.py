@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, pairwise
 from textwrap import dedent
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ MOST_ITEMS = 12
 """Most sentences quoted of a list; of a longer one not all are. Like ``SHORT_LIST`` chosen by reading answers."""
 SHORT_LIST = 6
 """Most sentences of a list that is quoted in full where the best sentences are all of it."""
-FENCE = "```"
+FENCE, BAR = "```", r"(?<!\\)\|"
 _GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
 """An item of a list that is one sentence with the next."""
 _STEPS = re.compile(
@@ -152,16 +152,22 @@ def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator
             cited.setdefault((text[start:end], number[sentence.chunk_id]), prefix)
             prefix = ""
     before, listed = "", False
-    for (text, k), prefix in cited.items():
+    for ((text, k), prefix), following in pairwise([*cited.items(), (("", 0), "")]):
         row, code = text.startswith("|"), text.startswith(FENCE)
         apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
         in_line = apart and not (row or code or before.endswith(FENCE))
         close = (prefix and listed) or (row and before.startswith("|"))
         gap = "" if not before else "\n" if close else " " if in_line and not prefix else "\n\n"
-        words = text[:-1].rstrip() if row else text.rstrip(".!?…") or text  # where the verified answer has the marker
-        marker = "" if code else f" [{k}]{' ' * row}"
-        yield f"{gap}{prefix}{text if code else words}{marker}{'' if code else text[len(words) :].strip()}"
+        words = text[:-1].rstrip() if row else text.rstrip(".!?…") or text  # the marker is put where the answer has it
+        cell = f"{words} [{k}]{' ' * row}{text[len(words) :].strip()}"
+        header = row and not before.startswith("|") and following[0][0].startswith("|")
+        yield f"{gap}{prefix}{text if code else cell}{_ruled(text) if header else ''}"
         before, listed = text, bool(prefix) or (listed and in_line)
+
+
+def _ruled(row: str) -> str:
+    """Write the line that makes *row* the header of a Markdown table."""
+    return f"\n|{'---|' * (len(re.split(BAR, row)) - 2)}"
 
 
 def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:

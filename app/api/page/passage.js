@@ -35,9 +35,10 @@ export function passage(text, rows, whole) {
   return el("blockquote", { class: "quote" }, ...made);
 }
 
-/** The text with the cells of table rows set apart by dots, not by bars. */
+/** The text with the cells of table rows set apart by dots, not by bars, and without the line below their header. */
 export function cells(text) {
-  return text.replace(/^\|.*|.*\|$/gm, (row) => row.replace(/^\|\s*|\s*\|$/g, "").replace(/\s*\|\s*/g, " · "));
+  const dotted = (row) => row.replace(/^\|\s*|\s*(?<!\\)\|$/g, "").replace(/\s*(?<!\\)\|\s*/g, " · ").replaceAll("\\|", "|");
+  return text.replace(/^\|(?:-+\|)+\n/gm, "").replace(/^\|.*|.*\|$/gm, dotted);
 }
 
 /** From where to where the passage is shown, in code points, cut at spaces. */
