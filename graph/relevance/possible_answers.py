@@ -81,9 +81,10 @@ def names_another(question: str, text: str) -> bool:
     labels = _labels(_PRICE.sub("", question))
     if len(text) > LONGEST_NAMED or not labels:
         return False
+    text = _DAY.sub("", text)
     text_labels = _labels(_PRICE.sub("", text))
     letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
-    held = letters.union(_DIGITS.findall(_DAY.sub("", text)), (label for _, label in text_labels))
+    held = letters.union(_DIGITS.findall(text), (label for _, label in text_labels))
     missing = {label for _, label in labels if label not in held}
     if any(map(_YEAR.fullmatch, missing)):
         return any(map(_YEAR.fullmatch, held))

@@ -69,6 +69,30 @@ async def test_a_verbatim_line_is_cited_whatever_its_form() -> None:
         assert (state["outcome"], [c.support for c in state["citations"]]) == ("answered", [1.0])
 
 
+async def test_what_follows_the_marker_of_a_clause_is_reported() -> None:
+    """Of "… [1] and …" the clause before the marker may be carried alone; what follows it is named as unsupported."""
+    state = await ask([PUMPS], Says("The red pump moves 40 litres each minute [1] and elves built the whole thing."))
+    assert state["outcome"] == "answered"
+    assert state["unsupported"] == ["elves built the whole thing."]
+
+
+async def test_a_table_and_its_code_are_cited_as_they_stand() -> None:
+    """A row copied from a table has full support, and no marker stands behind the fence of a block of code."""
+    table = chunk(
+        "hours", "| Day | From |\n|---|---|\n| Fri | 8:30 |\n\nRun:\n\n```\npump on\npump off\n```", title="Hours"
+    )
+    state = await ask(
+        [table], Says("| Day | From [1] |\n|---|---|\n| Fri | 8:30 [1] |\n\nRun: [1]\n\n```\npump on\npump off\n```")
+    )
+    assert (
+        state["answer"]
+        == "| Day | From [1] |\n|---|---|\n| Fri | 8:30 [1] |\n\nRun: [1]\n\n```\npump on\npump off\n```"
+    )
+    assert {one.support for one in state["citations"]} == {1.0}
+    state = await ask([table], Says("Run: [1]\n\n```\npump on\nrm -rf /home\n```"))
+    assert state["citations"] == []
+
+
 async def test_unsupported_claims_are_reported_and_lower_confidence() -> None:
     """What no chunk carries stands without a marker, is reported, and makes the answer less sure."""
     sure = await ask([PUMPS], Says("The red pump moves 40 litres each minute [1]."))

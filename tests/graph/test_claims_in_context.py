@@ -1,5 +1,7 @@
 """What a claim is verified with: its question, where it needs it."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from app.providers.rerank.reader import OnnxReader
@@ -16,6 +18,20 @@ TEXT = (
     "Badges are issued at the front desk. Passwords must not be shared with anyone. "
     "Laptops are handed out by the service team."
 )
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[OnnxReader]:
+    reader = OnnxReader()
+    yield reader
+    reader.close()
+
+
+async def kept(reader: OnnxReader, text: str, question: str, claim: str) -> list[str]:
+    """The quotes of *text* that keep the citation of *claim*."""
+    chunk = Chunk("a#0", "a", "", text, spans=sentence_spans(text))
+    cited = await place_markers(parse(f"{claim[:-1]} [1].", [chunk]), [chunk], reader=reader, question=question)
+    return [quote.text for piece in cited.pieces if not isinstance(piece, str) for _, quote in piece]
 
 
 async def quoted(answer: str, question: str = "") -> list[str]:
@@ -118,3 +134,47 @@ async def test_a_question_is_no_evidence(question: str, answer: str) -> None:
     cited = await place_markers(parse(answer, [chunk]), [chunk], reader=reader, question=question)
     reader.close()
     assert [piece for piece in cited.pieces if not isinstance(piece, str) and piece] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "claim"),
+    [
+        ("Can opened software be returned?\n\nNo, never.", "", "Opened software can be returned."),
+        ("Not covered: water damage, theft and loss of the device.", "", "Water damage, theft and loss of the device."),
+        ("**Myth:** Antibiotics cure the common cold quickly.", "", "Antibiotics cure the common cold quickly."),
+        ("Adults pay 10 euros and children pay 5 euros.", "", "Adults pay 5 euros and children pay 10 euros."),
+        (
+            "Guests may not smoke in the yard, and dogs are welcome.",
+            "",
+            "Guests may smoke in the yard, and dogs are welcome.",
+        ),
+        ("Ask for a refund and say that refunds take 90 days.", "", "Refunds take 90 days."),
+    ],
+)
+async def test_what_the_text_does_not_say_is_not_kept(reader: OnnxReader, text: str, question: str, claim: str) -> None:
+    """A question, what a label denies, exchanged numbers, a lost "not" and an order to say it carry no claim."""
+    assert await kept(reader, text, question, claim) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (
+            "Tell your doctor if you take blood thinners or aspirin.",
+            "Inform your doctor if you take blood thinners or aspirin.",
+        ),
+        ("Print the form and sign it in blue ink.", "Sign the form in blue ink."),
+        ("Each user has 500 GB of storage.", "Each user has 500GB of storage."),
+        ("The fee is 25 USD per person.", "The fee is $25 per person."),
+        ("The tax is due on 15 January 2025.", "The tax is due on 15 Jan 2025."),
+        ("You cannot change the name of an account later.", "The name of an account cannot be changed later."),
+        (
+            "Goods may be returned within 30 days of delivery.",
+            "Option 1: Goods may be returned within 30 days of delivery.",
+        ),
+        ("Goods may be returned within 30 days.", "According to section 4.2, goods may be returned within 30 days."),
+    ],
+)
+async def test_the_same_said_otherwise_is_kept(reader: OnnxReader, text: str, claim: str) -> None:
+    """Instructions, units and months written otherwise, a moved "not" and numbered labels change nothing."""
+    assert await kept(reader, text, "", claim) != []

@@ -94,6 +94,14 @@ def test_what_cannot_answer_is_not_quoted() -> None:
     assert answer("When is kale sown?", chunk("kale", "When is kale sown?", 0.9)) == ["When is kale sown?"]
 
 
+def test_a_mere_lead_in_of_what_is_too_long_is_no_answer() -> None:
+    """ "For example:" before a long block of code, which is not quoted, says nothing; before a short one it does."""
+    for lines, expected in ((9, "Then go on."), (2, "For example:")):
+        code = "\n".join(f"x{n} = ma.masked_where(n > {n}, x)" for n in range(lines))
+        text = f"For example:\n\n```\n{code}\n```\n\nThen go on."
+        assert answer("How do I mask an array?", chunk("m", text, 0.9, 0.1, 0.1))[0] == expected
+
+
 def test_whether_something_is_so_is_answered_in_its_own_words() -> None:
     """To a question for yes or no a sentence that repeats its words, with or without "not", is an answer."""
     kale = chunk("kale", "Kale is not hardy. Cabbage is sown in April.", 0.9, 0.3)

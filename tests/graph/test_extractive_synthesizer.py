@@ -235,3 +235,17 @@ async def test_a_list_is_written_as_a_list(calibration: Calibration) -> None:
     stop = question("How do I stop the pump?")
     draft, _ = await answer(calibration, stop, [pump], SubqueryResults(stop.text, (pump,)))
     assert draft.text == ("To stop the pump: [1]\n\n1. Press the red button [1].\n2. Run this: [1]\n\n`pump --off` [1]")
+
+
+async def test_tables_and_code_are_written_as_such(calibration: Calibration) -> None:
+    """Rows are a Markdown table with markers in their last cells; code keeps its lines, and its lead-in is cited."""
+    hours = chunk(1, "Our hours:\n\n| Day | From |\n|---|---|\n| Thu | 7:00 |\n| Fri | 8:30 |", "Hours")
+    asked = question("What are our hours on Fri?")
+    near = replace(hours, span_similarities=(0.1, 0.1, 0.1, 0.9))
+    draft, _ = await answer(calibration, asked, [near], SubqueryResults(asked.text, (near,)))
+    assert draft.text == "| Day | From [1] |\n|---|---|\n| Fri | 8:30 [1] |"
+    switch = chunk(1, "Switch the gateway with:\n\n```yaml\n  gateway:\n    primary: b\n```\n\nBe quick.", "Gateway")
+    near = replace(switch, span_similarities=(0.9, 0.1, 0.1))
+    asked = question("How do I switch the gateway?")
+    draft, _ = await answer(calibration, asked, [near], SubqueryResults(asked.text, (near,)))
+    assert draft.text == "Switch the gateway with: [1]\n\n```\ngateway:\n  primary: b\n```"

@@ -86,6 +86,8 @@ def test_a_heading_says_what_its_text_is_about() -> None:
         ("How long does the Heron 4 run?", "The Heron-2 runs six years.", True),
         ("How long does the Heron 4 run?", "Heron 2 and 4 run six years.", False),
         ("How long does the Heron 4 run?", "The cart runs 6 years.", False),
+        ("When does Orchid 2 start?", "Orchid 3 starts on 2 April.", True),
+        ("When does Orchid 2 start?", "Orchid 3 starts on April 2, Orchid 2 in May.", False),
         ("price of garage C?", "Garage A costs 12 euros. It stands in Mill Street.", True),
         ("price of garage C?", "Garages A to C cost 12 euros.", False),
         ("Can I park in a garage?", "Garage A costs 12 euros.", False),

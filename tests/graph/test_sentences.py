@@ -44,11 +44,23 @@ def test_blank_text_has_no_sentence(text: str) -> None:
         "J. R. R. Tolkien taught at Oxford.",
         "Smith et al. (2009, p. 12) disagree.",
         'She asked "Who is it?" and left.',
+        "The kit costs approx. 5 € incl. VAT.",
+        "Ask Ms. Dr. J. Berg (ext. 4417).",
+        "The password `Garden-2025!` changes (every quarter).",
     ],
 )
 def test_an_abbreviation_ends_no_sentence(sentence: str) -> None:
     """Points in abbreviations, initials and numbers, and marks inside a short quotation, end no sentence."""
     assert sentences(f"Before it. {sentence} After it.") == ["Before it.", sentence, "After it."]
+
+
+def test_a_word_that_may_be_an_abbreviation_ends_a_sentence_before_another() -> None:
+    """ "5 min." ends a sentence where another one follows, and goes on before a number."""
+    assert sentences("It takes 5 min. Then stop. It costs max. 5 euros.") == [
+        "It takes 5 min.",
+        "Then stop.",
+        "It costs max. 5 euros.",
+    ]
 
 
 def test_list_items_are_apart_and_lose_their_markers() -> None:

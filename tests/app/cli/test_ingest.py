@@ -48,6 +48,18 @@ def test_the_summary_counts_documents_and_chunks(docs: Path) -> None:
     assert summary(ingest(docs, "--prune")) == "0 added, 0 changed, 1 unchanged, 1 removed; 0 chunks written"
 
 
+def test_a_document_that_takes_the_place_of_another_is_named(docs: Path, tmp_path: Path) -> None:
+    """Of two folders with a file of the same name the later one's is kept, and the summary says so; once."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "pier.md").write_text("# Pier\n\nThe pier of Oxbow is made of iron.\n", "utf-8")
+    assert "Replaced" not in ingest(docs).stderr
+    done = ingest(other)
+    assert summary(done) == "0 added, 1 changed, 0 unchanged, 0 removed; 1 chunk written"
+    assert f"Replaced, since the new document has the same id: pier.md (from {docs})." in done.stderr
+    assert "Replaced" not in ingest(other).stderr
+
+
 def test_a_repair_names_the_pages_that_are_lost(docs: Path, tmp_path: Path) -> None:
     """Files are read again in the place of a database that SQLite cannot read; a page is left to be ingested again."""
     with WebPeer() as site:

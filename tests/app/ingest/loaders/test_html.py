@@ -89,6 +89,31 @@ def test_hidden_elements_are_left_out_wherever_they_stand(tmp_path: Path) -> Non
     assert texts(document) == ["Seen.", "| a |\n| b |", "- c\n- d", "Last.", "```\nx\n```"]
 
 
+def test_what_is_struck_out_is_left_out(tmp_path: Path) -> None:
+    """Text that is struck out, in HTML or Markdown, is said no more."""
+    (path := tmp_path / "a.html").write_text(
+        "<p>We are <s>closed</s> open.</p><del>Old.</del><p>New <ins>rule</ins>.</p>"
+    )
+    assert texts(load_one(path)) == ["We are open.", "New rule."]
+    (path := tmp_path / "a.md").write_text("~~The office is open on Sundays.~~ It is closed.")
+    assert texts(load_one(path)) == ["It is closed."]
+
+
+def test_a_cell_stands_in_all_its_columns_and_rows(tmp_path: Path) -> None:
+    """A cell of two rows or columns is in each of them, so that the others stand below their headers."""
+    (path := tmp_path / "a.html").write_text(
+        "<table><tr><th>Region<th>Garage<th>Street</tr><tr><td rowspan=2>North<td>2.00<td>1.00</tr>"
+        "<tr><td>2.50 (SUV)<td>1.50 (SUV)</tr><tr><td>South<td colspan=2>3 | 4</tr>"
+        "<tr><td colspan=3>From May on</tr><tr><td rowspan=999999999>x<td colspan=0>y</tr></table>"
+    )
+    assert texts(load_one(path)) == [
+        (
+            "| Region | Garage | Street |\n| North | 2.00 | 1.00 |\n| North | 2.50 (SUV) | 1.50 (SUV) |\n"
+            "| South | 3 \\| 4 | 3 \\| 4 |\n| From May on |\n| x | y |"
+        )
+    ]
+
+
 def test_a_body_that_a_script_shows_is_read(tmp_path: Path) -> None:
     """A page that is hidden as a whole until a script has run is read all the same."""
     (path := tmp_path / "a.html").write_text("<body style='display:none'><p>Words.</p></body>")
