@@ -23,6 +23,7 @@ BATCH_CHUNKS = 64
 """Chunks embedded and stored together; with their sentences a few hundred texts."""
 SHOWN = 3
 """Most ids named in a note."""
+SAME_ID = "An id is the path below the folder that is ingested: to keep both, ingest a folder that holds both."
 KEPT = "what was stored of it before is kept and still found"
 
 Item = tuple[Path | str, FoundFile | SkippedFile | SplitDocument]
@@ -185,12 +186,9 @@ class _Ingest:
         """Say which documents took the place of others of the same id, read from elsewhere; "" for none."""
         if not self._replaced:
             return ""
-        some = ", ".join(f"{one} (from {self._elsewhere[one]})" for one in self._replaced[:SHOWN])
-        more = f" and {len(self._replaced) - SHOWN} more" * (len(self._replaced) > SHOWN)
-        return (
-            f"Replaced, since the new document has the same id: {some}{more}. "
-            "An id is the path below the folder that is ingested: ingest a folder that holds both to keep both."
-        )
+        some = [f"{one} (from {self._elsewhere[one]})" for one in self._replaced[:SHOWN]]
+        some += [f"{len(self._replaced) - SHOWN} more"] * (len(self._replaced) > SHOWN)
+        return f"Replaced, since the new document has the same id: {', '.join(some)}. {SAME_ID}"
 
     def _explained(self, skipped: SkippedFile) -> SkippedFile:
         """Say so where an earlier version of a skipped file is stored."""

@@ -164,7 +164,7 @@ def _result(state: Mapping[str, Any], request_id: str) -> Result:
         citations=state.get("citations", []) if answered else [],
         pieces=state.get("pieces", []) if answered else [],
         chunks=state.get("chunks", []),
-        confidence=0.0 if outcome == "no_citations" else confidence,
+        confidence=0.0 if outcome == "no_citations" else round(confidence, 4),
         unsupported=state.get("unsupported", []),
         dropped_chunks=draft.dropped_chunks if draft else 0,
         timings=state.get("timings", {}),

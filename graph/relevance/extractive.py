@@ -1,19 +1,28 @@
 """Answer with the chunks' own sentences, without a model (``CHAT_MODEL=extractive``)."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import compress
 from textwrap import dedent
 from typing import NamedTuple
 
-from graph.citing.citations import without_markers
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.graders import OF_ANOTHER, Assessment, assess
-from graph.relevance.lists import INTRODUCES, bullet, introduced_by, is_fenced, is_long_code, list_around, table_header
+from graph.relevance.lists import (
+    FENCE,
+    INTRODUCES,
+    Sentence,
+    bullet,
+    introduced_by,
+    is_fenced,
+    is_long_code,
+    list_around,
+    table_header,
+    written,
+)
 from graph.relevance.possible_answers import possible_answers
-from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import coverage, vocabulary
 
@@ -27,7 +36,6 @@ MOST_ITEMS = 12
 """Most sentences quoted of a list; of a longer one not all are. Like ``SHORT_LIST`` chosen by reading answers."""
 SHORT_LIST = 6
 """Most sentences of a list that is quoted in full where the best sentences are all of it."""
-FENCE, BAR = "```", r"(?<!\\)\|"
 _GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
 """An item of a list that is one sentence with the next."""
 _STEPS = re.compile(
@@ -36,23 +44,6 @@ _STEPS = re.compile(
 """A question that asks for steps."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 """Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence of an answer: exactly ``chunk.text[start:end]``; code is in backticks or a fence.
-
-    ``score`` is how well it answers the question, ``plain`` how near it is to it without the reader; ``bullet`` stands
-    before it ("2. ") where it begins an item of a list.
-    """
-
-    chunk_id: str
-    start: int
-    end: int
-    text: str
-    score: float
-    plain: float
-    bullet: str = ""
 
 
 class Extract(NamedTuple):
@@ -89,18 +80,21 @@ class ExtractiveSynthesizer:
         sentences = [sentence for one in answered for sentence in one.sentences]
         unanswered = [one.question for one in extracts if one not in answered]
         notes = [f"\n\n{UNANSWERED.format(one)}{'?' * one[-1:].isalnum()}" for one in unanswered]
-        written = [*_written(sentences, chunks), *notes]
+        pieces = [*written(sentences, chunks), *notes]
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
         added = frozenset(question.added)  # a sentence with these is better than one without
-        ranked = [sorted(one.sentences, key=lambda s: (-len(added & vocabulary(s.text)), -s.score)) for one in answered]
+        ranked = [
+            sorted(one.sentences, key=lambda s: (-len(added & vocabulary(s.text)), -s.score, -s.plain))
+            for one in answered
+        ]
         spare = [sentence for best, *others in ranked for sentence in others[best.text.endswith(":") :]]
-        spare.sort(key=lambda sentence: -sentence.score)
-        while most and spare and len("".join(written)) > most:
+        spare.sort(key=lambda sentence: (-sentence.score, -sentence.plain))
+        while most and spare and len("".join(pieces)) > most:
             sentences.remove(spare.pop())
-            written = [*_written(sentences, chunks), *notes]
-        for piece in written:
+            pieces = [*written(sentences, chunks), *notes]
+        for piece in pieces:
             await emit(piece)
-        return Draft("".join(written), confidence=min(one.probability for one in answered))
+        return Draft("".join(pieces), confidence=min(one.probability for one in answered))
 
     def _extract(
         self, results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]
@@ -134,40 +128,6 @@ def _shows(added: Iterable[str], chunk: Chunk, sentences: Iterable[str]) -> bool
     """Whether all *added* stems are in *sentences* or a heading of *chunk*."""
     shown = vocabulary("\n".join(filter(None, (chunk.title, chunk.chapter, chunk.section, *sentences))))
     return all(coverage({one: 1.0}, shown) for one in added)
-
-
-def _written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[str]:
-    """Write the sentences in order, each once, with markers and single spaces.
-
-    What looks like a marker in a document is not repeated, since readers would take it for a citation.
-    """
-    number = {chunk.chunk_id: k for k, chunk in enumerate(chunks, start=1)}
-    cited: dict[tuple[str, int], str] = {}
-    for sentence in sentences:
-        if sentence.text.startswith(FENCE):  # its lead-in is cited
-            cited[sentence.text, 0] = ""
-            continue
-        text, prefix = " ".join(without_markers(sentence.text).split()), sentence.bullet
-        for start, end in sentence_spans(text):
-            cited.setdefault((text[start:end], number[sentence.chunk_id]), prefix)
-            prefix = ""
-    before, listed = "", False
-    for ((text, k), prefix), following in pairwise([*cited.items(), (("", 0), "")]):
-        row, code = text.startswith("|"), text.startswith(FENCE)
-        apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
-        in_line = apart and not (row or code or before.endswith(FENCE))
-        close = (prefix and listed) or (row and before.startswith("|"))
-        gap = "" if not before else "\n" if close else " " if in_line and not prefix else "\n\n"
-        words = text[:-1].rstrip() if row else text.rstrip(".!?…") or text  # the marker is put where the answer has it
-        cell = f"{words} [{k}]{' ' * row}{text[len(words) :].strip()}"
-        header = row and not before.startswith("|") and following[0][0].startswith("|")
-        yield f"{gap}{prefix}{text if code else cell}{_ruled(text) if header else ''}"
-        before, listed = text, bool(prefix) or (listed and in_line)
-
-
-def _ruled(row: str) -> str:
-    """Write the line that makes *row* the header of a Markdown table."""
-    return f"\n|{'---|' * (len(re.split(BAR, row)) - 2)}"
 
 
 def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:

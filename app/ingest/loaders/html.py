@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -12,6 +11,7 @@ from bs4.element import NavigableString, PageElement
 from lxml import etree
 
 from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.html_table import rows_of
 from app.ingest.loaders.outline import Outline, fenced, table_text
 from app.ingest.loaders.text_encoding import decode
 
@@ -27,11 +27,9 @@ _BREAK = "\0"
 
 DROPPED = frozenset(
     "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
-    "head title footer s strike del".split()
+    "head title footer".split()
 )
-"""Elements that are no content; what is struck out is said no more."""
-MOST_SPANNED = 50
-"""Most columns or rows that one cell of a table stands in."""
+STRUCK = frozenset("s strike del".split())  # what is struck out is said no more
 
 _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
 
@@ -81,7 +79,7 @@ def _is_dropped(tag: Tag) -> bool:
     if tag.name in ("html", "body"):
         return False
     unseen = tag.has_attr("hidden") or _UNSEEN.search(str(tag.get("style", "")))
-    return tag.name in DROPPED or tag.get("role") == "navigation" or bool(unseen)
+    return tag.name in DROPPED | STRUCK or tag.get("role") == "navigation" or bool(unseen)
 
 
 def inline_text(tag: Tag) -> str:
@@ -95,32 +93,6 @@ def inline_text(tag: Tag) -> str:
 def _text(node: PageElement) -> str:
     """Return a text; a comment, a doctype and CDATA are none."""
     return str(node) if type(node) is NavigableString else ""
-
-
-def _rows(table: Tag) -> Iterator[list[str]]:
-    """Yield the rows of a table; a cell of several columns or rows, but not of a whole line, stands in each of them."""
-    held: dict[int, tuple[str, int]] = {}  # column -> text from above, and for how many rows
-    for row in table.find_all("tr"):
-        tags = row.find_all(("th", "td"))
-        cells = [
-            (inline_text(tag), _spanned(tag, "rowspan"))
-            for tag in reversed(tags)
-            for _ in range(_spanned(tag, "colspan") if held or len(tags) > 1 else 1)
-        ]
-        above, held = held, {}
-        texts: list[str] = []
-        while cells or len(texts) in above:
-            text, rows = above[len(texts)] if len(texts) in above else cells.pop()
-            if rows > 1:
-                held[len(texts)] = text, rows - 1
-            texts.append(text)
-        yield texts
-
-
-def _spanned(cell: Tag, attribute: str) -> int:
-    """Return how many columns or rows a cell stands in."""
-    value = str(cell.get(attribute, ""))
-    return min(max(int(value), 1), MOST_SPANNED) if value.isdecimal() and len(value) < 10 else 1
 
 
 @dataclass(slots=True)
@@ -211,7 +183,11 @@ class HtmlBlocks:
             self.words.append(inline_text(caption))
             self._flush()
         is_code = tag.name == "pre"
-        text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", ""))) if is_code else table_text(_rows(tag))
+        text = (
+            fenced(tag.get_text().strip("\n"), str(tag.get("lang", "")))
+            if is_code
+            else table_text(rows_of(tag, inline_text))
+        )
         if self.counters:
             self.says = True
             self.items.extend(text.split("\n"))

@@ -11,7 +11,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.html import INLINE, add_fragment
+from app.ingest.loaders.html import INLINE, STRUCK, add_fragment
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
@@ -45,8 +45,10 @@ class _Renderer(RendererHTML):
         return "<br>" if next(items, None) and next(items, None) else "\n"  # no further: a paragraph may be long
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Return a line break for ``<br>``, nothing for an inline tag, else a space."""
+        """Return a line break for ``<br>``, the tag for struck text, nothing for another inline tag, else a space."""
         name = match.group(1).lower() if (match := _TAG.match(tokens[idx].content)) else "b"
+        if name in STRUCK:
+            return tokens[idx].content
         return "<br>" if name == "br" else "" if name in INLINE else " "
 
 
