@@ -16,7 +16,9 @@ _TOKEN = re.compile(
 )
 _A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)
 """The article, which states one of a unit ("a year") but after "half" and "quarter of"."""
-_SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9}
+_ORDINALS = {word: n for n, word in enumerate("first _ third fourth fifth sixth seventh eighth ninth tenth".split(), 1)}
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
+_SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
 _MONTHS = {
     form: number
@@ -81,13 +83,10 @@ def _same(one: float | str, other: float | str) -> bool:
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
     """Whether *claim* states an amount that none of the texts *evidence* states."""
     claimed = amounts_of(claim)
-    stated = [
-        one
-        for text in evidence
-        for readings in amounts_of(_A.sub("one", text.replace("twice", "two")))
-        for one in readings
-        if claimed
-    ]
+    plain = (
+        _ORDINAL.sub(lambda word: str(_ORDINALS[word[0].lower()]), text.replace("twice", "two")) for text in evidence
+    )
+    stated = [one for text in plain for readings in amounts_of(_A.sub("one", text)) for one in readings if claimed]
     return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in claimed)
 
 

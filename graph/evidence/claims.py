@@ -23,9 +23,9 @@ _SOURCE = rf"(?:according\s+to|based\s+on|as\s+(?:{_SAID})\s+(?:in|by)|(?:as\s+)
 _PROMPT = r"(?:in|from)\s+(?:the\s+)?(?:provided\s+|given\s+|above\s+)?(?:chunk|passage|context|excerpt)s?(?:\s+\d+)?"
 _LEADS = re.compile(
     r"(?:[\s>*_]*(?:"
-    r"(?:[-*+•]|\(?\#?\d{1,3}[.):]{1,2}|\#{1,6})\s+"
+    r"(?:[-*+•]|\d\ufe0f?\u20e3|\(?\#?\d{1,3}[.):]{1,2}|\#{1,6})\s+"
     r"|(?:(?:short|final|brief|direct|the)\s+)?(?:answer|rule|note|summary|result|conclusion|fact|key\s+point|explanation"
-    r"|response|important|tip|step|option|method|phase|case|in\s+short|tl;dr|to\s+answer\s+your\s+question)(?:\s+(?:is|\d{1,2}))?[*_]*(?::|(?<=\d)(?:\)|\s[–—-]))[*_]*\s*"
+    r"|response|important|tip|reason|step|stage|way|option|method|phase|case|in\s+short|tl;dr|to\s+answer\s+your\s+question)(?:\s+(?:is|\#?\d{1,2}))?[*_]*(?::|(?<=\d)(?:\)|\s[–—-]))[*_]*\s*"
     r"|(?:please\s+)?(?:note|remember|be\s+aware|keep\s+in\s+mind)[*_]*(?:\s+that|:|,)\s+"
     r"|(?:it\s+(?:is|should\s+be)|it['’]s)\s+(?:important|worth|also\s+worth|essential|noted|stated|said|specified|mentioned)"
     r"(?:\s+(?:to\s+(?:note|remember)|noting|mentioning))?\s+that\s+"

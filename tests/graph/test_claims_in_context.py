@@ -172,6 +172,8 @@ async def test_what_the_text_does_not_say_is_not_kept(reader: OnnxReader, text: 
             "Goods may be returned within 30 days of delivery.",
             "Option 1: Goods may be returned within 30 days of delivery.",
         ),
+        ("Goods may be returned within 30 days.", "1\ufe0f\u20e3 Goods may be returned within 30 days."),
+        ("Goods may be returned within 30 days.", "Reason 3: Goods may be returned within 30 days."),
         ("Goods may be returned within 30 days.", "According to section 4.2, goods may be returned within 30 days."),
     ],
 )

@@ -120,6 +120,8 @@ async def test_nothing_read_saves_a_contradiction(reader: OnnxReader) -> None:
         ("It opens at 9 am.", "It opens at 9:00."),
         ("It costs 5 pounds.", "It costs £5."),
         ("It is emptied two times a week.", "It is emptied twice a week."),
+        ("It is due on the 1st of a month.", "It is due on the first of a month."),
+        ("Sales were €5bn.", "Sales were 5 billion euros."),
     ],
 )
 def test_an_amount_has_one_value(claim: str, text: str) -> None:
