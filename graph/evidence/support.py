@@ -124,7 +124,7 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
     bounded = begin <= bare or chunk.text[:begin].rstrip()[-1:] in ",;:—–("
     bounded = bounded and (stop >= end or chunk.text[stop:].lstrip()[:1] in ",;:.!—–)")
     verbatim = not fragment or (bounded and not is_short(sentence))  # "30 days" of what?
-    read = Passage.of(chunk, [text])
+    read = None if verbatim else Passage.of(chunk, [text])
     return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim, copy=True, passage=read)
 
 
