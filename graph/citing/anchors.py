@@ -165,7 +165,7 @@ def _introduced(draft: AnchoredDraft, preamble: int) -> Iterator[int]:
     """Yield the sentences a preamble introduces, up to the next preamble or a blank line."""
     for i in range(preamble + 1, len(draft.sentences)):
         parted = re.search(r"\n[ \t]*\n", draft.text[draft.sentences[i - 1][1] : draft.sentences[i][0]])
-        if is_preamble(draft.sentence(i)) or (parted and i > preamble + 1):
+        if (is_preamble(draft.sentence(i)) and not draft.fenced(i)) or (parted and i > preamble + 1):
             return
         yield i
 

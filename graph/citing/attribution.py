@@ -199,7 +199,8 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -
     for group in marker.groups:
         named = [chunks[position] for position in group]
         near = likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named
-        forms = [(row if row.startswith("|") and row in chunk.text else bare, chunk) for chunk in near]
+        rows = [row.startswith("|") and row in " ".join(chunk.text.split()) for chunk in near]
+        forms = [(row if whole else bare, chunk) for whole, chunk in zip(rows, near, strict=True)]
         options.append([quote for form, chunk in forms for quote in quotes(form, chunk, question_terms)])
     return _Check(claim, bare, context, options)
 

@@ -16,7 +16,7 @@ from graph.evidence.amounts import UNITS, unmatched
 from graph.evidence.claims import is_short
 from graph.evidence.edits import Change, denies, edit_of, is_copy
 from graph.ports import Passage
-from graph.sentences import Span, is_question, sentence_spans, verbatim_spans
+from graph.sentences import Span, code_spans, code_within, is_question, sentence_spans, verbatim_spans
 from graph.state import Chunk
 from graph.terms import is_content, plain, stem, words_of
 
@@ -117,7 +117,9 @@ def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) ->
     text = chunk.text[start:end]
     lead = _CONNECTIVE.match(text)  # "But mind the path." is whole without "But"
     bare = start + (lead.end() if lead else 0)
-    fragment = begin > bare or stop < start + len(text.rstrip(".!… "))
+    line = chunk.text[:begin].rstrip(" \t")[-1:], chunk.text[stop:].lstrip(" \t")[:1]
+    in_code = set(line) == {"\n"} and code_within(code_spans(chunk.text), begin, stop)
+    fragment = not in_code and (begin > bare or stop < start + len(text.rstrip(".!… ")))
     before = chunk.text[start:begin]
     denied = _DISOWNS.search(before) or denies(re.split(r"[,;:.—–]|\b(?:and|but|so)\b", before)[-1])
     contradiction = ("denial" if denied else edit_of(sentence, text)) if fragment else None

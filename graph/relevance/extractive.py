@@ -159,7 +159,9 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
         if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
             added.append(items[0] - 1)
     pieces = [piece for n in added for piece in _pieces(chunk, n, best.score)]
-    by_start = {s.start: s for s in pieces} | chosen
+    lines = [line for n in numbers for line in _lines(chunk, n, question, best.score)]
+    code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
+    by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}
     number = {start: n for n, (start, _) in enumerate(chunk.spans)}
     return tuple(
         replace(by_start[start], bullet=bullet(chunk, number[start]) if start in number else "")
@@ -177,6 +179,15 @@ def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
         lines = dedent(chunk.text[chunk.text.rfind("\n", 0, start) + 1 : end])
         text = f"{FENCE}\n{lines}\n{FENCE}" if "\n" in lines else f"`{text}`"
     return [Sentence(chunk.chunk_id, start, end, text, score, 0.0)]
+
+
+def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
+    """Return the lines of sentence *n* that have most words of *question*, if it is code; in reading order."""
+    start, end = chunk.spans[n]
+    lines = [*re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])] if is_fenced(chunk, n) else []
+    best = sorted(lines, key=lambda line: -len(vocabulary(question) & vocabulary(line[0])))[:MOST_SENTENCES]
+    spans = sorted((start + line.start(), start + line.end()) for line in best)
+    return [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0) for i, j in spans]
 
 
 def _candidates(assessed: Assessment, question: str) -> list[Sentence]:

@@ -102,6 +102,14 @@ def test_a_mere_lead_in_of_what_is_too_long_is_no_answer() -> None:
         assert answer("How do I mask an array?", chunk("m", text, 0.9, 0.1, 0.1))[0] == expected
 
 
+def test_of_code_alone_the_lines_that_say_what_is_asked_are_quoted() -> None:
+    """Where a passage is nothing but code, its lines with the words of the question are quoted, in their order."""
+    code = "cli open\ncli goto example.org\ncli type x\n# take a screenshot\ncli screenshot\ncli close\ncli end"
+    found = answer("How do I take a screenshot?", chunk("cli", f"# Start\n\n```\n{code}\n```", 0.1, 0.9))
+    assert {"`# take a screenshot`", "`cli screenshot`"} <= set(found)
+    assert len(found) == MOST_SENTENCES
+
+
 def test_whether_something_is_so_is_answered_in_its_own_words() -> None:
     """To a question for yes or no a sentence that repeats its words, with or without "not", is an answer."""
     kale = chunk("kale", "Kale is not hardy. Cabbage is sown in April.", 0.9, 0.3)
