@@ -54,13 +54,13 @@ class IngestManifest:
         return {document_id: content_hash for document_id, content_hash, path in rows if path in roots}
 
     def elsewhere(self, stored: Mapping[str, str]) -> dict[str, str]:
-        """Return document id → path of what other paths brought, as it is *stored*, and still have."""
+        """Return document id → path of what other paths brought, as it is *stored*."""
         roots = set(map(_key, self._paths))
         rows = _rows(self._collection, "SELECT document_id, content_hash, path FROM documents")
         return {
             document_id: path
             for document_id, content_hash, path in rows
-            if path not in roots and stored.get(document_id) == content_hash and find_file(Path(path), document_id)
+            if path not in roots and stored.get(document_id) == content_hash
         }
 
     def note(self, met: Mapping[str, str], removed: Collection[str]) -> None:

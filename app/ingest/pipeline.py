@@ -14,7 +14,7 @@ from typing import TypeVar
 from langchain_core.utils.iter import batch_iterate
 
 from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
-from app.ingest.find import FoundFile, find_files
+from app.ingest.find import FoundFile, find_file, find_files
 from app.ingest.manifest import IngestManifest
 from app.ingest.reading import Reader
 from app.ingest.sink import PendingChunk, Sink, pending_chunks
@@ -115,7 +115,7 @@ class _Ingest:
             removed=len(removed),
             skipped=tuple(map(self._explained, self._skipped)),
             seconds=time.monotonic() - started,
-            note=" ".join(filter(None, (note, self._replaced_note()))),
+            note=" ".join(filter(None, (note, await asyncio.to_thread(self._replaced_note)))),
         )
 
     async def _read(self, reader: Reader, items: AsyncIterable[Item]) -> AsyncIterator[SplitDocument | SkippedFile]:
@@ -184,10 +184,11 @@ class _Ingest:
 
     def _replaced_note(self) -> str:
         """Say which documents took the place of others of the same id, read from elsewhere; "" for none."""
-        if not self._replaced:
+        replaced = [one for one in self._replaced if find_file(Path(self._elsewhere[one]), one)]
+        if not replaced:
             return ""
-        some = [f"{one} (from {self._elsewhere[one]})" for one in self._replaced[:SHOWN]]
-        some += [f"{len(self._replaced) - SHOWN} more"] * (len(self._replaced) > SHOWN)
+        some = [f"{one} (from {self._elsewhere[one]})" for one in replaced[:SHOWN]]
+        some += [f"{len(replaced) - SHOWN} more"] * (len(replaced) > SHOWN)
         return f"Replaced, since the new document has the same id: {', '.join(some)}. {SAME_ID}"
 
     def _explained(self, skipped: SkippedFile) -> SkippedFile:
