@@ -16,7 +16,9 @@ _TOKEN = re.compile(
 )
 _A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)
 """The article, which states one of a unit ("a year") but after "half" and "quarter of"."""
-_ORDINALS = {word: n for n, word in enumerate("first _ third fourth fifth sixth seventh eighth ninth tenth".split(), 1)}
+_ORDINALS = dict(
+    zip("first third fourth fifth sixth seventh eighth ninth tenth".split(), (1, *range(3, 11)), strict=True)
+)
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}

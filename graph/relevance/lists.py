@@ -110,7 +110,7 @@ def written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[
     number = {chunk.chunk_id: k for k, chunk in enumerate(chunks, start=1)}
     cited: dict[tuple[str, int], str] = {}
     for sentence in sentences:
-        if sentence.text.startswith(FENCE):  # its lead-in is cited
+        if sentence.text.startswith(f"{FENCE}\n"):  # its lead-in is cited
             cited[sentence.text, 0] = ""
             continue
         text, prefix = " ".join(without_markers(sentence.text).split()), sentence.bullet
@@ -119,7 +119,7 @@ def written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[
             prefix = ""
     before, listed = "", False
     for ((text, k), prefix), following in pairwise([*cited.items(), (("", 0), "")]):
-        row, code = text.startswith("|"), text.startswith(FENCE)
+        row, code = text.startswith("|"), text.startswith(f"{FENCE}\n")
         apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
         in_line = apart and not (row or code or before.endswith(FENCE))
         close = (prefix and listed) or (row and before.startswith("|"))
