@@ -16,9 +16,7 @@ _TOKEN = re.compile(
 )
 _A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)
 """The article, which states one of a unit ("a year") but after "half" and "quarter of"."""
-_ORDINALS = dict(
-    zip("first third fourth fifth sixth seventh eighth ninth tenth".split(), (1, *range(3, 11)), strict=True)
-)
+_ORDINALS = {"first": 1, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9}
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
