@@ -43,12 +43,16 @@ class CitedSentence(NamedTuple):
     kept: bool
 
 
-async def cited_sentences(row: dict[str, Any], reader: PassageReader) -> list[CitedSentence]:
-    """Verify one answer; return its cited sentences."""
-    chunks = [
+def chunks_of(row: dict[str, Any]) -> list[Chunk]:
+    """Make the chunks of one answer, with their sentences, as ingest does."""
+    return [
         Chunk(one["chunk_id"], one["chunk_id"], "", one["text"], spans=sentence_spans(one["text"]))
         for one in row["chunks"]
     ]
+
+
+async def cited_sentences(row: dict[str, Any], chunks: list[Chunk], reader: PassageReader) -> list[CitedSentence]:
+    """Verify one answer over its *chunks*; return its cited sentences."""
     cited = await place_markers(parse(row["text"], chunks), chunks, reader=reader, question=row["question"])
     backed = [frozenset(words(stretch)) for piece in cited.pieces if not isinstance(piece, str) for stretch, _ in piece]
     cut = "".join(piece if isinstance(piece, str) else "[]" for piece in cited.pieces)
@@ -66,8 +70,9 @@ async def cited_sentences(row: dict[str, Any], reader: PassageReader) -> list[Ci
 
 async def study(rows: Sequence[dict[str, Any]], reader: PassageReader, *, show: bool) -> None:
     """Print the table, and with *show* the sentences on the wrong side."""
+    given = [chunks_of(row) for row in rows]
     begun = time.process_time()
-    answers = [await cited_sentences(row, reader) for row in rows]
+    answers = [await cited_sentences(row, chunks, reader) for row, chunks in zip(rows, given, strict=True)]
     ms = 1000 * (time.process_time() - begun) / max(1, sum(map(len, answers)))
     groups: dict[tuple[str, bool], list[CitedSentence]] = defaultdict(list)
     for one in (one for answer in answers for one in answer):
@@ -108,9 +113,9 @@ def main() -> None:
     parser.add_argument("answers", type=Path)
     parser.add_argument("--show", action="store_true", help="also print the sentences on the wrong side")
     parser.add_argument("--statements", type=Path, help="also measure statements with their passages")
-    parser.add_argument("--weights", type=Path, help="other weights of the reader")
+    parser.add_argument("--weights", type=Path, help="other weights that read statements")
     options = parser.parse_args()
-    reader = OnnxReader(options.weights, None) if options.weights else OnnxReader()
+    reader = OnnxReader(support=options.weights) if options.weights else OnnxReader()
     try:
         asyncio.run(study(read_rows(options.answers), reader, show=options.show))
         if options.statements:

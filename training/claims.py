@@ -36,6 +36,7 @@ LEANING = re.compile(
     r"(?:it|its|they|their|he|she|this|that|these|those|yes|no|so|there|both|neither|either)\b", re.IGNORECASE
 )
 """Beginnings of claims that cannot."""
+YES_OR_NO = re.compile(r"(Yes|No)[,.:;!–—]")
 ANOTHER = 0.35
 """Share of the others that follow another question than their own, or none."""
 
@@ -76,6 +77,9 @@ def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: i
                     question = chance.choice(others) if others else ""
                 claim = completed(wrapped(said, chance), question)
                 made.append(windowed(claim, title, sentences, tuple(gold), true, chance))
+                if true and asked and (word := YES_OR_NO.match(said)) and chance.random() < 0.7:
+                    flipped = f"{'No' if word[1] == 'Yes' else 'Yes'}{said[word.end(1) :]}"
+                    made.append(windowed(completed(flipped, asked[0]), title, sentences, tuple(gold), False, chance))
                 if true and chance.random() < 0.3:
                     made.extend(without(claim, title, sentences, gold))
                 if true and near and chance.random() < 0.3:
@@ -117,15 +121,51 @@ def made_claims(rows: Sequence[dict[str, Any]], seed: int, most: int) -> list[Ex
             break
         title, sentences = row["title"], tuple(row["sentences"])
         sentence = sentences[n]
+        if chance.random() < MOVED:
+            sentence = moved(sentence)
         question = chance.choice(row["questions"])[0] if row["questions"] and chance.random() < 0.5 else ""
         true = completed(wrapped(sentence, chance, 0.7), question)
         made.append(windowed(true, title, sentences, (n,), True, chance))
+        if chance.random() < CITED:
+            made.extend(_within(sentence, question, title, sentences, n, chance))
         false = [claim for claim in changes(sentence, sentences, chance) if claim != sentence]
         for claim in chance.sample(false, min(2, len(false))):
             known = set(stems(sentence)).difference(stems(claim)).isdisjoint(stems(question))
             said = completed(wrapped(claim, chance), question if known else "")
             made.append(windowed(said, title, sentences, (n,), False, chance))
     return made
+
+
+def moved(sentence: str) -> str:
+    """*sentence* with its opening phrase at its end, or its last condition in front; as it is where it has neither."""
+    if found := LEADING.match(sentence):
+        lead, rest = found["lead"], found["rest"]
+        return f"{rest[0].upper()}{rest[1:]} {lead[0].lower()}{lead[1:]}."
+    if found := TRAILING.match(sentence):
+        rest, last = found["rest"], found["last"]
+        lower = rest[0].lower() if rest[1:2].islower() else rest[0]
+        return f"{last[0].upper()}{last[1:]}, {lower}{rest[1:]}."
+    return sentence
+
+
+def _within(
+    sentence: str, question: str, title: str, sentences: tuple[str, ...], n: int, chance: random.Random
+) -> Iterator[Example]:
+    """The sentence as a claim, where the passage disowns it (false), and where it merely introduces it (true)."""
+    lower = sentence[0].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+    for frames, leads, true in ((DISOWNING, DENYING, False), (OWNING, LEADING_IN, True)):
+        if chance.random() < 0.5:
+            said: tuple[str, ...] = (chance.choice(leads), sentence)
+        else:
+            said = (chance.choice(frames).format(lower),)
+        passage = (*sentences[max(0, n - 1) : n], *said, *sentences[n + 1 : n + 2])
+        gold = tuple(range(min(n, 1), min(n, 1) + len(said)))
+        claim = completed(wrapped(sentence, chance), question)
+        yield Example(claim, title, passage, gold if true else (), true, known=true, claim=True)
+    if chance.random() < 0.3:  # who says it is part of the claim
+        said = (chance.choice(DISOWNING).format(lower),)
+        passage = (*sentences[max(0, n - 1) : n], *said)
+        yield Example(said[0], title, passage, (), True, known=False, claim=True)
 
 
 def windowed(
@@ -156,8 +196,51 @@ def _wrong(claim: str, title: str, sentences: Sequence[str], chance: random.Rand
     return Example(claim, title, tuple(sentences[start : start + 3]), (), False, known=False, claim=True)
 
 
+MOVED = 0.4
+"""Share of the sentences that are turned around before they are copied or changed."""
+LEADING = re.compile(
+    r"(?P<lead>(?:In|On|After|During|By|At|From|Since|Before|As|With|For|If|When|Once|Until|Unless|To) [^,;:]{4,70}), "
+    r"(?P<rest>[^;:]{20,})[.]\Z"
+)
+TRAILING = re.compile(
+    r"(?P<rest>[A-Z][^;:,]{20,}),? "
+    r"(?P<last>(?:if|when|unless|until|once|after|before|during|in order to) [^,;:]{8,80})[.]\Z"
+)
 PROSE = re.compile(r"[A-Z][^|<>{}]{40,260}[.]$")
 """Sentences that claims are made from: prose of a middling length."""
+
+CITED = 0.3
+"""Share of the made claims that are also read where the passage says of them that they hold, or that they do not."""
+DISOWNING = (
+    "According to the old policy, {}|In earlier versions, {}|It is a common myth that {}|Some people believe that {}|"
+    "It was proposed that {}|Before the change, {}|It is not true that {}|An early draft said that {}|"
+    "It is often claimed that {}|Until last year, {}|We considered a rule by which {}|Nobody should think that {}|"
+    "It is no longer the case that {}|Competitors say that {}|You may have heard that {}|It used to be that {}|"
+    "Contrary to what many expect, it is false that {}|In the version that was withdrawn, {}|"
+    "A reader asked whether {}|It is unclear whether {}|Suppose, as an example, that {}|If only it were so that {}"
+).split("|")
+"""What a document says of a sentence that it does not state itself."""
+OWNING = (
+    "According to the present policy, {}|In this version, {}|It is important to know that {}|We believe that {}|"
+    "It was decided that {}|Since the change, {}|It is true that {}|As this document says, {}|"
+    "It is often overlooked that {}|Since last year, {}|There is a rule by which {}|Everybody should know that {}|"
+    "It is still the case that {}|Our lawyers confirm that {}|As you may have heard, {}|It is well known that {}|"
+    "Contrary to what many expect, {}|In the version that is in force, {}|Do not forget that {}|It is clear that {}"
+).split("|")
+DENYING = (
+    "Not covered:|The following is not included:|None of this is true:|The following no longer applies:|"
+    "Not supported:|What you should not expect:|What does not apply here:|Common mistakes:|Excluded:|"
+    "The following cannot be assumed:|Out of scope:|Rejected ideas:|Do not say:|Never:|This was never the case:|Myth:|"
+    "Wrong:|Things that do not happen:|We do not do any of the following:|Exceptions, for which the rule does not hold:"
+).split("|")
+LEADING_IN = (
+    "Covered:|The following is included:|All of this is true:|The following applies:|Supported:|Included:|"
+    "What you should expect:|What applies here:|Common questions:|The following can be assumed:|In scope:|"
+    "Accepted ideas:|Do say:|Always:|This was always the case:|Fact:|Right:|Things that happen:|"
+    "If you do not know it yet, note:|For those who are not familiar with it:|If nothing else is stated:|"
+    "Rules without which it does not work:"
+).split("|")
+"""Lines that introduce what the document denies, and what it states."""
 
 WRAPPERS = (
     "{}|**{}**|- {}|Answer: {}|**Answer:** {}|Note that {}|Yes, {}|In short, {}|"

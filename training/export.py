@@ -1,5 +1,6 @@
-"""Write trained weights as the package ships them: ``python -m training.export weights.pt reader_weights.npz``.
+"""Write trained weights as the package ships them: ``python -m training.export weights.pt … reader_weights.npz``.
 
+Of several, trained from the same weights in another order, the mean is written.
 Linear layers become 8-bit with one half-precision scale for each output; the rest is half precision.
 """
 
@@ -22,10 +23,11 @@ LEVELS = 64
 def main() -> None:
     """Run the command; it prints the file's sha256."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("weights", type=Path)
+    parser.add_argument("weights", type=Path, nargs="+")
     parser.add_argument("out", type=Path)
     args = parser.parse_args()
-    state = started(torch.load(args.weights, map_location="cpu"))
+    states = [started(torch.load(path, map_location="cpu")) for path in args.weights]
+    state = {name: torch.stack([one[name] for one in states]).mean(0) for name in states[0]}
     np.savez(args.out, **arrays(state))
     print(hashlib.sha256(args.out.read_bytes()).hexdigest(), args.out.stat().st_size)
 

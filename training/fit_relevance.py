@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="other weights of the reader")
     parser.add_argument("--write", type=Path, help="file of calibrations to put the coefficients into")
     options = parser.parse_args()
-    reader = OnnxReader(options.weights, None) if options.weights else OnnxReader()
+    reader = OnnxReader(options.weights) if options.weights else OnnxReader()
     collected = [
         asyncio.run(gather(corpus, read_rows(path), n, reader)) for n, (corpus, path) in enumerate(options.set)
     ]
@@ -190,7 +190,7 @@ def write(path: Path, entries: Mapping[str, Any], files: Sequence[str], question
         "by": "python -m training.fit_relevance",
         "questions": questions,
         "files": list(files),
-        "idf": "graph.relevance.english.english_idf",
+        "idf": "graph.relevance.features.english_idf",
         "model": "logistic regression, weights not negative, ridge 1 on standardised features",
         "cross_validation": "five folds, questions on one document in one fold",
         "positive_weights": {"relevance": RELEVANT_WEIGHTS, "answers": ANSWER_WEIGHTS},

@@ -1,6 +1,7 @@
-"""Run the shipped reader, which scores the sentences of a passage as answers.
+"""Run the shipped reader: the sentences of a passage as answers, and the passage as support of a statement.
 
-One pass reads a question and one passage. The weights are ``reader_weights.npz`` (model card: ``docs/reader.md``;
+One pass reads a question, or a statement, and one passage. Questions are read with ``reader_weights.npz``, statements
+with ``support_weights.npz``, which were trained from them on statements alone (model card: ``docs/reader.md``;
 training: ``training/``); tokenizer and word embeddings are those of all-MiniLM-L6-v2.
 """
 
@@ -22,9 +23,12 @@ from graph.errors import ConfigurationError
 from graph.ports import Passage
 from graph.state import ReadPassage
 
-WEIGHTS = Path(__file__).with_name("reader_weights.npz")
-WEIGHTS_SHA256 = "b5df414b6265cd65511aaf7d1e24525f385cfffadfc62a294b72a3222c080ceb"
-"""sha256 of the shipped weights; other bytes under that name stop the start."""
+WEIGHTS, SUPPORT_WEIGHTS = (Path(__file__).with_name(f"{name}_weights.npz") for name in ("reader", "support"))
+SHA256 = {
+    WEIGHTS.name: "b5df414b6265cd65511aaf7d1e24525f385cfffadfc62a294b72a3222c080ceb",
+    SUPPORT_WEIGHTS.name: "7ad57173b8ce0d9bb3430e61c0813231daced702e98ad17cf28cc5ba34d5116f",
+}
+"""sha256 of the shipped weights; other bytes under these names stop the start."""
 QUESTION_TOKENS, PASSAGE_TOKENS = 96, 224
 """Word pieces of a question, or of a claim with its question (the last), and of a passage: ``training/data.py``."""
 UNREAD = 20.0
@@ -37,18 +41,12 @@ class OnnxReader:
     Raises ``ConfigurationError`` when the weights of all-MiniLM-L6-v2 are missing or the reader's own are damaged.
     """
 
-    def __init__(self, weights: Path = WEIGHTS, sha256: str | None = WEIGHTS_SHA256) -> None:
-        """Load *weights*, which must have the *sha256*, if any."""
-        if sha256 is not None and hashlib.sha256(weights.read_bytes()).hexdigest() != sha256:
-            raise ConfigurationError(f"{weights} is damaged: install knowledge-garden again.")
-        with np.load(weights) as arrays:
-            layers: dict[str, NDArray[Any]] = dict(arrays)
-        heads = [layers.pop(f"head.{name}") for name in ("token", "sentence", "whole")]
-        self._heads = [(head[:, :-1].astype(np.float32), head[:, -1].astype(np.float32)) for head in heads]
+    def __init__(self, weights: Path = WEIGHTS, support: Path = SUPPORT_WEIGHTS) -> None:
+        """Load the *weights* that read questions, and those that read statements."""
         folder = find_weights()
         self._tokenizer = read_tokenizer(folder)
         self._cls, self._sep = self._tokenizer.encode("").ids
-        self._session = open_session(ReaderGraph(folder, layers).write(), folder)
+        self._questions, self._statements = (_Encoder(path, folder) for path in (weights, support))
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="read")
 
     async def read(self, question: str, passage: Passage) -> ReadPassage:
@@ -66,7 +64,7 @@ class OnnxReader:
     def _read(self, question: str, passage: Passage) -> ReadPassage:
         """Score the sentences of *passage*; those past ``PASSAGE_TOKENS`` get the lowest score."""
         ids, ranges = self._encoded(question, passage)
-        token, sentence, whole = self._logits(ids, range(len(ids)))
+        token, sentence, whole = self._questions.logits(ids, range(len(ids)))
         null, answerable, _ = whole[0].tolist()
         scores = [
             float(sentence[start:end, 0].mean() + token[start:end, 0].max()) if end > start else null - UNREAD
@@ -75,14 +73,8 @@ class OnnxReader:
         return ReadPassage(tuple(scores), null, answerable)
 
     def _support(self, claim: str, passage: Passage) -> float:
-        *_, whole = self._logits(self._encoded(claim, passage)[0], [0])
+        *_, whole = self._statements.logits(self._encoded(claim, passage)[0], [0])
         return float(whole[0, 2])
-
-    def _logits(self, ids: Sequence[int], kept: Sequence[int]) -> list[NDArray[np.float32]]:
-        """Return the logits of each head, float32 [kept, logits], for the tokens at *kept*."""
-        feed = {"input_ids": np.array([ids], np.int32), "kept": np.array(kept, np.int32)}
-        (hidden,) = self._session.run(None, feed)
-        return [hidden[0] @ weight.T + bias for weight, bias in self._heads]
 
     def _encoded(self, question: str, passage: Passage) -> tuple[list[int], list[tuple[int, int]]]:
         """Encode ``[CLS] question [SEP] title: sentence … [SEP]``; return ids and token ranges of sentences."""
@@ -98,6 +90,25 @@ class OnnxReader:
             ids += sentence[: last - start]
             ranges.append((start, len(ids)))
         return [*ids, self._sep], ranges
+
+
+class _Encoder:
+    """A session with the weights of *path*, and its heads."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        if path.name in SHA256 and hashlib.sha256(path.read_bytes()).hexdigest() != SHA256[path.name]:
+            raise ConfigurationError(f"{path} is damaged: install knowledge-garden again.")
+        with np.load(path) as arrays:
+            layers: dict[str, NDArray[Any]] = dict(arrays)
+        heads = [layers.pop(f"head.{name}") for name in ("token", "sentence", "whole")]
+        self._heads = [(head[:, :-1].astype(np.float32), head[:, -1].astype(np.float32)) for head in heads]
+        self._session = open_session(ReaderGraph(folder, layers).write(), folder)
+
+    def logits(self, ids: Sequence[int], kept: Sequence[int]) -> list[NDArray[np.float32]]:
+        """Return the logits of each head, float32 [kept, logits], for the tokens at *kept*."""
+        feed = {"input_ids": np.array([ids], np.int32), "kept": np.array(kept, np.int32)}
+        (hidden,) = self._session.run(None, feed)
+        return [hidden[0] @ weight.T + bias for weight, bias in self._heads]
 
 
 class ReaderGraph(EncoderGraph):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.providers.rerank.reader import WEIGHTS, OnnxReader
+from app.providers.rerank.reader import SUPPORT_WEIGHTS, WEIGHTS, OnnxReader
 from graph.errors import ConfigurationError
 from graph.ports import Passage
 from graph.relevance.features import read_best, sentence_chances
@@ -75,9 +75,10 @@ async def test_reading_stops_at_an_answer(reader: OnnxReader) -> None:
     assert [chunk.read is not None for chunk in results.chunks] == [False, True, False]
 
 
-def test_damaged_weights_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "shipped"), [("weights", WEIGHTS), ("support", SUPPORT_WEIGHTS)])
+def test_damaged_weights_are_refused(tmp_path: Path, kind: str, shipped: Path) -> None:
     """Weights with other bytes than the shipped ones stop the load with their name."""
-    damaged = tmp_path / WEIGHTS.name
-    damaged.write_bytes(WEIGHTS.read_bytes()[:-1] + b"x")
-    with pytest.raises(ConfigurationError, match="reader_weights"):
-        OnnxReader(weights=damaged)
+    damaged = tmp_path / shipped.name
+    damaged.write_bytes(shipped.read_bytes()[:-1] + b"x")
+    with pytest.raises(ConfigurationError, match=shipped.name):
+        OnnxReader(**{kind: damaged})
