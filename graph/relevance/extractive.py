@@ -7,22 +7,12 @@ from itertools import compress
 from textwrap import dedent
 from typing import NamedTuple
 
+from graph.lists import INTRODUCES, bullet, introduced_by, is_fenced, is_long_code, list_around, table_header
 from graph.ports import Retrieved, TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.graders import OF_ANOTHER, Assessment, assess
-from graph.relevance.lists import (
-    FENCE,
-    INTRODUCES,
-    Sentence,
-    bullet,
-    introduced_by,
-    is_fenced,
-    is_long_code,
-    list_around,
-    table_header,
-    written,
-)
 from graph.relevance.possible_answers import possible_answers
+from graph.relevance.written import FENCE, Sentence, written
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import coverage, vocabulary
 

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from graph.ports import Passage, PassageReader
-from graph.relevance.english import english_idf
 from graph.relevance.possible_answers import possible_answers
 from graph.state import Chunk, ReadPassage, SubqueryResults
 from graph.terms import coverage, idf_shares, vocabulary
@@ -27,6 +28,8 @@ UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
 LEAST_SIMILARITY = 0.25
 """Cosine below which a passage is not read: hardly one answers (``docs/relevance.md``)."""
+RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
+"""Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
 
 
 class Match(NamedTuple):
@@ -173,3 +176,18 @@ def sentence_chances(read: ReadPassage) -> tuple[float, ...]:
     raised = [math.exp(score - top) for score in read.sentences]
     total = sum(raised) + math.exp(read.null - top)
     return tuple(one / total for one in raised)
+
+
+def english_idf(stem: str) -> float:
+    """Return the weight of *stem*: the log of its English frequency rank over `FLAT_RANKS`, at least .1.
+
+    By Zipf's law (1949) a word's rank is inverse to its frequency, so this is an idf up to constants; in a small
+    collection every missing word seems rare. The ranks are of ``common_stems.txt`` (``training/common_stems.py``).
+    """
+    return max(0.1, math.log(_ranks().get(stem, RANK_OF_OTHERS) / FLAT_RANKS))
+
+
+@cache
+def _ranks() -> dict[str, int]:
+    stems = Path(__file__).with_name("common_stems.txt").read_text(encoding="utf-8").split()
+    return {stem: rank for rank, stem in enumerate(stems, start=1)}

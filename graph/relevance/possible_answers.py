@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from graph.relevance.lists import introduced_by, is_long_code
+from graph.lists import introduced_by, is_long_code
 from graph.sentences import code_spans
 from graph.state import Chunk
 from graph.terms import NUMBERS, asks_whether, is_content, stem, stems, words
