@@ -9,7 +9,7 @@ from functools import partial
 from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_draft, guess, states
 from graph.citing.markers import Marker
 from graph.errors import RAGError
-from graph.evidence.claims import YES_OR_NO, bare_claim, claim_span, completed
+from graph.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, claim_span, completed
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
@@ -22,8 +22,7 @@ MOST_CLAIM = 4_000
 """Characters of a claim that is checked; no sentence of a document carries a longer one."""
 log = logging.getLogger("garden.graph")
 
-Pair = tuple[str, Passage]
-"""A claim, and the passage read for it."""
+Pair = tuple[str, Passage]  # a claim, and the passage read for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +102,11 @@ def _unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> lis
 
 @dataclass(slots=True)
 class _Check:
-    """A ``claim``, what is read of it, without and with its question, and the quotes of each group its marker names."""
+    """A ``claim``, what is read of it, alone and after its question, and the quotes of each group its marker names."""
 
     claim: str
     bare: str
+    asked: str
     question: str
     options: list[list[Quote]]
 
@@ -120,7 +120,7 @@ class _Check:
         claim_words, found = words_of(self.bare), words_of(" ".join((passage.title, *passage.sentences)))
         echoed = claim_words & words_of(self.question) - found
         echo = 2 * len(echoed) >= len(claim_words) > 0 or any(word[0].isdigit() for word in echoed)
-        return [(completed(self.bare, self.question), passage), (self.bare, passage)][: 1 + echo]
+        return [(self.asked, passage), (self.bare, passage)][: 1 + echo]
 
     def score(self, read: dict[Pair, float]) -> None:
         """Set the support of every quote from what was *read*; the overlap limits that of a mere "yes" or "no"."""
@@ -130,23 +130,20 @@ class _Check:
                 readings = [read.get(pair) for pair in self._forms(quote.passage)] if quote.passage else [None]
                 group[at] = replace(quote, support=min(supported(quote, reading) for reading in readings + limits))
 
-    def best(self) -> list[Quote]:
-        """Return the best quote of each group that has one."""
-        return [max(group, key=lambda quote: quote.support) for group in self.options if group]
-
     def support(self) -> float:
         """Return the highest support of a quote."""
-        return max((quote.support for quote in self.best()), default=0.0)
+        return max((quote.support for group in self.options for quote in group), default=0.0)
 
     def backed(self, bar: float) -> list[Backed]:
-        """Return the best quotes whose support reaches *bar*."""
-        return [(self.claim, quote) for quote in self.best() if quote.support >= bar]
+        """Return the best quote of each group that has one, where its support reaches *bar*."""
+        best = (max(group, key=lambda quote: quote.support) for group in self.options if group)
+        return [(self.claim, quote) for quote in best if quote.support >= bar]
 
     def divisible(self) -> bool:
         """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
-        found = [quote for group in self.options for quote in group]
-        inherent = "condition", "opposite", "order", "denial", "amount"  # of the claim itself; the last two, in a copy
-        return self.support() < SUPPORT_BAR and not any(q.contradiction in inherent[: 3 + 2 * q.copy] for q in found)
+        found = (quote for group in self.options for quote in group)
+        inherent = any(one.refused and (one.copy or one.contradiction == "order") for one in found)
+        return self.support() < SUPPORT_BAR and not inherent
 
 
 async def _verify(
@@ -190,19 +187,22 @@ async def _verify(
 def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -> _Check:
     """Find the quotes for *claim* in its bare form; a mere "yes" or "no" claims what *question* asks."""
     if len(claim) > MOST_CLAIM:
-        return _Check(claim, "", "", [])
+        return _Check(claim, "", "", "", [])
     bare, context = bare_claim(claim) or claim, question
     if YES_OR_NO.fullmatch(claim):
         bare, context = completed(claim, question), ""
+    answer = ANSWERS.match(claim) if question else None
+    asked = completed(f"{answer[1].capitalize()}, {bare}" if answer else bare, context)
     question_terms, row = question_stems(question), " ".join(claim.split())
     options: list[list[Quote]] = []
     for group in marker.groups:
         named = [chunks[position] for position in group]
         near = likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named
-        rows = [row.startswith("|") and row in " ".join(chunk.text.split()) for chunk in near]
-        forms = [(row if whole else bare, chunk) for whole, chunk in zip(rows, near, strict=True)]
-        options.append([quote for form, chunk in forms for quote in quotes(form, chunk, question_terms)])
-    return _Check(claim, bare, context, options)
+        whole = [row.startswith("|") and row in " ".join(chunk.text.split()) for chunk in near]
+        forms = zip((row if is_row else bare for is_row in whole), near, strict=True)
+        found = (quotes(form, chunk, question_terms, read=answer is not None) for form, chunk in forms)
+        options.append([quote for some in found for quote in some])
+    return _Check(claim, bare, asked, context, options)
 
 
 async def _read(checks: Sequence[_Check], reader: PassageReader | None, until: float | None) -> None:

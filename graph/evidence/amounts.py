@@ -10,12 +10,13 @@ from typing import Self
 from graph.terms import NUMBERS
 
 _TOKEN = re.compile(
-    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<number>(?:(?<![^\s(])(?:[-−–‑](?=\.?\d)|minus (?=\d)))?"
+    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<clock>\b\d{1,2}(?::\d\d)?\s?(?i:[ap]\.?m\b)|\b\d{1,2}:\d\d\b(?!:))"
+    r"|(?P<degree>(?i:(?:°|\bdegrees?)\s?(?:celsius|fahrenheit|[cf]\b)))"
+    r"|(?P<number>(?:(?<![^\s(])(?:[-−–‑](?=\.?\d)|minus (?=\d)))?"
     r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
     r"|(?P<word>[^\W\d_]+)|(?P<sign>[$€£%°½¼])"
 )
-_A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)
-"""The article, which states one of a unit ("a year") but after "half" and "quarter of"."""
+_A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)  # one of a unit: "a year"; not "half a year"
 _ORDINALS = {"first": 1, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9}
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
@@ -45,32 +46,34 @@ _UNITS: dict[str, tuple[str, float]] = {
         "0.0254 inch inches",
         "mass": "1 gram grams g|1000 kg kilogram kilograms kilos|1e6 tonne tonnes|0.001 mg|453.592 lb lbs",
         "volume": "1 litre litres liter liters l|0.001 ml millilitre millilitres",
-        "degree": "1 degree degrees ° celsius fahrenheit",
+        "celsius": "1 celsius",
+        "fahrenheit": "1 fahrenheit",
         "power": "1 watt watts w|1000 kw kilowatt kilowatts",
     }.items()
     for factor, names in ((float(unit.split()[0]), unit.split()[1:]) for unit in units.split("|"))
     for name in names
 }
 """Unit name -> its dimension, and its factor to the base unit."""
+_MONTH = 365.25 / 12 * 86_400  # seconds, on average
 UNITS = _UNITS.keys() | _MONTHS.keys() | {"am", "pm"}
 """Words that are compared as part of an amount, and are no names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """``value`` in the base of ``unit`` ("" for none), and the number as ``written``.
-
-    The value of a version or a time of day is its text.
-    """
+    """``value`` in the base of ``unit`` ("" for none), the text of a version; and the number as ``written``."""
 
     value: float | str
     unit: str = ""
     written: float | None = None
 
     def matches(self, other: Self) -> bool:
-        """Whether *other* is equal; without a unit on one side, the written numbers must agree."""
+        """Whether *other* is equal, a month to 4 weeks or 30 days; without a unit on one side, the written numbers."""
         if self.unit == other.unit:
             return _same(self.value, other.value)
+        if {self.unit, other.unit} == {"time", "calendar"}:
+            days, months = (self, other) if self.unit == "time" else (other, self)
+            return math.isclose(float(days.value), float(months.value) * _MONTH, rel_tol=0.09)
         mine, stated = (one.value if one.written is None else one.written for one in (self, other))
         return not (self.unit and other.unit) and _same(mine, stated)
 
@@ -112,6 +115,8 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     if kind == "date":
         year, month, day = word.split("-")
         return 1, (Amount(float(year)), Amount(float(month), "month of a year"), Amount(float(day)))
+    if kind == "clock":
+        return 1, _times(word)
     if word in _MONTHS and (word not in ("may", "march") or "number" in dict(tokens[max(0, at - 1) : at + 2])):
         return 1, (Amount(float(_MONTHS[word]), "month of a year"),)
     if word in _PARTS:
@@ -124,7 +129,10 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
         return 1, ()
     if isinstance(value, str):
         return used, (Amount(value),)
-    unit = _UNITS.get(tokens[at + used][1]) if at + used < len(tokens) else None
+    following, suffix = tokens[at + used] if at + used < len(tokens) else ("", "")
+    unit = _UNITS.get(("celsius", "fahrenheit")["f" in suffix] if following == "degree" else suffix)
+    if at and tokens[at - 1][0] == "sign" and suffix in ("m", "b"):  # "$5M"
+        value, unit = value * (10**6 if suffix == "m" else 10**9), None
     if unit is None and at and tokens[at - 1][0] == "sign":
         unit = _UNITS.get(tokens[at - 1][1])
     if unit is None:
@@ -132,12 +140,20 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     return used, (Amount(value * unit[1], unit[0], value),)
 
 
+def _times(text: str) -> tuple[Amount, ...]:
+    """Read a time of day in hours: "5 pm", "17:00"; "5:00" may be either."""
+    hour, minutes, half = re.findall(r"(\d+):?(\d*)\s?([ap]?)", text)[0]
+    written, past = int(hour), int(minutes or 0) / 60
+    hours = [written % 12 + 12 * (half == "p")] if half else [written, written + 12 * (written <= 12)]
+    return tuple(Amount(one + past, "time of day", written + past) for one in hours)
+
+
 def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | str | None]:
-    """Read a number at *at*: its tokens and value, text for a version or a time."""
+    """Read a number at *at*: its tokens and value, text for a version."""
     kind, first = tokens[at]
     total, part, used = 0.0, None, 0
     if kind == "number":
-        plain = re.sub("^([−–‑]|minus )", "-", first.replace(",", "")).removesuffix(":00")
+        plain = re.sub("^([−–‑]|minus )", "-", first.replace(",", ""))
         if not re.fullmatch(r"-?\d*\.?\d+", plain):
             return 1, plain
         part, used = float(plain), 1

@@ -29,7 +29,7 @@ _LEADS = re.compile(
     r"|(?:please\s+)?(?:note|remember|be\s+aware|keep\s+in\s+mind)[*_]*(?:\s+that|:|,)\s+"
     r"|(?:it\s+(?:is|should\s+be)|it['’]s)\s+(?:important|worth|also\s+worth|essential|noted|stated|said|specified|mentioned)"
     r"(?:\s+(?:to\s+(?:note|remember)|noting|mentioning))?\s+that\s+"
-    r"|(?:yes|no|yep|correct|right|exactly|sure|indeed|certainly|of\s+course)[*_]*[,:;.!—–-]+[*_]*\s+(?!\d)"
+    r"|(?:yep|correct|right|exactly|sure|indeed|certainly|of\s+course)[*_]*[,:;.!—–-]+[*_]*\s+(?!\d)"
     r"|(?:in\s+(?:short|summary|conclusion|brief|other\s+words|addition|fact|general)|to\s+(?:summari[sz]e"
     r"|sum\s+up|conclude)|overall|therefore|thus|hence|so|also|additionally|furthermore|moreover|however|conversely"
     r"|finally|lastly|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|specifically|basically|essentially|ultimately"
@@ -53,6 +53,8 @@ _EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_]|__(?=[^_\n]+ ))(?=\S)(?P<inside>[^
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
 """A sentence whose meaning is in the one after it, or in the question."""
+ANSWERS = re.compile(r"\A[\s>*_]*(yes|no)[*_]*[,:;.!—–-]+[*_]*\s+(?!\d)", re.IGNORECASE)
+"""The "Yes, " or "No, " before a claim, of which the rest is sought in the documents."""
 MOST_QUESTION = 200
 """Characters of a question that are read with a claim."""
 
@@ -68,7 +70,7 @@ def bare_claim(text: str) -> str:
     if len(row) > 1 and row[0] == row[-1] == "|":
         first, *others = [cell.strip() for cell in re.split(r"(?<!\\)\|", row[1:-1]) if cell.strip()] or [""]
         text = f"{first}: {', '.join(others)}" if others else first
-    asserted = _LEADS.sub("", text, count=1)
+    asserted = _LEADS.sub("", ANSWERS.sub("", _LEADS.sub("", text, count=1)), count=1)
     claim = _EMPHASIS.sub(lambda match: match["inside"], _TAGS.sub("", asserted))
     claim = _TAIL.sub(lambda match: match["stop"], " ".join(claim.split()).strip("* "))
     if quoted := _QUOTED.fullmatch(claim):

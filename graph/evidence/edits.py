@@ -6,13 +6,12 @@ The entailment model reads meaning and may miss one small word; aligning a copy 
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import product
 from typing import Literal
 
 from graph.evidence.amounts import amounts_of, unmatched
 from graph.terms import AUXILIARIES, is_content, is_number, plain, stem, stems
 
-Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
+Change = Literal["amount", "name", "denial", "condition", "order"]
 NEAR_COPY, EXACT_COPY = 0.6, 0.85
 """Shares of a sentence's words in the order of its quote, from which the two are aligned, and it is a copy."""
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -25,19 +24,8 @@ _CONDITIONS = frozenset("if unless except provided only until".split())
 _CONDITIONAL = _CONDITIONS | frozenset("when whenever where would assuming depending subject with without".split())
 _SOFTENED = frozenset("only just more less fewer later than matter".split())
 _SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
-_SPEECH_BEFORE = frozenset(
-    ". , ; : ( — – ! ? and then please must should shall will always only instead just to you".split()
-)
+_ORDERS = frozenset(". , ; : ( — – ! ? and then please must should shall will always only instead just to you".split())
 """Tokens before such a verb where it gives the reader an order."""
-_OPPOSITES = {
-    frozenset(pair.split("/"))
-    for pair in (
-        "rise/fall rose/fell increase/decrease increases/decreases before/after more/less minimum/maximum least/most "
-        "first/last above/below open/close opens/closes enable/disable enabled/disabled allowed/forbidden "
-        "required/optional public/private internal/external with/without include/exclude includes/excludes "
-        "safe/unsafe paid/unpaid always/never"
-    ).split()
-}
 
 
 def edit_of(claim: str, quote: str) -> Change | None:
@@ -65,12 +53,9 @@ def edit_of(claim: str, quote: str) -> Change | None:
     exchanged = ((one, two) for one, two in replaced if len(amounts_of(one)) == len(amounts_of(two)))
     if aside and any(unmatched(one, (two,)) for one, two in exchanged):
         return "amount"  # stated, but of something else
-    lost = [at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end]))]
     fresh = {word for i, i_end, _, _ in gaps for word in left[i:i_end]} | {"would"}.intersection(left)
-    if _CONDITIONAL.isdisjoint(fresh) and any(right[at] in _CONDITIONS for at in lost):
-        return "condition"
-    pairs = (pair for i, i_end, j, j_end in gaps for pair in product(left[i:i_end], right[j:j_end]))
-    return "opposite" if any(frozenset(pair) in _OPPOSITES for pair in pairs) else None
+    lost = (at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end])))
+    return "condition" if any(right[at] in _CONDITIONS for at in lost) and _CONDITIONAL.isdisjoint(fresh) else None
 
 
 def _is_ordered(claim: str, quote: str) -> bool:
@@ -79,7 +64,7 @@ def _is_ordered(claim: str, quote: str) -> bool:
     claim_stems = frozenset(stems(plain(claim)))
     for at, token in enumerate(tokens):
         told = {"that", ":", '"', "“"}.intersection(tokens[at + 1 : at + 5])
-        ordered = told and token in _SPEECH and (tokens[at - 1] if at else ".") in _SPEECH_BEFORE
+        ordered = told and token in _SPEECH and (tokens[at - 1] if at else ".") in _ORDERS
         if ordered and stem(token) not in claim_stems:
             return 2 * len(claim_stems.intersection(map(stem, tokens[at + 1 :]))) > len(claim_stems)
     return False

@@ -2,33 +2,31 @@
 
 A verbatim quote has support 1. Otherwise support is the probability, read by the reader's entailment head, that the
 quote and its neighbours say what the sentence says; without a reader it follows from their overlap. Another amount,
-an opposite, an order, and any change of a copy (``amounts``, ``edits``) keep it below the bar; in other words the rest
-only lower it, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
+an order, and any change of a copy (``amounts``, ``edits``) keep it below the bar; in other words the rest only lower
+it, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
 """
 
 import math
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from graph.evidence.amounts import UNITS, unmatched
-from graph.evidence.claims import is_short
 from graph.evidence.edits import Change, denies, edit_of, is_copy
+from graph.lists import introduction
 from graph.ports import Passage
 from graph.sentences import Span, code_spans, code_within, is_question, sentence_spans, verbatim_spans
 from graph.state import Chunk
 from graph.terms import is_content, plain, stem, words_of
 
-SUPPORT_BAR = 0.5
-"""Least support of a citation that is kept."""
-CLEAR_SUPPORT = 0.8
-"""Least support for a marker the model did not set itself (``ATTRIBUTION=verified``)."""
+SUPPORT_BAR, CLEAR_SUPPORT = 0.5, 0.8
+"""Least support of a citation that is kept, and of one the model did not set itself (``ATTRIBUTION=verified``)."""
 CONTRADICTED = 0.2
 """Most support of what is refused (``Quote.refused``), and without a reader of any sentence with a change."""
-SCALE, BIAS = 0.93, 0.35
+SCALE, BIAS = 0.8, 0.5
 """Platt scaling of the reader's logit."""
-COPY, CHANGE = 0.7, 1.5
+COPY, CHANGE = 0.5, 2.5
 """Added to the logit of a near copy without a change; taken from it for one in other words (``docs/evidence.md``)."""
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
@@ -47,7 +45,7 @@ _DISOWNS = re.compile(
     r"\A\W*(?:(?:not|excluded)\b[^:.]*|(?:do not|don['’]t|never)(?: say)?|myth|false|wrong)[*_]*:\W*\Z", re.IGNORECASE
 )
 """A label that denies the rest of its sentence: "Not covered: …", "Myth: …"."""
-_NAME = re.compile(r"(?<=[\w,;] )(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*|`[^`\n]+`|\b\w+(?:_\w+)+\b|--\w[\w-]*")
+_NAME = re.compile(r"(?<=[\w,;] )(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*|`[^`\n]+`|\b\w+(?:_\w+)+\b|\b\w+\(\)|--\w[\w-]*")
 _WORD = re.compile(r"[\w']+")
 
 
@@ -56,7 +54,7 @@ class Quote:
     """A span of a chunk, ``text == chunk.text[start:end]``, and how well it supports a sentence.
 
     ``overlap`` in [0, 1] is its share of the sentence's words, ``contradiction`` what the sentence changes (None:
-    nothing found; where ``excused``, a lost condition that the question may state), ``passage`` what is read.
+    nothing found), ``passage`` what is read.
     """
 
     chunk_id: str
@@ -69,69 +67,67 @@ class Quote:
     copy: bool = False
     support: float = 0.0
     passage: Passage | None = None
-    excused: bool = False
 
     @property
     def refused(self) -> bool:
-        """Whether the sentence changes an amount, an opposite or a copy, or the quote gives an order."""
-        certain = self.copy or self.verbatim or self.contradiction in ("amount", "opposite", "order")
-        return self.contradiction is not None and certain
+        """Whether the sentence changes an amount or a copy, or the quote gives an order."""
+        of_copy = self.copy and self.contradiction not in (None, "condition")  # the question may state that
+        return of_copy or self.contradiction in ("amount", "order")
 
 
-def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = ()) -> list[Quote]:
+def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = (), *, read: bool = False) -> list[Quote]:
     """Find the quote of *chunk* for *sentence* by its words: none, or one.
 
     A quote is one sentence of the chunk, or two neighbours where the answer joins them. *question_terms* are the stems
-    of the question, which need not be repeated. Empty for a chunk without words, and where nothing else has any.
+    of the question, which need not be repeated. With *read* a verbatim quote is read too.
     """
-    spans = chunk.spans or sentence_spans(chunk.text)
-    if not spans or not (words_of(sentence) or question_terms):
+    chunk = chunk if chunk.spans else replace(chunk, spans=sentence_spans(chunk.text))
+    if not chunk.spans or not (words_of(sentence) or question_terms):
         return []
-    found = [_verbatim(sentence, chunk, spans, span) for span in verbatim_spans(sentence, chunk.text)]
+    found = [_verbatim(sentence, chunk, span, read) for span in verbatim_spans(sentence, chunk.text)]
     if verbatim := [quote for quote in found if not is_question(quote.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
-        best = max(verbatim, key=lambda one: (not one.contradiction, len(words_of(one.text) & set(question_terms))))
-        if best.contradiction != "condition" or not question_terms:
-            return [best]
-    return [_nearest(sentence, chunk, spans, question_terms)]
+        return [max(verbatim, key=lambda one: (not one.contradiction, len(words_of(one.text) & set(question_terms))))]
+    return [_nearest(sentence, chunk, question_terms)]
 
 
 def supported(quote: Quote, read: float | None) -> float:
     """Return the support of *quote* in [0, 1] by the logit *read*, else by overlap."""
-    if quote.refused or ((quote.contradiction or quote.excused) and read is None):
+    if quote.refused or (quote.contradiction and read is None):
         return min(quote.overlap, CONTRADICTED)
     if quote.verbatim:
         return 1.0
-    if read is not None:
-        logit = SCALE * read + BIAS + (-CHANGE if quote.contradiction else COPY * (quote.copy and not quote.excused))
-    else:
+    if read is None:
         logit = OVERLAP_STEEPNESS * (quote.overlap - OVERLAP_BAR)
+    else:
+        logit = SCALE * read + BIAS + {None: COPY * quote.copy, "condition": 0.0}.get(quote.contradiction, -CHANGE)
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
-def _verbatim(sentence: str, chunk: Chunk, spans: Sequence[Span], span: Span) -> Quote:
+def _verbatim(sentence: str, chunk: Chunk, span: Span, read: bool) -> Quote:
     """Quote the sentences of the chunk that hold *span*, where *sentence* stands word for word."""
     begin, stop = span
-    touched = [one for one in spans if one[0] < stop and begin < one[1]]
-    start, end = (touched[0][0], touched[-1][1]) if touched else span
+    touched = [n for n, one in enumerate(chunk.spans) if one[0] < stop and begin < one[1]]
+    start, end = (chunk.spans[touched[0]][0], chunk.spans[touched[-1]][1]) if touched else span
+    lead = introduction(chunk, touched[0]) if touched else ""
+    disowned = denies(lead)  # an item below "Not covered:"
     text = chunk.text[start:end]
-    lead = _CONNECTIVE.match(text)  # "But mind the path." is whole without "But"
-    bare = start + (lead.end() if lead else 0)
+    connective = _CONNECTIVE.match(text)  # "But mind the path." is whole without "But"
+    bare = start + (connective.end() if connective else 0)
     line = chunk.text[:begin].rstrip(" \t")[-1:], chunk.text[stop:].lstrip(" \t")[:1]
     in_code = set(line) == {"\n"} and code_within(code_spans(chunk.text), begin, stop)
-    fragment = not in_code and (begin > bare or stop < start + len(text.rstrip(".!… ")))
+    fragment = not in_code and (begin > bare or stop < start + len(text.rstrip(".!…: ")))
     before = chunk.text[start:begin]
     denied = _DISOWNS.search(before) or denies(re.split(r"[,;:.—–]|\b(?:and|but|so)\b", before)[-1])
     contradiction = ("denial" if denied else edit_of(sentence, text)) if fragment else None
-    bounded = begin <= bare or chunk.text[:begin].rstrip()[-1:] in ",;:—–("
-    bounded = bounded and (stop >= end or chunk.text[stop:].lstrip()[:1] in ",;:.!—–)")
-    verbatim = not fragment or (bounded and not is_short(sentence))  # "30 days" of what?
-    read = None if verbatim else Passage.of(chunk, [text])
-    return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim, copy=True, passage=read)
+    verbatim = not (fragment or disowned or read)
+    passage = None if verbatim else Passage.of(chunk, [lead, text] if disowned else [text])
+    return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim, copy=not disowned, passage=passage)
 
 
-def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms: Collection[str]) -> Quote:
+def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Quote:
     """Quote the nearest sentences, with a contradiction, if any, and the passage to read."""
+    spans = chunk.spans
     first, last, share = nearest(words_of(sentence), [chunk.text[a:b] for a, b in spans], question_terms)
     start, end = spans[first][0], spans[last][1]
     most = (LONGEST_READ - (end - start)) / 2
@@ -139,16 +135,17 @@ def _nearest(sentence: str, chunk: Chunk, spans: Sequence[Span], question_terms:
     around = AROUND - sum(share >= bar and not asks for bar in COVERED)
     near = [one for one in spans[max(0, first - around) : last + around + 1] if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
+    lead = introduction(chunk, first)
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], chunk.headings
-    change = None if asks else edit_of(sentence, text)
-    excused = change == "condition" and bool(question_terms)
-    contradiction, copy = None if excused else change, not asks and is_copy(sentence, text)
+    told = f"{lead} {text}" if denies(lead) else text  # "Do not:", "Leave the door open."
+    contradiction, copy = (None, False) if asks else (edit_of(sentence, told), is_copy(sentence, told))
     if not contradiction and unmatched(sentence, (text, title) if copy else (window, title, " ".join(question_terms))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
         contradiction = "name"
-    passage = Passage.of(chunk, [chunk.text[begin:stop] for begin, stop in near])
-    return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage, excused=excused)
+    read = [chunk.text[begin:stop] for begin, stop in near]
+    passage = Passage.of(chunk, read if not lead or lead in read else [lead, *read])
+    return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)
 
 
 def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:

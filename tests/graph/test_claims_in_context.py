@@ -9,10 +9,9 @@ from graph.citing.attribution import place_markers
 from graph.citing.citations import parse
 from graph.evidence.claims import clauses, completed
 from graph.evidence.edits import edit_of
-from graph.evidence.support import CONTRADICTED, quotes, supported
+from graph.evidence.support import SUPPORT_BAR, quotes, supported
 from graph.sentences import sentence_spans
 from graph.state import Chunk
-from graph.terms import question_stems
 
 TEXT = (
     "Badges are issued at the front desk. Passwords must not be shared with anyone. "
@@ -94,15 +93,12 @@ def test_a_clause_that_lost_the_not_before_it_denies() -> None:
 
 
 def test_a_condition_may_stand_in_the_question() -> None:
-    """A copy without its condition is refused by itself; after a question the reader, who reads both, decides."""
+    """The reader, who also reads the question, decides on a copy without its condition; without one it is refused."""
     text = "If a frame is not masked, the server must close the connection at once."
     chunk = Chunk("a#0", "a", "Frames", text, spans=sentence_spans(text))
-    claim = "The server must close the connection."
-    (alone,) = quotes(claim, chunk)
-    (asked,) = quotes(claim, chunk, question_stems("What happens to a frame without a mask?"))
-    assert (alone.contradiction, alone.refused) == ("condition", True)
-    assert (asked.contradiction, asked.refused) == (None, False)
-    assert supported(asked, None) <= CONTRADICTED
+    (quote,) = quotes("The server must close the connection.", chunk)
+    assert (quote.contradiction, quote.refused, quote.verbatim) == ("condition", False, False)
+    assert supported(quote, None) <= SUPPORT_BAR < supported(quote, 3.0)
 
 
 def test_a_condition_is_not_checked_alone() -> None:
@@ -149,10 +145,12 @@ async def test_a_question_is_no_evidence(question: str, answer: str) -> None:
             "Guests may smoke in the yard, and dogs are welcome.",
         ),
         ("Ask for a refund and say that refunds take 90 days.", "", "Refunds take 90 days."),
+        ("Rinse the filter before drying it.", "", "Rinse the filter after drying it."),
+        ("The bus leaves at 8 am from the north gate.", "", "The bus leaves at 8 pm from the north gate."),
     ],
 )
 async def test_what_the_text_does_not_say_is_not_kept(reader: OnnxReader, text: str, question: str, claim: str) -> None:
-    """A question, what a label denies, exchanged numbers, a lost "not" and an order to say it carry no claim."""
+    """A question, what a label denies, exchanged numbers, a lost "not", an opposite, an order: none carries a claim."""
     assert await kept(reader, text, question, claim) == []
 
 
@@ -180,3 +178,33 @@ async def test_what_the_text_does_not_say_is_not_kept(reader: OnnxReader, text: 
 async def test_the_same_said_otherwise_is_kept(reader: OnnxReader, text: str, claim: str) -> None:
     """Instructions, units and months written otherwise, a moved "not" and numbered labels change nothing."""
     assert await kept(reader, text, "", claim) != []
+
+
+LISTS = (
+    "The plan pays for most things.\n\nThe plan does not cover:\n\n"
+    "- Dental care abroad.\n- Glasses and contact lenses.\n\nThe plan covers:\n\n- Hospital stays in Europe.\n\n"
+    "If you do not have a card:\n\n1. Ask the front desk for a form.\n\nDo not:\n\n- Leave the door of the lab open.\n"
+)
+DOGS = "Dogs are not allowed in the office. Cats are allowed in the garden."
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "claim", "says"),
+    [
+        (LISTS, "What does the plan cover?", "Dental care abroad.", False),
+        (LISTS, "What does the plan cover?", "The plan covers dental care abroad.", False),
+        (LISTS, "What does the plan not cover?", "Dental care abroad.", True),
+        (LISTS, "Are glasses covered?", "Glasses and contact lenses are not covered.", True),
+        (LISTS, "What does the plan cover?", "Hospital stays in Europe.", True),
+        (LISTS, "What if I have no card?", "Ask the front desk for a form.", True),
+        (LISTS, "What must I not do?", "Do not leave the door of the lab open.", True),
+        (DOGS, "May I bring my dog to the office?", "Yes, dogs are not allowed in the office.", False),
+        (DOGS, "May I bring my dog to the office?", "No, dogs are not allowed in the office.", True),
+        (DOGS, "May I bring my dog to the office?", "No, you may not.", True),
+    ],
+)
+async def test_what_introduces_a_claim_counts(
+    reader: OnnxReader, text: str, question: str, claim: str, says: bool
+) -> None:
+    """An item is read with the line above its list, and a claim with the "Yes" or "No" before it."""
+    assert bool(await kept(reader, text, question, claim)) is says
