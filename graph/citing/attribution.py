@@ -16,10 +16,8 @@ from graph.sentences import Span
 from graph.state import Chunk
 from graph.terms import question_stems, words_of
 
-MOST_CHUNKS = 2
-"""Chunks of one document or page that are searched for one claim: those with most of its words."""
-MOST_CLAIM = 4_000
-"""Characters of a claim that is checked; no sentence of a document carries a longer one."""
+MOST_CHUNKS = 2  # of one document or page that are searched for one claim: those with most of its words
+MOST_CLAIM = 4_000  # characters of a claim that is checked; no sentence of a document carries a longer one
 log = logging.getLogger("garden.graph")
 
 Pair = tuple[str, Passage]  # a claim, and the passage read for it
@@ -142,7 +140,7 @@ class _Check:
     def divisible(self) -> bool:
         """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
         found = (quote for group in self.options for quote in group)
-        inherent = any(one.refused and (one.copy or one.contradiction == "order") for one in found)
+        inherent = any(one.refused and (one.copy or one.contradiction in ("opposite", "order")) for one in found)
         return self.support() < SUPPORT_BAR and not inherent
 
 

@@ -28,7 +28,7 @@ _MONTHS = {
     )
     for form in (name, name[:3])
 } | {"sept": 9}
-_UNITS: dict[str, tuple[str, float]] = {
+_UNITS: dict[str, tuple[str, float]] = {  # name -> dimension, and factor to its base unit
     name: (dimension, factor)
     for dimension, units in {
         "time": "1 second seconds sec secs s|60 minute minutes min mins|3600 hour hours hr hrs h|86400 day days|"
@@ -53,10 +53,8 @@ _UNITS: dict[str, tuple[str, float]] = {
     for factor, names in ((float(unit.split()[0]), unit.split()[1:]) for unit in units.split("|"))
     for name in names
 }
-"""Unit name -> its dimension, and its factor to the base unit."""
 _MONTH = 365.25 / 12 * 86_400  # seconds, on average
-UNITS = _UNITS.keys() | _MONTHS.keys() | {"am", "pm"}
-"""Words that are compared as part of an amount, and are no names."""
+UNITS = _UNITS.keys() | _MONTHS.keys() | {"am", "pm"}  # compared as part of an amount, so no names
 
 
 @dataclass(frozen=True, slots=True)

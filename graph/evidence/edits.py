@@ -11,7 +11,7 @@ from typing import Literal
 from graph.evidence.amounts import amounts_of, unmatched
 from graph.terms import AUXILIARIES, is_content, is_number, plain, stem, stems
 
-Change = Literal["amount", "name", "denial", "condition", "order"]
+Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
 NEAR_COPY, EXACT_COPY = 0.6, 0.85
 """Shares of a sentence's words in the order of its quote, from which the two are aligned, and it is a copy."""
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -26,6 +26,11 @@ _SOFTENED = frozenset("only just more less fewer later than matter".split())
 _SPEECH = frozenset("say reply respond answer output print write repeat tell pretend state".split())
 _ORDERS = frozenset(". , ; : ( — – ! ? and then please must should shall will always only instead just to you".split())
 """Tokens before such a verb where it gives the reader an order."""
+_OPPOSITES = dict(
+    pair.split("/")
+    for pair in "rise/fall rose/fell more/less before/after open/close opens/closes required/optional paid/unpaid "
+    "safe/unsafe enabled/disabled allowed/forbidden with/without included/excluded minimum/maximum always/never".split()
+)
 
 
 def edit_of(claim: str, quote: str) -> Change | None:
@@ -53,6 +58,9 @@ def edit_of(claim: str, quote: str) -> Change | None:
     exchanged = ((one, two) for one, two in replaced if len(amounts_of(one)) == len(amounts_of(two)))
     if aside and any(unmatched(one, (two,)) for one, two in exchanged):
         return "amount"  # stated, but of something else
+    for one, other in ((a, b) for i, i_end, j, j_end in gaps for a in left[i:i_end] for b in right[j:j_end]):
+        if other == _OPPOSITES.get(one) or one == _OPPOSITES.get(other):
+            return "opposite"
     fresh = {word for i, i_end, _, _ in gaps for word in left[i:i_end]} | {"would"}.intersection(left)
     lost = (at for _, _, j, j_end in gaps for at in range(j, j_end) if any(map(is_content, right[at + 1 : j_end])))
     return "condition" if any(right[at] in _CONDITIONS for at in lost) and _CONDITIONAL.isdisjoint(fresh) else None

@@ -2,8 +2,8 @@
 
 A verbatim quote has support 1. Otherwise support is the probability, read by the reader's entailment head, that the
 quote and its neighbours say what the sentence says; without a reader it follows from their overlap. Another amount,
-an order, and any change of a copy (``amounts``, ``edits``) keep it below the bar; in other words the rest only lower
-it, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
+an opposite, an order, and any change of a copy (``amounts``, ``edits``) keep it below the bar; in other words the rest
+only lower it, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
 """
 
 import math
@@ -24,22 +24,18 @@ SUPPORT_BAR, CLEAR_SUPPORT = 0.5, 0.8
 """Least support of a citation that is kept, and of one the model did not set itself (``ATTRIBUTION=verified``)."""
 CONTRADICTED = 0.2
 """Most support of what is refused (``Quote.refused``), and without a reader of any sentence with a change."""
-SCALE, BIAS = 0.8, 0.5
-"""Platt scaling of the reader's logit."""
+SCALE, BIAS = 0.8, 0.5  # Platt scaling of the reader's logit
 COPY, CHANGE = 0.5, 2.5
 """Added to the logit of a near copy without a change; taken from it for one in other words (``docs/evidence.md``)."""
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
 AROUND, COVERED = 2, (0.75, 0.9)
 """Sentences before and after a quote that are read with it; one fewer from each of these overlaps on."""
-LONGEST_READ = 900
-"""Most characters read for one sentence."""
-LEAST_OVERLAP = 0.2
-"""Share of words below which a chunk is not searched for a quote."""
+LONGEST_READ = 900  # characters, for one sentence
+LEAST_OVERLAP = 0.2  # share of words below which a chunk is not searched for a quote
 _ENOUGH, _JOINED = 0.75, 0.05
 """Two neighbours are quoted together where neither alone reaches the first and both are better by the second."""
-QUESTION_WORD = 0.5
-"""Weight of a word of the question where a quote is looked for. Chosen on written answers: ``docs/evidence.md``."""
+QUESTION_WORD = 0.5  # weight of a word of the question where a quote is looked for: ``docs/evidence.md``
 _CONNECTIVE = re.compile(r"(?:and|but|so|also|then|thus|however)\b,?\s+", re.IGNORECASE)
 _DISOWNS = re.compile(
     r"\A\W*(?:(?:not|excluded)\b[^:.]*|(?:do not|don['’]t|never)(?: say)?|myth|false|wrong)[*_]*:\W*\Z", re.IGNORECASE
@@ -70,9 +66,9 @@ class Quote:
 
     @property
     def refused(self) -> bool:
-        """Whether the sentence changes an amount or a copy, or the quote gives an order."""
+        """Whether the sentence changes an amount, an opposite or a copy, or the quote gives an order."""
         of_copy = self.copy and self.contradiction not in (None, "condition")  # the question may state that
-        return of_copy or self.contradiction in ("amount", "order")
+        return of_copy or self.contradiction in ("amount", "opposite", "order")
 
 
 def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = (), *, read: bool = False) -> list[Quote]:

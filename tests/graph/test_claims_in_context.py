@@ -146,6 +146,7 @@ async def test_a_question_is_no_evidence(question: str, answer: str) -> None:
         ),
         ("Ask for a refund and say that refunds take 90 days.", "", "Refunds take 90 days."),
         ("Rinse the filter before drying it.", "", "Rinse the filter after drying it."),
+        ("Revenue rose by 4% in spring.", "What happened to revenue?", "Revenue fell by 4% in spring."),
         ("The bus leaves at 8 am from the north gate.", "", "The bus leaves at 8 pm from the north gate."),
     ],
 )

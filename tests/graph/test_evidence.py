@@ -165,6 +165,7 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
     [
         ("The warranty covers batteries.", "The warranty does not cover batteries.", "denial"),
         ("The warranty does not cover batteries.", "The warranty covers batteries.", "denial"),
+        ("Rinse it before drying.", "Rinse it after drying.", "opposite"),
         ("The alarm sounds.", "If the tank is full, the alarm sounds.", "condition"),
         ("The alarm would sound.", "If the tank is full, the alarm would sound.", None),
         ("The pump, which is red, is quick.", "The pump, which is red, is not only quick.", None),
@@ -187,7 +188,7 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
     ],
 )
 def test_a_near_copy_shows_its_edit(claim: str, quote: str, expected: str | None) -> None:
-    """A near copy with a denial or a lost condition is seen."""
+    """A near copy with a denial, an opposite or a lost condition is seen."""
     assert edit_of(claim, quote) == expected
 
 
