@@ -34,6 +34,11 @@ def is_fenced(chunk: Chunk, n: int) -> bool:
     return in_code and bool(_FENCED.search(before(chunk, n)))
 
 
+def is_row(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is a row of a table."""
+    return chunk.text.startswith("|", chunk.spans[n][0])
+
+
 def is_long_code(chunk: Chunk, n: int) -> bool:
     """Whether sentence *n* is code of more than ``MOST_LINES`` lines that are not blank."""
     return is_fenced(chunk, n) and sum(bool(line.strip()) for line in chunk.sentences[n].split("\n")) > MOST_LINES
@@ -64,7 +69,7 @@ def introduced_by(chunk: Chunk, n: int) -> list[int]:
         return []
     if bullet(chunk, after):
         return list(list_around(chunk, after))
-    if colon and (rows := [*takewhile(lambda at: chunk.sentences[at].startswith("|"), range(after, len(chunk.spans)))]):
+    if colon and (rows := [*takewhile(lambda at: is_row(chunk, at), range(after, len(chunk.spans)))]):
         return rows
     if is_fenced(chunk, after) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
         return [after]
@@ -74,7 +79,7 @@ def introduced_by(chunk: Chunk, n: int) -> list[int]:
 def table_header(chunk: Chunk, n: int) -> list[int]:
     """Return the number of the first row of the table that sentence *n* is a further row of, or nothing."""
     first = n
-    while first and all(chunk.text.startswith("|", chunk.spans[at][0]) for at in (first - 1, n)):
+    while first and is_row(chunk, first - 1) and is_row(chunk, n):
         first -= 1
     return [first] if first < n else []
 

@@ -53,7 +53,7 @@ _UNITS: dict[str, tuple[str, float]] = {  # name -> dimension, and factor to its
     for factor, names in ((float(unit.split()[0]), unit.split()[1:]) for unit in units.split("|"))
     for name in names
 }
-_MONTH = 365.25 / 12 * 86_400  # seconds, on average
+_MONTH = 365.25 / 12 * 86_400  # seconds, on average; four weeks, as people count them, are 8 % less
 UNITS = _UNITS.keys() | _MONTHS.keys() | {"am", "pm"}  # compared as part of an amount, so no names
 
 

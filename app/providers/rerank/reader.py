@@ -1,8 +1,8 @@
 """Run the shipped reader: the sentences of a passage as answers, and the passage as support of a statement.
 
 One pass reads a question, or a statement, and one passage. Questions are read with ``reader_weights.npz``, statements
-with ``support_weights.npz``, which were trained from them on statements alone (model card: ``docs/reader.md``;
-training: ``training/``); tokenizer and word embeddings are those of all-MiniLM-L6-v2.
+with ``support_weights.npz``, whose last training was on statements alone (model card: ``docs/reader.md``; training:
+``training/``); tokenizer and word embeddings are those of all-MiniLM-L6-v2.
 """
 
 import asyncio
