@@ -1,8 +1,8 @@
 """Training examples for entailment: does a passage support a sentence that a chat model wrote?
 
-Four sources: claims written for this project over public manuals (``training/claims.jsonl``, joined with their
-passages by ``training.passages``), public sets (``training.public_sets``), WICE (``ryokamoi/wice``), and claims made
-here from sentences of the passages.
+Five sources: claims written for this project over public manuals (``training/claims.jsonl``, joined with their
+passages by ``training.passages``), and over passages of its own (``training/own_claims.jsonl``), public sets
+(``training.public_sets``), WICE (``ryokamoi/wice``), and claims made here from sentences of the passages.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from graph.evidence.claims import completed
 from graph.terms import stems
 from training.data import Example
 
+ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s+")
+"""The bullet of an item of a list, which is no part of it."""
 WICE = (
     "data/entailment_retrieval/claim/dev.jsonl",
     "data/entailment_retrieval/claim/test.jsonl",
@@ -86,6 +88,33 @@ def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: i
                     other, others = row["neighbours"][chance.choice(near)]
                     made.append(_wrong(claim, other, others, chance))
     return made
+
+
+def own_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
+    """Claims on passages written for this project: many tables and lists, amounts in other forms, denials."""
+    return written_claims(map(_with_leads, rows), {}, seed)
+
+
+def _with_leads(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the line above its list, or the first row of its table, for every item and further row."""
+    leads: list[int | None] = []
+    lead: int | None = None
+    for n, sentence in enumerate(row["sentences"]):
+        inside = sentence.startswith("|") or ITEM.match(sentence) is not None
+        leads.append(lead if inside else None)
+        if not inside:
+            lead = n if sentence.endswith(":") else None
+        elif sentence.startswith("|") and (n == 0 or not row["sentences"][n - 1].startswith("|")):
+            lead = n
+
+    def led(claims: list[Any]) -> list[Any]:
+        above = [{leads[g] for g in gold} - {None} for _, gold, *_ in claims]
+        return [
+            [said, sorted({*gold, *more}), [], *asked] for (said, gold, *asked), more in zip(claims, above, strict=True)
+        ]
+
+    sentences = [ITEM.sub("", sentence) for sentence in row["sentences"]]
+    return {"title": row["title"], "sentences": sentences, "true": led(row["true"]), "false": led(row["false"])}
 
 
 def wice_claims(clone: Path, seed: int) -> list[Example]:

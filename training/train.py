@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from training.claims import made_claims, public_claims, wice_claims, written_claims
+from training.claims import made_claims, own_claims, public_claims, wice_claims, written_claims
 from training.data import Encoding, Example, public_examples, written_examples
 from training.model import POSITIONS, Reader, loss_of
 from training.rows import read_rows
@@ -28,6 +29,7 @@ def main() -> None:
     parser.add_argument("--public", type=Path, nargs="*", default=[], help="public question sets, .jsonl or .jsonl.xz")
     parser.add_argument("--written", type=Path, nargs="*", default=[], help="written questions, .jsonl")
     parser.add_argument("--claims", type=Path, nargs="*", default=[], help="written claims, .jsonl")
+    parser.add_argument("--own-claims", type=Path, nargs="*", default=[], help="claims with their passages, .jsonl")
     parser.add_argument("--public-claims", type=Path, nargs="*", default=[], help="public sets of claims, .jsonl")
     parser.add_argument("--wice", type=Path, help="a clone of ryokamoi/wice")
     parser.add_argument("--made", type=int, default=12_000, help="most claims made from sentences, each pass")
@@ -35,6 +37,8 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=120_000, help="most examples of each public set")
     parser.add_argument("--passes", type=int, default=2, help="passes over the written questions")
     parser.add_argument("--claim-passes", type=int, default=2, help="passes over the claims")
+    parser.add_argument("--own-passes", type=int, default=3, help="passes over the claims with their passages")
+    parser.add_argument("--most-claims", type=int, help="most examples of the other claims")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--last-rate", type=float, default=0.0, help="share of the rate that is left at the end")
@@ -48,20 +52,27 @@ def main() -> None:
         state = unpacked(np.load(args.init)) if packed else torch.load(args.init, map_location="cpu")
         reader.load_state_dict(started(state), strict=False)
     examples = [one for path in args.public for one in public_examples(read_rows(path), args.seed, args.most)]
-    written, claims, public = (
-        [row for path in paths for row in read_rows(path)] for paths in (args.written, args.claims, args.public_claims)
+    written, claims, public, own = (
+        [row for path in paths for row in read_rows(path)]
+        for paths in (args.written, args.claims, args.public_claims, args.own_claims)
     )
     for seed in range(args.seed, args.seed + args.passes):
         examples += written_examples(written, seed)
+    stated: list[Example] = []
     questions = {tuple(row["sentences"]): [asked for asked, *_ in row["questions"]] for row in written}
     for seed in range(args.seed, args.seed + args.claim_passes):
-        examples += (
+        stated += (
             written_claims(claims, questions, seed)
             + made_claims(written, seed, args.made)
             + public_claims(public, seed)
         )
         if args.wice:
-            examples += wice_claims(args.wice, seed)
+            stated += wice_claims(args.wice, seed)
+    if args.most_claims:
+        random.Random(args.seed).shuffle(stated)
+    examples += stated[: args.most_claims]
+    for seed in range(args.own_passes):
+        examples += own_claims([row for row in own if not row.get("held")], 10 * args.seed + seed)
     print(len(examples), "examples", flush=True)
     train(reader, encoding, examples, minutes=args.minutes, rate=args.rate, last=args.last_rate, seed=args.seed)
     torch.save(reader.state_dict(), args.out)

@@ -13,8 +13,7 @@ from graph.evidence.claims import YES_OR_NO, claim_span, clauses, is_preamble, i
 from graph.evidence.support import Quote
 from graph.sentences import Span, code_spans, code_within, sentence_spans
 
-Backed = tuple[str, Quote]
-"""A stretch of the answer, and the quote that supports it."""
+Backed = tuple[str, Quote]  # a stretch of the answer, and the quote that supports it
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
 _STUB = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})\Z")
 _CLOSES = re.compile(r"[*_\"”’»)\]]+(?=\s|\Z)\s*")

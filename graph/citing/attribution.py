@@ -9,6 +9,7 @@ from functools import partial
 from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_draft, guess, states
 from graph.citing.markers import Marker
 from graph.errors import RAGError
+from graph.evidence.amounts import as_written
 from graph.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, claim_span, completed
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
@@ -118,7 +119,7 @@ class _Check:
         claim_words, found = words_of(self.bare), words_of(" ".join((passage.title, *passage.sentences)))
         echoed = claim_words & words_of(self.question) - found
         echo = 2 * len(echoed) >= len(claim_words) > 0 or any(word[0].isdigit() for word in echoed)
-        return [(self.asked, passage), (self.bare, passage)][: 1 + echo]
+        return [(as_written(form, passage.sentences), passage) for form in (self.asked, self.bare)[: 1 + echo]]
 
     def score(self, read: dict[Pair, float]) -> None:
         """Set the support of every quote from what was *read*; the overlap limits that of a mere "yes" or "no"."""

@@ -27,12 +27,10 @@ _BETWEEN = re.compile(rf"(?:{MARK}|[\s,;.&*_]|and\b)*")
 _LED = re.compile(rf"^(?P<head>[ \t>*+-]*(?:\d{{1,3}}[.)][ ])?)(?P<line>{MARK}[^\n]*)", re.MULTILINE)
 _LAST_LEADS = re.compile(rf"[.!?][\"”*)]*[ ]+{MARK}+(?=(?P<rest>[^{MARK[1:-1]}]*)\Z)")
 _LEADS = re.compile(rf"(?P<marks>{MARK}+)[ \t]*(?P<words>[^{MARK[1:-1]}]*[^{MARK[1:-1]}\s])")
-LONGEST_BEGUN = 64
-"""Characters at the end of a truncated text in which a bracket that is not closed may be a marker."""
+LONGEST_BEGUN = 64  # characters at the end of a truncated text in which a bracket that is not closed may be a marker
 _NO_BRACKETS = str.maketrans("[]【】［］", "()()()")
 
-_NOUN = "\U000ffffd"
-"""Stands before a marker that was written as words: "Chunk 2"."""
+_NOUN = "\U000ffffd"  # stands before a marker that was written as words: "Chunk 2"
 _SOURCE_NOUN = r"(?:chunk|passage|excerpt|source|document)s?"
 _NUMBERED = re.compile(
     rf"(?:\b(?:the|provided)[ ]){{0,2}}\b{_SOURCE_NOUN}[ ]#?\d{{1,4}}(?:(?:[ ]?(?:&|-|–)[ ]?|,?[ ](?:and|or|to)[ ])"

@@ -10,14 +10,12 @@ from graph.citing.markers import Marker, merged, names_of, read_marker, read_num
 from graph.sentences import code_spans, code_within, replace_code
 from graph.state import Chunk
 
-MARK = "[\U00100000-\U0010fffd]"
-"""Pattern of the characters that stand for markers in ``MarkedText.text``."""
+MARK = "[\U00100000-\U0010fffd]"  # the characters that stand for markers in ``MarkedText.text``
 _KEPT = re.compile("[\U000f0000-\U000ffffc]")
 _MOST = 0xFFFC
 _PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
 _MAY_MARK = re.compile("[\\[【［\U000f0000-\U0010ffff]")
-_MOST_DEPTH = 6
-"""Depth to which brackets are read in brackets, as in ``[[1], [2]]``."""
+_MOST_DEPTH = 6  # to which brackets are read in brackets, as in ``[[1], [2]]``
 
 _BRACKETS = re.compile(
     r"\\?[\[【［](?P<inside>[^\[\]【】［］]{0,300})[\]】］]"
@@ -41,10 +39,8 @@ _INDEXED_NAMES = frozenset(
     "arr array args argv buf data items list lst matrix row rows tuple values vec vector".split()
 )
 
-PATIENCE = 60
-"""Most characters held back after a bracket, or those of the longest document's name with a page."""
-_WINDOW = 400
-"""Characters after which the lines, or words, that were shown are no longer read again with what follows."""
+PATIENCE = 60  # most characters held back after a bracket, or those of the longest document's name with a page
+_WINDOW = 400  # characters after which what was shown is no longer read again with what follows
 _MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
 _WAITS = " \t\\"
 

@@ -5,29 +5,25 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import Self
 
 from graph.terms import NUMBERS
 
 _TOKEN = re.compile(
-    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<clock>\b\d{1,2}(?::\d\d)?\s?(?i:[ap]\.?m\b)|\b\d{1,2}:\d\d\b(?!:))"
+    r"(?P<date>\b\d{4}-\d\d-\d\d\b)|(?P<clock>\b\d{1,2}(?::\d\d)?\s?(?i:[ap]\.?m\b)|\b\d{1,2}:\d\d(?::00)?\b(?!:))"
     r"|(?P<degree>(?i:(?:°|\bdegrees?)\s?(?:celsius|fahrenheit|[cf]\b)))"
     r"|(?P<number>(?:(?<![^\s(])(?:[-−–‑](?=\.?\d)|minus (?=\d)))?"
     r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\w)(?=\.\d))(?:\.\d+)*(?::\d+)*)"
     r"|(?P<word>[^\W\d_]+)|(?P<sign>[$€£%°½¼])"
 )
 _A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)  # one of a unit: "a year"; not "half a year"
-_ORDINALS = {"first": 1, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9}
+_ORDINALS = dict(zip("first twice third fourth fifth sixth seventh eighth ninth".split(), range(1, 10), strict=True))
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
-_MONTHS = {
-    form: number
-    for number, name in enumerate(
-        "january february march april may june july august september october november december".split(), 1
-    )
-    for form in (name, name[:3])
-} | {"sept": 9}
+_YEAR = "january february march april may june july august september october november december".split()
+_MONTHS = {form: number for number, name in enumerate(_YEAR, 1) for form in (name, name[:3])} | {"sept": 9}
 _UNITS: dict[str, tuple[str, float]] = {  # name -> dimension, and factor to its base unit
     name: (dimension, factor)
     for dimension, units in {
@@ -78,37 +74,45 @@ class Amount:
 
 def _same(one: float | str, other: float | str) -> bool:
     texts = isinstance(one, str) or isinstance(other, str)
-    return one == other if texts else math.isclose(float(one), float(other), rel_tol=1e-6)
+    return one == other if texts else math.isclose(float(one), float(other), rel_tol=1e-9)
 
 
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
     """Whether *claim* states an amount that none of the texts *evidence* states."""
-    claimed = amounts_of(claim)
-    plain = (
-        _ORDINAL.sub(lambda word: str(_ORDINALS[word[0].lower()]), text.replace("twice", "two")) for text in evidence
-    )
-    stated = [one for text in plain for readings in amounts_of(_A.sub("one", text)) for one in readings if claimed]
+    claimed = [readings for _, _, readings in amounts(claim)]
+    plain = (_ORDINAL.sub(lambda word: str(_ORDINALS[word[0].lower()]), text) for text in evidence)
+    stated = [one for text in plain if claimed for *_, readings in amounts(_A.sub("one", text)) for one in readings]
     return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in claimed)
 
 
-@lru_cache(maxsize=4096)
-def amounts_of(text: str) -> tuple[tuple[Amount, ...], ...]:
-    """Find the amounts of *text* in order, each as the readings it allows.
+def as_written(claim: str, evidence: Sequence[str]) -> str:
+    """Return *claim* with its amounts in the units of *evidence*: "two years" as "24 months", which a reader misses."""
+    text = _A.sub("one", " ".join(evidence))
+    for start, end, readings in reversed(amounts(claim)):
+        for begin, stop, others in () if claim[start:end].lower() in text.lower() else amounts(text):
+            pairs = ((one, other) for one in readings for other in others if one.unit == other.unit)
+            if any(one.matches(other) and one.written != other.written for one, other in pairs):
+                claim = claim[:start] + text[begin:stop] + claim[end:]
+                break
+    return claim
 
-    The word "one" counts only with a unit. Ordinals ("first") are not amounts.
-    """
-    tokens = [(match.lastgroup or "", match[0].lower()) for match in _TOKEN.finditer(text)]
-    amounts: list[tuple[Amount, ...]] = []
+
+@lru_cache(maxsize=4096)
+def amounts(text: str) -> tuple[tuple[int, int, tuple[Amount, ...]], ...]:
+    """Find the amounts of *text*: start, end, and the readings it allows; "one" needs a unit, "first" is none."""
+    matches = [*_TOKEN.finditer(text)]
+    tokens = [(match.lastgroup or "", match[0].lower()) for match in matches]
+    found: list[tuple[int, int, tuple[Amount, ...]]] = []
     at = 0
     while at < len(tokens):
         used, readings = _read(tokens, at)
-        amounts += [readings] if readings else []
+        found += [(matches[at].start(), matches[at + used - 1].end(), readings)] if readings else []
         at += used
-    return tuple(amounts)
+    return tuple(found)
 
 
 def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount, ...]]:
-    """Return the number of tokens and the readings of the amount at *at*; (1, ()) for none."""
+    """Return the number of tokens, with its unit, and the readings of the amount at *at*; (1, ()) for none."""
     kind, word = tokens[at]
     if kind == "date":
         year, month, day = word.split("-")
@@ -118,10 +122,12 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     if word in _MONTHS and (word not in ("may", "march") or "number" in dict(tokens[max(0, at - 1) : at + 2])):
         return 1, (Amount(float(_MONTHS[word]), "month of a year"),)
     if word in _PARTS:
-        after = [w for _, w in tokens[at + 1 : at + 4] if w not in ("a", "an", "of", "the")][:1]
-        unit = _UNITS.get(after[0]) if after else None
+        used = 1 + sum(
+            1 for _ in takewhile(lambda token: token[1] in ("a", "an", "of", "the"), tokens[at + 1 : at + 4])
+        )
+        unit = _UNITS.get(tokens[at + used][1]) if at + used < len(tokens) else None
         share = Amount(100 * _PARTS[word], "share"), Amount(_PARTS[word])
-        return 1, (Amount(_PARTS[word] * unit[1], unit[0], _PARTS[word]), *share) if unit else share
+        return (used + 1, (Amount(_PARTS[word] * unit[1], unit[0], _PARTS[word]), *share)) if unit else (1, share)
     used, value = _number(tokens, at)
     if value is None:
         return 1, ()
@@ -129,6 +135,7 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
         return used, (Amount(value),)
     following, suffix = tokens[at + used] if at + used < len(tokens) else ("", "")
     unit = _UNITS.get(("celsius", "fahrenheit")["f" in suffix] if following == "degree" else suffix)
+    used += unit is not None
     if at and tokens[at - 1][0] == "sign" and suffix in ("m", "b"):  # "$5M"
         value, unit = value * (10**6 if suffix == "m" else 10**9), None
     if unit is None and at and tokens[at - 1][0] == "sign":

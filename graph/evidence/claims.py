@@ -53,10 +53,8 @@ _EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_]|__(?=[^_\n]+ ))(?=\S)(?P<inside>[^
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
 """A sentence whose meaning is in the one after it, or in the question."""
-ANSWERS = re.compile(r"\A[\s>*_]*(yes|no)[*_]*[,:;.!—–-]+[*_]*\s+(?!\d)", re.IGNORECASE)
-"""The "Yes, " or "No, " before a claim, of which the rest is sought in the documents."""
-MOST_QUESTION = 200
-"""Characters of a question that are read with a claim."""
+ANSWERS = re.compile(r"\A[\s>*_]*(yes|no)[*_]*[,:;.!—–-]+[*_]*\s+(?!\d)", re.IGNORECASE)  # before what is sought
+MOST_QUESTION = 200  # characters of a question that are read with a claim
 
 
 def bare_claim(text: str) -> str:

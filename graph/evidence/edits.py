@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
-from graph.evidence.amounts import amounts_of, unmatched
+from graph.evidence.amounts import amounts, unmatched
 from graph.terms import AUXILIARIES, is_content, is_number, plain, stem, stems
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
@@ -53,10 +53,9 @@ def edit_of(claim: str, quote: str) -> Change | None:
     if _denials(left) % 2 != (_denials(right[begin:end]) + denied) % 2 or turned & {*left} & {*right}:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]
-    replaced = [(" ".join(left[i:i_end]), " ".join(right[j:j_end])) for i, i_end, j, j_end in gaps]
     aside = sum(block.size for block in blocks) + sum(map(is_number, left)) >= EXACT_COPY * len(left)
-    exchanged = ((one, two) for one, two in replaced if len(amounts_of(one)) == len(amounts_of(two)))
-    if aside and any(unmatched(one, (two,)) for one, two in exchanged):
+    exchanged = ((" ".join(left[i:i_end]), " ".join(right[j:j_end])) for i, i_end, j, j_end in gaps)
+    if aside and any(len(amounts(a)) == len(amounts(b)) and unmatched(a, (b,)) for a, b in exchanged):
         return "amount"  # stated, but of something else
     for one, other in ((a, b) for i, i_end, j, j_end in gaps for a in left[i:i_end] for b in right[j:j_end]):
         if other == _OPPOSITES.get(one) or one == _OPPOSITES.get(other):

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from graph.evidence.amounts import UNITS, unmatched
 from graph.evidence.edits import Change, denies, edit_of, is_copy
-from graph.lists import introduction
+from graph.lists import introduction, list_around, table_header
 from graph.ports import Passage
 from graph.sentences import Span, code_spans, code_within, is_question, sentence_spans, verbatim_spans
 from graph.state import Chunk
@@ -24,9 +24,8 @@ SUPPORT_BAR, CLEAR_SUPPORT = 0.5, 0.8
 """Least support of a citation that is kept, and of one the model did not set itself (``ATTRIBUTION=verified``)."""
 CONTRADICTED = 0.2
 """Most support of what is refused (``Quote.refused``), and without a reader of any sentence with a change."""
-SCALE, BIAS = 0.8, 0.5  # Platt scaling of the reader's logit
-COPY, CHANGE = 0.5, 2.5
-"""Added to the logit of a near copy without a change; taken from it for one in other words (``docs/evidence.md``)."""
+SCALE, BIAS = 0.8, 0.9  # Platt scaling of the reader's logit
+CHANGE = 2.5  # taken from the logit of a change in other words: docs/evidence.md
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
 AROUND, COVERED = 2, (0.75, 0.9)
@@ -96,7 +95,7 @@ def supported(quote: Quote, read: float | None) -> float:
     if read is None:
         logit = OVERLAP_STEEPNESS * (quote.overlap - OVERLAP_BAR)
     else:
-        logit = SCALE * read + BIAS + {None: COPY * quote.copy, "condition": 0.0}.get(quote.contradiction, -CHANGE)
+        logit = SCALE * read + BIAS - CHANGE * (quote.contradiction not in (None, "condition"))
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
@@ -129,7 +128,9 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
     most = (LONGEST_READ - (end - start)) / 2
     asks = is_question(chunk.text[start:end])  # its answer stands beside it
     around = AROUND - sum(share >= bar and not asks for bar in COVERED)
-    near = [one for one in spans[max(0, first - around) : last + around + 1] if start - one[0] <= most >= one[1] - end]
+    listed = list_around(chunk, first) or range(len(spans))  # what follows a list may be its opposite
+    beside = spans[max(listed.start, first - around) : min(max(listed.stop, last + 1), last + around + 1)]
+    near = [one for one in beside if start - one[0] <= most >= one[1] - end]
     near = near or [(start, end)]
     lead = introduction(chunk, first)
     text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], chunk.headings
@@ -140,7 +141,8 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
         contradiction = "name"
     read = [chunk.text[begin:stop] for begin, stop in near]
-    passage = Passage.of(chunk, read if not lead or lead in read else [lead, *read])
+    above = [lead] if lead else [chunk.sentences[at] for at in table_header(chunk, first)]
+    passage = Passage.of(chunk, [*(one for one in above if one not in read), *read])
     return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)
 
 

@@ -7,6 +7,7 @@ import pytest
 from app.providers.rerank.reader import OnnxReader
 from graph.citing.attribution import place_markers
 from graph.citing.citations import parse
+from graph.evidence.amounts import as_written
 from graph.evidence.claims import clauses, completed
 from graph.evidence.edits import edit_of
 from graph.evidence.support import SUPPORT_BAR, quotes, supported
@@ -179,6 +180,49 @@ async def test_what_the_text_does_not_say_is_not_kept(reader: OnnxReader, text: 
 async def test_the_same_said_otherwise_is_kept(reader: OnnxReader, text: str, claim: str) -> None:
     """Instructions, units and months written otherwise, a moved "not" and numbered labels change nothing."""
     assert await kept(reader, text, "", claim) != []
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "read"),
+    [
+        ("It lasts two years.", "The warranty lasts 24 months.", "It lasts 24 months."),
+        ("Open until 16:30.", "The desk is open until 4:30 p.m. on weekdays.", "Open until 4:30 p.m."),
+        ("It takes 30 minutes.", "That takes half an hour.", "It takes half an hour."),
+        ("At most 1,500 MB and two files.", "No more than 1.5 GB and 2 files.", "At most 1.5 GB and two files."),
+        ("It lasts three years.", "The warranty lasts 24 months.", "It lasts three years."),
+        ("It lasts two years.", "Two years or 24 months, as agreed.", "It lasts two years."),
+    ],
+)
+def test_an_amount_is_read_in_the_unit_of_the_document(claim: str, evidence: str, read: str) -> None:
+    """An equal amount in another unit is rewritten; another amount, and what the document writes too, is not."""
+    assert as_written(claim, [evidence]) == read
+
+
+PLANS = (
+    "## Plans\n\n| Plan | Price per month | Storage |\n|---|---|---|\n| Basic | $5 | 10 GB |\n| Team | $12 | 100 GB |\n"
+    "| School | $8 | 250 GB |\n| Enterprise | $30 | 1 TB |\n"
+)
+
+
+def test_a_row_is_read_with_the_first_row_of_its_table() -> None:
+    """What is read for a claim from a further row begins with the names of the columns, however far above they are."""
+    chunk = Chunk("a#0", "a", "", PLANS, spans=sentence_spans(PLANS))
+    (quote,) = quotes("The Enterprise plan has 1 TB of storage.", chunk)
+    assert quote.text == "| Enterprise | $30 | 1 TB |"
+    assert quote.passage is not None
+    assert quote.passage.sentences[0] == "| Plan | Price per month | Storage |"
+
+
+def test_an_item_is_read_without_what_follows_its_list() -> None:
+    """A list after the item's own, which may say the opposite, is not read with it."""
+    chunk = Chunk("a#0", "a", "", LISTS, spans=sentence_spans(LISTS))
+    (quote,) = quotes("Glasses and contact lenses are not covered.", chunk)
+    assert quote.passage is not None
+    assert quote.passage.sentences == (
+        "The plan does not cover:",
+        "Dental care abroad.",
+        "Glasses and contact lenses.",
+    )
 
 
 LISTS = (
