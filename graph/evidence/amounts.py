@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import takewhile
+from itertools import product, takewhile
 from typing import Self
 
 from graph.terms import NUMBERS
@@ -21,6 +21,7 @@ _A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)  # one of a unit:
 _ORDINALS = dict(zip("first twice third fourth fifth sixth seventh eighth ninth".split(), range(1, 10), strict=True))
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
+_OF = frozenset("a an of the".split())  # between such a part and its unit: "half of an hour"
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
 _YEAR = "january february march april may june july august september october november december".split()
 _MONTHS = {form: number for number, name in enumerate(_YEAR, 1) for form in (name, name[:3])} | {"sept": 9}
@@ -71,6 +72,10 @@ class Amount:
         mine, stated = (one.value if one.written is None else one.written for one in (self, other))
         return not (self.unit and other.unit) and _same(mine, stated)
 
+    def restates(self, other: Self) -> bool:
+        """Whether *other* is equal and written with another number: "24 months", "two years"."""
+        return self.unit == other.unit and self.written != other.written and self.matches(other)
+
 
 def _same(one: float | str, other: float | str) -> bool:
     texts = isinstance(one, str) or isinstance(other, str)
@@ -89,11 +94,9 @@ def as_written(claim: str, evidence: Sequence[str]) -> str:
     """Return *claim* with its amounts in the units of *evidence*: "two years" as "24 months", which a reader misses."""
     text = _A.sub("one", " ".join(evidence))
     for start, end, readings in reversed(amounts(claim)):
-        for begin, stop, others in () if claim[start:end].lower() in text.lower() else amounts(text):
-            pairs = ((one, other) for one in readings for other in others if one.unit == other.unit)
-            if any(one.matches(other) and one.written != other.written for one, other in pairs):
-                claim = claim[:start] + text[begin:stop] + claim[end:]
-                break
+        same = (text[a:b] for a, b, others in amounts(text) if any(x.restates(y) for x, y in product(readings, others)))
+        if claim[start:end].lower() not in text.lower():
+            claim = claim[:start] + next(same, claim[start:end]) + claim[end:]
     return claim
 
 
@@ -122,17 +125,13 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
     if word in _MONTHS and (word not in ("may", "march") or "number" in dict(tokens[max(0, at - 1) : at + 2])):
         return 1, (Amount(float(_MONTHS[word]), "month of a year"),)
     if word in _PARTS:
-        used = 1 + sum(
-            1 for _ in takewhile(lambda token: token[1] in ("a", "an", "of", "the"), tokens[at + 1 : at + 4])
-        )
+        used = 1 + len([*takewhile(lambda token: token[1] in _OF, tokens[at + 1 : at + 4])])
         unit = _UNITS.get(tokens[at + used][1]) if at + used < len(tokens) else None
         share = Amount(100 * _PARTS[word], "share"), Amount(_PARTS[word])
         return (used + 1, (Amount(_PARTS[word] * unit[1], unit[0], _PARTS[word]), *share)) if unit else (1, share)
     used, value = _number(tokens, at)
-    if value is None:
-        return 1, ()
-    if isinstance(value, str):
-        return used, (Amount(value),)
+    if value is None or isinstance(value, str):
+        return used, (Amount(value),) if value else ()
     following, suffix = tokens[at + used] if at + used < len(tokens) else ("", "")
     unit = _UNITS.get(("celsius", "fahrenheit")["f" in suffix] if following == "degree" else suffix)
     used += unit is not None
