@@ -149,8 +149,9 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
 def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:
     """Whether *sentence* has a name, option or identifier, past its first word, missing in *text*."""
     present = {stem(word) for word in _WORD.findall(plain(text).lower())} | set(question_terms)
-    words = (word for match in _NAME.finditer(plain(sentence)) for word in _WORD.findall(match[0].lower()))
-    return any(is_content(word) and word not in UNITS and stem(word) not in present for word in words)
+    words = [word for match in _NAME.finditer(plain(sentence)) for word in _WORD.findall(match[0])]
+    names = {word.lower() for word in words if is_content(word.lower()) or word[1:] and word[0].isupper()}
+    return any(word not in UNITS and stem(word) not in present for word in names)
 
 
 def nearest(

@@ -98,6 +98,19 @@ async def test_nothing_read_saves_a_contradiction(reader: OnnxReader) -> None:
     assert await read_support(reader, "The Alpha pump holds 50 litres.") <= CONTRADICTED
 
 
+def test_a_name_spelled_like_an_ordinary_word_is_a_name() -> None:
+    """A word with a capital inside a sentence is a name that the chunk must have, also where it is a stop word."""
+    text = "Questions about payslips go to HR. Robin answers them within a week."
+    for claim, contradiction in (
+        ("Questions about payslips go to IT.", "name"),
+        ("Within a week you get an answer from Will.", "name"),
+        ("Within a week you get an answer from Robin.", None),
+        ("You ask HR, And Robin answers.", None),
+    ):
+        (quote,) = quotes(claim, chunk(f"{text} Bring your card and wait."))
+        assert quote.contradiction == contradiction, claim
+
+
 @pytest.mark.parametrize(
     ("claim", "text"),
     [
