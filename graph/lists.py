@@ -12,6 +12,7 @@ _FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
 INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
+_CELLS = re.compile(r"(?<!\\)\|")
 MOST_LINES = 6
 """Lines of the longest block of code that is quoted: about what is taken in at a glance."""
 
@@ -82,6 +83,21 @@ def table_header(chunk: Chunk, n: int) -> list[int]:
     while first and is_row(chunk, first - 1) and is_row(chunk, n):
         first -= 1
     return [first] if first < n else []
+
+
+def labelled(header: str, row: str) -> str:
+    """Return the cells of *row* after the names of their columns, "Plan: Basic; Price: $5"; as it is if they differ."""
+    names, cells = (_CELLS.split(line.strip().removeprefix("|").removesuffix("|")) for line in (header, row))
+    if len(names) != len(cells) or len(cells) < 2:
+        return row
+    pairs = ((name.strip(), cell.strip() or "–") for name, cell in zip(names, cells, strict=True))
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs)
+
+
+def told(chunk: Chunk, n: int) -> str:
+    """Return sentence *n* as it can be read alone: a further row of a table with the names of its columns."""
+    header = table_header(chunk, n)
+    return labelled(chunk.sentences[header[0]], chunk.sentences[n]) if header else chunk.sentences[n]
 
 
 def introduction(chunk: Chunk, n: int) -> str:

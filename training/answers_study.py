@@ -1,18 +1,20 @@
 """Measure how many citations of written answers are kept, of true sentences and of false ones.
 
-    python -m training.answers_study ANSWERS.jsonl [--show] [--weights FILE] [--statements FILE]
+    python -m training.answers_study ANSWERS.jsonl [--show] [--tails] [--weights FILE] [--statements FILE]
 
 Rows are ``{"question", "style", "text", "chunks": [{"chunk_id", "text"}], "sentences": [{"text", "supported", "kind",
 "cites"}]}``, ``text`` with markers that count ``chunks`` from 1. ``--statements`` names statements with passages, as
-``training.passages --claims`` writes them: each is cited to its passage.
+``training.passages --claims`` writes them: each is cited to its passage. ``--tails`` ends every true sentence of five
+words or more with each of ``INVENTED``, which makes it false.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -31,6 +33,14 @@ from graph.sentences import sentence_spans
 from graph.state import Chunk
 from graph.terms import is_content, words
 from training.rows import read_rows
+
+INVENTED = (
+    "in all other cases too|because of legal requirements|after approval by the director|free of charge|"
+    "in order to save costs|for safety reasons|by e-mail|without any exception|within two working days|"
+    "at least once a year|as the committee had wished|together with the annual report"
+).split("|")
+"""Tails that no document of the answers has; ``training.claims`` invents some of them too, not the last eight."""
+_CITED = re.compile(r"(?P<said>(?:\S+ ){4,}[^\[]*[\w)])\.?(?P<markers>(?: ?\[\d+\])+)\.?\Z")
 
 
 class CitedSentence(NamedTuple):
@@ -87,6 +97,21 @@ async def study(rows: Sequence[dict[str, Any]], reader: PassageReader, *, show: 
         print("lost" if one.true else "KEPT", f"{one.style} {one.kind}: {one.text}")
 
 
+async def study_tails(rows: Sequence[dict[str, Any]], reader: PassageReader) -> None:
+    """Print how many true sentences keep a marker after an invented tail."""
+    kept: dict[str, Counter[bool]] = {tail: Counter() for tail in INVENTED}
+    for row in rows:
+        cited = ((one, _CITED.match(one["text"])) for one in row["sentences"] if one["supported"])
+        for one, match in ((one, match) for one, match in cited if match):
+            for tail in INVENTED:
+                text = f"{match['said']} {tail}{match['markers']}."
+                longer = {**row, "text": text, "sentences": [{**one, "text": text, "supported": False}]}
+                kept[tail].update(found.kept for found in await cited_sentences(longer, chunks_of(longer), reader))
+    share = sum(n[True] for n in kept.values()) / sum(n.total() for n in kept.values())
+    print(f"invented tails: {share:.3f} keep a marker")
+    print("; ".join(f"{tail} {n[True]} of {n.total()}" for tail, n in kept.items()))
+
+
 async def study_statements(rows: Sequence[dict[str, Any]], reader: PassageReader) -> None:
     """Print how well support tells true statements from false ones: AUC, and what is kept at the bar."""
     supports: dict[bool, list[float]] = {True: [], False: []}
@@ -112,12 +137,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("answers", type=Path)
     parser.add_argument("--show", action="store_true", help="also print the sentences on the wrong side")
+    parser.add_argument("--tails", action="store_true", help="also measure true sentences with invented tails")
     parser.add_argument("--statements", type=Path, help="also measure statements with their passages")
     parser.add_argument("--weights", type=Path, help="other weights that read statements")
     options = parser.parse_args()
     reader = OnnxReader(support=options.weights) if options.weights else OnnxReader()
     try:
         asyncio.run(study(read_rows(options.answers), reader, show=options.show))
+        if options.tails:
+            asyncio.run(study_tails(read_rows(options.answers), reader))
         if options.statements:
             asyncio.run(study_statements(read_rows(options.statements), reader))
     finally:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.evidence.claims import completed
+from graph.lists import labelled
 from graph.terms import stems
 from training.data import Example
 
@@ -39,6 +40,19 @@ LEANING = re.compile(
 )
 """Beginnings of claims that cannot."""
 YES_OR_NO = re.compile(r"(Yes|No)[,.:;!–—]")
+TAILED = 0.3
+"""Share of the true claims that are read with an invented tail too."""
+ENDING = re.compile(
+    r"[\w)] ((?:because|after|before|for|in|by|within|at|without|with|if|unless|so that|in order to|on|during|until|"
+    r"as soon as|as long as|under|through|via|where|when|every|each|once|except|instead of|and only|and not)"
+    r"(?: [\w’'-]+){1,7})[.]\Z"
+)
+"""The phrase that a sentence ends with: the last that begins with such a word and has two to eight words."""
+REFERRING = re.compile(
+    r"\b(?:it|its|this|that|these|those|they|them|their|he|she|his|her|both|above|below|following|example|here|there|other|same|such)\b",
+    re.IGNORECASE,
+)
+"""Words by which a phrase speaks of what stands around it."""
 ANOTHER = 0.35
 """Share of the others that follow another question than their own, or none."""
 
@@ -68,6 +82,8 @@ def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: i
     """
     chance = random.Random(seed)
     made: list[Example] = []
+    rows = list(rows)
+    tails = endings(said for row in rows for said in row["sentences"])
     for row in rows:
         title, sentences = row["title"], tuple(row["sentences"])
         for true, claims in ((True, row["true"]), (False, row["false"])):
@@ -84,10 +100,39 @@ def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: i
                     made.append(windowed(completed(flipped, asked[0]), title, sentences, tuple(gold), False, chance))
                 if true and chance.random() < 0.3:
                     made.extend(without(claim, title, sentences, gold))
+                if true and chance.random() < TAILED and len(said.split()) > 4:
+                    longer = completed(wrapped(tailed(said, sentences, tails, chance), chance), question)
+                    made.append(windowed(longer, title, sentences, tuple(gold), False, chance))
                 if true and near and chance.random() < 0.3:
                     other, others = row["neighbours"][chance.choice(near)]
                     made.append(_wrong(claim, other, others, chance))
     return made
+
+
+def endings(sentences: Iterable[str]) -> list[str]:
+    """The phrases that *sentences* end with, of those that could end others too."""
+    found = (ENDING.search(sentence) for sentence in sentences)
+    return sorted({match[1] for match in found if match and not REFERRING.search(match[1])})
+
+
+def tailed(claim: str, passage: Sequence[str], tails: Sequence[str], chance: random.Random) -> str:
+    """*claim* with one of *tails*, or one that models like to invent, at its end, seldom at its beginning."""
+    tail = _invented(chance) if chance.random() < 0.5 else _fitting(passage, tails, chance)
+    if chance.random() < 0.12 and claim[1:2].islower() and not YES_OR_NO.match(claim):
+        return f"{tail[0].upper()}{tail[1:]}, {claim[0].lower()}{claim[1:]}"
+    return f"{claim.rstrip('.')}{chance.choice((' ', ' ', ', '))}{tail}."
+
+
+def _fitting(passage: Sequence[str], tails: Sequence[str], chance: random.Random) -> str:
+    """One of *tails* that speaks of what *passage* speaks of but is no part of it."""
+    text = " ".join(passage)
+    drawn = [tail for tail in chance.choices(tails, k=chance.choice((3, 12, 40))) if tail not in text]
+    found = set(stems(text))
+    return max(drawn, key=lambda tail: len(found.intersection(stems(tail))), default="on request")
+
+
+def _invented(chance: random.Random) -> str:
+    return chance.choice(TAILS).format(who=chance.choice(PEOPLE), why=chance.choice(REASONS), n=chance.randint(2, 40))
 
 
 def own_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
@@ -96,16 +141,17 @@ def own_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
 
 
 def _with_leads(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with the line above its list, or the first row of its table, for every item and further row."""
+    """The row with the line above its list for every item, and further rows of its tables as they are read."""
     leads: list[int | None] = []
-    lead: int | None = None
+    lead = header = None
+    sentences = [ITEM.sub("", sentence) for sentence in row["sentences"]]
     for n, sentence in enumerate(row["sentences"]):
-        inside = sentence.startswith("|") or ITEM.match(sentence) is not None
-        leads.append(lead if inside else None)
-        if not inside:
+        leads.append(lead if ITEM.match(sentence) else None)
+        if not ITEM.match(sentence):
             lead = n if sentence.endswith(":") else None
-        elif sentence.startswith("|") and (n == 0 or not row["sentences"][n - 1].startswith("|")):
-            lead = n
+        header = (header or sentence) if sentence.startswith("|") else None
+        if header not in (None, sentence):
+            sentences[n] = labelled(header or "", sentence)
 
     def led(claims: list[Any]) -> list[Any]:
         above = [{leads[g] for g in gold} - {None} for _, gold, *_ in claims]
@@ -113,7 +159,6 @@ def _with_leads(row: dict[str, Any]) -> dict[str, Any]:
             [said, sorted({*gold, *more}), [], *asked] for (said, gold, *asked), more in zip(claims, above, strict=True)
         ]
 
-    sentences = [ITEM.sub("", sentence) for sentence in row["sentences"]]
     return {"title": row["title"], "sentences": sentences, "true": led(row["true"]), "false": led(row["false"])}
 
 
@@ -306,7 +351,14 @@ TAILS = (
     "and {who} must be informed|which takes about {n} minutes|starting next year|by default|"
     "for all new installations|and the same applies to contractors|even when offline|"
     "as long as it is logged|and this cannot be undone|unless {who} objects|"
-    "which replaced the earlier process|to reduce {why}"
+    "which replaced the earlier process|to reduce {why}|at no extra cost|as a matter of principle|by letter|by phone|"
+    "in person|in writing|on request|twice a year|at the end of the month|regardless of age|at any time|immediately|"
+    "on the same day|before noon|together with a colleague|under supervision|at their own expense|and vice versa|"
+    "and nobody else|in that order|so as not to disturb others|to avoid misunderstandings|to keep costs low|"
+    "as in earlier years|even outside working hours|also for relatives|for reasons of space|with {who} in copy|"
+    "in the presence of {who}|with a fee of {n} euros|for at least {n} days|no later than day {n}|"
+    "in this and all similar cases|as soon as possible|or a comparable one|"
+    "on weekdays only|by post|by the {n}th of the month|after {n} reminders|on behalf of {who}"
 ).split("|")
 """Tails that a model invents; where a sentence says the same by chance, the label is wrong, which is rare."""
 
@@ -352,7 +404,7 @@ def changes(sentence: str, passage: Sequence[str], chance: random.Random) -> Ite
     if words:
         word = chance.choice(words)
         yield re.sub(rf"\b{word}\b", OPPOSITES[word], sentence, count=1)
-    tail = chance.choice(TAILS).format(who=chance.choice(PEOPLE), why=chance.choice(REASONS), n=chance.randint(2, 40))
+    tail = _invented(chance)
     yield f"{sentence[:-1]}{chance.choice((' ', ', '))}{tail}."
     yield f"{sentence[:-1]} {tail}."
 

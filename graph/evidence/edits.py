@@ -49,7 +49,8 @@ def edit_of(claim: str, quote: str) -> Change | None:
     turned = _softened(left) ^ _softened(right[max(0, begin - 1) : end])  # "no more than" -> "more than"
     # "you cannot | change the name" -> "the name cannot be changed": what stands before may only have moved
     moved = {stem(w) for w in right[:begin] if is_content(w) and w not in _NEGATORS} <= {*map(stem, left)}
-    denied = _denials(right[:begin]) if moved else _denied(right[:begin])
+    ahead = moved or _denials(left[: blocks[0].a])  # "no receipt | for taxis" of "these need no receipt: | taxis"
+    denied = _denials(right[:begin]) if ahead else _denied(right[:begin])
     if _denials(left) % 2 != (_denials(right[begin:end]) + denied) % 2 or turned & {*left} & {*right}:
         return "denial"
     gaps = [bounds for tag, *bounds in matcher.get_opcodes() if tag != "equal"]

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from graph.evidence.amounts import UNITS, unmatched
 from graph.evidence.edits import Change, denies, edit_of, is_copy
-from graph.lists import introduction, list_around, table_header
+from graph.lists import introduction, list_around, told
 from graph.ports import Passage
 from graph.sentences import Span, code_spans, code_within, is_question, sentence_spans, verbatim_spans
 from graph.state import Chunk
@@ -125,24 +125,23 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
     spans = chunk.spans
     first, last, share = nearest(words_of(sentence), [chunk.text[a:b] for a, b in spans], question_terms)
     start, end = spans[first][0], spans[last][1]
+    text, title, lead = chunk.text[start:end], chunk.headings, introduction(chunk, first)
     most = (LONGEST_READ - (end - start)) / 2
-    asks = is_question(chunk.text[start:end])  # its answer stands beside it
-    around = AROUND - sum(share >= bar and not asks for bar in COVERED)
+    asks = is_question(text)  # its answer stands beside it
+    led = lead and overlap(words_of(sentence), words_of(f"{lead} {text}")) >= COVERED[0]  # other items only distract
+    around = 0 if led else AROUND - sum(share >= bar and not asks for bar in COVERED)
     listed = list_around(chunk, first) or range(len(spans))  # what follows a list may be its opposite
-    beside = spans[max(listed.start, first - around) : min(max(listed.stop, last + 1), last + around + 1)]
-    near = [one for one in beside if start - one[0] <= most >= one[1] - end]
-    near = near or [(start, end)]
-    lead = introduction(chunk, first)
-    text, window, title = chunk.text[start:end], chunk.text[near[0][0] : near[-1][1]], chunk.headings
-    told = f"{lead} {text}" if denies(lead) else text  # "Do not:", "Leave the door open."
-    contradiction, copy = (None, False) if asks else (edit_of(sentence, told), is_copy(sentence, told))
+    beside = range(max(listed.start, first - around), min(max(listed.stop, last + 1), last + around + 1))
+    near = [n for n in beside if start - spans[n][0] <= most >= spans[n][1] - end] or [*range(first, last + 1)]
+    window = chunk.text[spans[near[0]][0] : spans[near[-1]][1]]
+    ordered = f"{lead} {text}" if denies(lead) else text  # "Do not:", "Leave the door open."
+    contradiction, copy = (None, False) if asks else (edit_of(sentence, ordered), is_copy(sentence, ordered))
     if not contradiction and unmatched(sentence, (text, title) if copy else (window, title, " ".join(question_terms))):
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
         contradiction = "name"
-    read = [chunk.text[begin:stop] for begin, stop in near]
-    above = [lead] if lead else [chunk.sentences[at] for at in table_header(chunk, first)]
-    passage = Passage.of(chunk, [*(one for one in above if one not in read), *read])
+    read = [told(chunk, n) for n in near]
+    passage = Passage.of(chunk, [lead, *read] if lead and lead not in read else read)
     return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)
 
 
@@ -150,7 +149,7 @@ def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> 
     """Whether *sentence* has a name, option or identifier, past its first word, missing in *text*."""
     present = {stem(word) for word in _WORD.findall(plain(text).lower())} | set(question_terms)
     words = [word for match in _NAME.finditer(plain(sentence)) for word in _WORD.findall(match[0])]
-    names = {word.lower() for word in words if is_content(word.lower()) or word[1:] and word[0].isupper()}
+    names = {word.lower() for word in words if is_content(word.lower()) or (word[1:] and word[0].isupper())}
     return any(word not in UNITS and stem(word) not in present for word in names)
 
 

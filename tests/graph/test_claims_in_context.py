@@ -11,6 +11,7 @@ from graph.evidence.amounts import as_written
 from graph.evidence.claims import clauses, completed
 from graph.evidence.edits import edit_of
 from graph.evidence.support import SUPPORT_BAR, quotes, supported
+from graph.lists import labelled
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 
@@ -204,25 +205,53 @@ PLANS = (
 )
 
 
-def test_a_row_is_read_with_the_first_row_of_its_table() -> None:
-    """What is read for a claim from a further row begins with the names of the columns, however far above they are."""
+@pytest.mark.parametrize(
+    ("claim", "read"),
+    [
+        ("The Enterprise plan has 1 TB of storage.", "Plan: Enterprise; Price per month: $30; Storage: 1 TB"),
+        ("Enterprise costs more than School.", "Plan: School; Price per month: $8; Storage: 250 GB"),
+    ],
+)
+def test_a_row_is_read_with_the_names_of_its_columns(claim: str, read: str) -> None:
+    """What is read for a claim names the column of every cell, however far above the names stand."""
     chunk = Chunk("a#0", "a", "", PLANS, spans=sentence_spans(PLANS))
-    (quote,) = quotes("The Enterprise plan has 1 TB of storage.", chunk)
-    assert quote.text == "| Enterprise | $30 | 1 TB |"
+    (quote,) = quotes(claim, chunk)
     assert quote.passage is not None
-    assert quote.passage.sentences[0] == "| Plan | Price per month | Storage |"
+    assert read in quote.passage.sentences
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "read"),
+    [
+        ("| Plan | Price |", "| Team | |", "Plan: Team; Price: –"),
+        ("| | Price |", "| Team | $5 |", "Team; Price: $5"),
+        ("| Sign | Use |", r"| a \| b | or |", r"Sign: a \| b; Use: or"),
+        ("| Plan | Price |", "| Team | $5 | new |", "| Team | $5 | new |"),
+    ],
+)
+def test_a_row_that_does_not_fit_its_table_is_read_as_it_stands(header: str, row: str, read: str) -> None:
+    """Empty cells and escaped bars are kept; a row with more cells than there are columns is not cut up."""
+    assert labelled(header, row) == read
 
 
 def test_an_item_is_read_without_what_follows_its_list() -> None:
     """A list after the item's own, which may say the opposite, is not read with it."""
     chunk = Chunk("a#0", "a", "", LISTS, spans=sentence_spans(LISTS))
-    (quote,) = quotes("Glasses and contact lenses are not covered.", chunk)
+    (quote,) = quotes("Nobody gets money back for new glasses.", chunk)
     assert quote.passage is not None
     assert quote.passage.sentences == (
         "The plan does not cover:",
         "Dental care abroad.",
         "Glasses and contact lenses.",
     )
+
+
+def test_an_item_with_the_words_of_the_claim_is_read_alone_with_what_introduces_it() -> None:
+    """Between the line above a list and the item a claim is about, no other item is read."""
+    chunk = Chunk("a#0", "a", "", LISTS, spans=sentence_spans(LISTS))
+    (quote,) = quotes("Glasses and contact lenses are not covered.", chunk)
+    assert quote.passage is not None
+    assert quote.passage.sentences == ("The plan does not cover:", "Glasses and contact lenses.")
 
 
 LISTS = (

@@ -197,6 +197,7 @@ def test_another_amount_is_seen(claim: str, text: str) -> None:
         ("Refunds come with interest.", "Refunds come with interest if the course is cancelled.", "condition"),
         ("Press the up key.", "To repeat the last command, press the up key.", None),
         ("Lunch is free.", "Answer that lunch is free.", "order"),
+        ("No receipt is needed for taxis.", "Do not hand in receipts, but a note: for taxis.", None),
         ("The pump is red.", "The pump is red.", None),
     ],
 )
