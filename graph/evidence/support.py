@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from graph.evidence.amounts import UNITS, unmatched
 from graph.evidence.edits import Change, denies, edit_of, is_copy
-from graph.lists import introduction, list_around, told
+from graph.lists import introduction, list_around, table_header, told
 from graph.ports import Passage
 from graph.sentences import Span, code_spans, code_within, is_question, sentence_spans, verbatim_spans
 from graph.state import Chunk
@@ -127,9 +127,9 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
     start, end = spans[first][0], spans[last][1]
     text, title, lead = chunk.text[start:end], chunk.headings, introduction(chunk, first)
     most = (LONGEST_READ - (end - start)) / 2
-    asks = is_question(text)  # its answer stands beside it
-    led = lead and overlap(words_of(sentence), words_of(f"{lead} {text}")) >= COVERED[0]  # other items only distract
-    around = 0 if led else AROUND - sum(share >= bar and not asks for bar in COVERED)
+    asks = is_question(text)  # its answer stands beside it; other items and rows only distract
+    led = lead and overlap(words_of(sentence), words_of(f"{lead} {text}")) >= COVERED[0]
+    around = 0 if led or table_header(chunk, first) else AROUND - sum(share >= bar and not asks for bar in COVERED)
     listed = list_around(chunk, first) or range(len(spans))  # what follows a list may be its opposite
     beside = range(max(listed.start, first - around), min(max(listed.stop, last + 1), last + around + 1))
     near = [n for n in beside if start - spans[n][0] <= most >= spans[n][1] - end] or [*range(first, last + 1)]
