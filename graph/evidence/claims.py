@@ -9,7 +9,7 @@ from graph.terms import stems
 _BOUNDARY = re.compile(
     r"[;:][ \n]+|[ ](?:[—–]|--)[ ]|,[ \n]+|[ \n](?=(?:and|but|while|whereas|although|though|because|which)[ \n])"
 )
-
+_OPENING = re.compile(r"(?:and|but)\s+(?:at|in|on|for|from|by|after|before|since|during|with|under|as)\b")
 _CONDITION = re.compile(r"(?:(?:and|but|or|even|only)\s+)*(?:if|when|unless|until|where|provided)\b", re.IGNORECASE)
 _DOCUMENT = (
     r"(?:(?:the|this|these|our|your|provided|given|above|following)\s+)*(?:[^\W\d][\w-]*\s+){0,3}?(?:handbook|manual|documents?|"
@@ -107,7 +107,7 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
     joins = False  # whether the clause before cannot stand by itself
     for begin, stop in pairwise(edges):
         condition, short = _CONDITION.match(text, begin, stop), is_short(text[begin:stop])
-        if spans and (joins or condition or short):
+        if spans and (joins or condition or (short and not (stop < end and _OPENING.match(text, begin, stop)))):
             spans[-1] = (spans[-1][0], stop)
         else:
             spans.append((begin, stop))

@@ -117,6 +117,17 @@ def test_a_condition_is_not_checked_alone() -> None:
     assert len(clauses(text, 0, len(text))) == 1
 
 
+def test_a_phrase_after_and_belongs_to_the_clause_it_opens() -> None:
+    """ "…, and in winter, …" begins a clause; a phrase at the end of a sentence belongs to the clause before it."""
+    text = "The gate of the yard opens at eight, and in winter, guests must leave the yard by four."
+    assert [text[start:end] for start, end in clauses(text, 0, len(text))] == [
+        "The gate of the yard opens at eight",
+        "in winter, guests must leave the yard by four.",
+    ]
+    text = "The gate of the yard opens at eight, and on Sundays."
+    assert len(clauses(text, 0, len(text))) == 1
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
