@@ -39,7 +39,7 @@ INVENTED = (
     "in order to save costs|for safety reasons|by e-mail|without any exception|within two working days|"
     "at least once a year|as the committee had wished|together with the annual report"
 ).split("|")
-"""Tails that no document of the answers has; ``training.claims`` invents some of them too, not the last eight."""
+"""Tails that no document of the answers has; ``training.claims`` invents the first four, and some like the others."""
 _CITED = re.compile(r"(?P<said>(?:\S+ ){4,}[^\[]*[\w)])\.?(?P<markers>(?: ?\[\d+\])+)\.?\Z")
 
 
