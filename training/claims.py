@@ -40,6 +40,8 @@ LEANING = re.compile(
 )
 """Beginnings of claims that cannot."""
 YES_OR_NO = re.compile(r"(Yes|No)[,.:;!–—]")
+ALONE_SHARE = 0.7
+"""Share of the claims on items of a list, or on rows of a table, that are read without the other items and rows."""
 TAILED = 0.3
 """Share of the true claims that are read with an invented tail too."""
 ENDING = re.compile(
@@ -137,7 +139,31 @@ def _invented(chance: random.Random) -> str:
 
 def own_claims(rows: Iterable[dict[str, Any]], seed: int) -> list[Example]:
     """Claims on passages written for this project: many tables and lists, amounts in other forms, denials."""
-    return written_claims(map(_with_leads, rows), {}, seed)
+    chance = random.Random(seed)
+    return written_claims(
+        [part for row in rows for part in _parts(_with_leads(row), row["sentences"], chance)], {}, seed
+    )
+
+
+def _parts(row: dict[str, Any], written: Sequence[str], chance: random.Random) -> Iterator[dict[str, Any]]:
+    """The passage, and most of its claims on items or rows alone with what these are read with at run time."""
+    rest: dict[str, Any] = {**row, "true": [], "false": []}
+    for label in ("true", "false"):
+        for said, gold, near, *asked in row[label]:
+            items = [ITEM.match(written[g]) or written[g].endswith(":") for g in gold]
+            alone = all(written[g].startswith("|") for g in gold) or (len(gold) > 1 and all(items))
+            if alone and chance.random() < ALONE_SHARE:
+                claim = [said, list(range(len(gold))), near, *asked]
+                yield {
+                    **rest,
+                    "sentences": [row["sentences"][g] for g in gold],
+                    "true": [],
+                    "false": [],
+                    label: [claim],
+                }
+            else:
+                rest[label].append([said, gold, near, *asked])
+    yield rest
 
 
 def _with_leads(row: dict[str, Any]) -> dict[str, Any]:
