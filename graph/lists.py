@@ -12,7 +12,7 @@ _FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
 INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
-_CELLS = re.compile(r"(?<!\\)\|")
+_BAR = re.compile(r"(?<!\\)\|")
 MOST_LINES = 6
 """Lines of the longest block of code that is quoted: about what is taken in at a glance."""
 
@@ -85,13 +85,17 @@ def table_header(chunk: Chunk, n: int) -> list[int]:
     return [first] if first < n else []
 
 
+def cells(row: str) -> list[str]:
+    """Return the cells of a Markdown table's *row*, without the space around them."""
+    return [cell.strip() for cell in _BAR.split(row.strip().removeprefix("|").removesuffix("|"))]
+
+
 def labelled(header: str, row: str) -> str:
     """Return the cells of *row* after the names of their columns, "Plan: Basic; Price: $5"; as it is if they differ."""
-    names, cells = (_CELLS.split(line.strip().removeprefix("|").removesuffix("|")) for line in (header, row))
-    if len(names) != len(cells) or len(cells) < 2:
+    names, values = cells(header), cells(row)
+    if len(names) != len(values) or len(values) < 2:
         return row
-    pairs = ((name.strip(), cell.strip() or "–") for name, cell in zip(names, cells, strict=True))
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs)
+    return "; ".join(f"{name}: {value or '–'}" if name else value for name, value in zip(names, values, strict=True))
 
 
 def told(chunk: Chunk, n: int) -> str:

@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+from graph.lists import cells
 from graph.sentences import Span, capitalised
 from graph.terms import stems
 
@@ -51,8 +52,7 @@ _META = re.compile(
 _TAGS = re.compile(r"\*\*|`|</?(?:b|i|em|strong|u|sup|sub|mark|span|p|br)\b[^<>]{0,80}>")
 _EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_]|__(?=[^_\n]+ ))(?=\S)(?P<inside>[^*_\n]{1,500})(?<=\S)(?P=sign)(?!\w)")
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
-YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)
-"""A sentence whose meaning is in the one after it, or in the question."""
+YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)  # no claim alone
 ANSWERS = re.compile(r"\A[\s>*_]*(yes|no)[*_]*[,:;.!—–-]+[*_]*\s+(?!\d)", re.IGNORECASE)  # before what is sought
 MOST_QUESTION = 200  # characters of a question that are read with a claim
 
@@ -66,7 +66,7 @@ def bare_claim(text: str) -> str:
         return ""
     row = text.strip()
     if len(row) > 1 and row[0] == row[-1] == "|":
-        first, *others = [cell.strip() for cell in re.split(r"(?<!\\)\|", row[1:-1]) if cell.strip()] or [""]
+        first, *others = [*filter(None, cells(row))] or [""]
         text = f"{first}: {', '.join(others)}" if others else first
     asserted = _LEADS.sub("", ANSWERS.sub("", _LEADS.sub("", text, count=1)), count=1)
     claim = _EMPHASIS.sub(lambda match: match["inside"], _TAGS.sub("", asserted))

@@ -134,7 +134,7 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
     beside = range(max(listed.start, first - around), min(max(listed.stop, last + 1), last + around + 1))
     near = [n for n in beside if start - spans[n][0] <= most >= spans[n][1] - end] or [*range(first, last + 1)]
     window = chunk.text[spans[near[0]][0] : spans[near[-1]][1]]
-    ordered = f"{lead} {text}" if denies(lead) else text  # "Do not:", "Leave the door open."
+    ordered = f"{lead} {text}" if denies(lead) else text  # "Do not:", "Smoke."
     contradiction, copy = (None, False) if asks else (edit_of(sentence, ordered), is_copy(sentence, ordered))
     if not contradiction and unmatched(sentence, (text, title) if copy else (window, title, " ".join(question_terms))):
         contradiction = "amount"
@@ -146,7 +146,7 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
 
 
 def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:
-    """Whether *sentence* has a name, option or identifier, past its first word, missing in *text*."""
+    """Whether *sentence* has a name (also "IT"), option or identifier, past its first word, missing in *text*."""
     present = {stem(word) for word in _WORD.findall(plain(text).lower())} | set(question_terms)
     words = [word for match in _NAME.finditer(plain(sentence)) for word in _WORD.findall(match[0])]
     names = {word.lower() for word in words if is_content(word.lower()) or (word[1:] and word[0].isupper())}

@@ -1,16 +1,15 @@
 """Write the sentences of an extractive answer: prose, items of lists, rows of tables and code, with their markers."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from graph.citing.citations import without_markers
+from graph.lists import cells
 from graph.sentences import sentence_spans
 from graph.state import Chunk
 
 FENCE = "```"
-_BAR = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +60,4 @@ def written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[
 
 def _ruled(row: str) -> str:
     """Write the line that makes *row* the header of a Markdown table."""
-    return f"\n|{'---|' * (len(_BAR.split(row)) - 2)}"
+    return f"\n|{'---|' * len(cells(row))}"

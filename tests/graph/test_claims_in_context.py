@@ -242,7 +242,7 @@ def test_a_row_that_does_not_fit_its_table_is_read_as_it_stands(header: str, row
 def test_an_item_is_read_without_what_follows_its_list() -> None:
     """A list after the item's own, which may say the opposite, is not read with it."""
     chunk = Chunk("a#0", "a", "", LISTS, spans=sentence_spans(LISTS))
-    (quote,) = quotes("Nobody gets money back for new glasses.", chunk)
+    (quote,) = quotes("No one gets money back for new glasses.", chunk)
     assert quote.passage is not None
     assert quote.passage.sentences == (
         "The plan does not cover:",
