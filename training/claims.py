@@ -12,6 +12,7 @@ import random
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from graph.evidence.claims import completed
 from graph.lists import labelled
 from graph.terms import stems
 from training.data import Example
+from training.tampering import joined
 
 ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s+")
 """The bullet of an item of a list, which is no part of it."""
@@ -221,19 +223,48 @@ def made_claims(rows: Sequence[dict[str, Any]], seed: int, most: int) -> list[Ex
             break
         title, sentences = row["title"], tuple(row["sentences"])
         sentence = sentences[n]
+        gold = (n,)
         if chance.random() < MOVED:
             sentence = moved(sentence)
+        if chance.random() < JOINED and n + 1 < len(sentences) and PROSE.match(sentences[n + 1]):
+            sentence, gold = joined(sentence, sentences[n + 1]), (n, n + 1)
         question = chance.choice(row["questions"])[0] if row["questions"] and chance.random() < 0.5 else ""
-        true = completed(wrapped(sentence, chance, 0.7), question)
-        made.append(windowed(true, title, sentences, (n,), True, chance))
-        if chance.random() < CITED:
+        same = turned(sentence) if chance.random() < TURNED else sentence
+        true = completed(wrapped(same, chance, 0.7), question)
+        made.append(windowed(true, title, sentences, gold, True, chance))
+        if chance.random() < CITED and len(gold) == 1:
             made.extend(_within(sentence, question, title, sentences, n, chance))
         false = [claim for claim in changes(sentence, sentences, chance) if claim != sentence]
         for claim in chance.sample(false, min(2, len(false))):
             known = set(stems(sentence)).difference(stems(claim)).isdisjoint(stems(question))
             said = completed(wrapped(claim, chance), question if known else "")
-            made.append(windowed(said, title, sentences, (n,), False, chance))
+            made.append(windowed(said, title, sentences, gold, False, chance))
     return made
+
+
+def turned(sentence: str) -> str:
+    """*sentence* with the first two words that "and" or "or" joins the other way round."""
+    return PAIR.sub(lambda pair: f"{pair[3]} {pair[2]} {pair[1]}", sentence, count=1)
+
+
+def exchanged(sentence: str, chance: random.Random) -> Iterator[str]:
+    """*sentence* with two of its names or numbers, or what stands before and after a word, in each other's place."""
+    for kind in (NAME, NUMBER):
+        found = list(kind.finditer(sentence))
+        pairs = [
+            (a, b)
+            for a, b in combinations(found, 2)
+            if a[0] != b[0] and not LISTED.fullmatch(sentence, a.end(), b.start())
+        ]
+        if pairs:
+            a, b = chance.choice(pairs)
+            yield f"{sentence[: a.start()]}{b[0]}{sentence[a.end() : b.start()]}{a[0]}{sentence[b.end() :]}"
+    if found := list(AROUND.finditer(sentence)):
+        one = chance.choice(found)
+        yield f"{sentence[: one.start()]}{one[3]} {one[2]} {one[1]}{sentence[one.end() :]}"
+    if one := CLAUSES.match(sentence):
+        first = f"{one[1][0].lower()}{one[1][1:]}" if one[1][1:2].islower() else one[1]
+        yield f"{one[3][0].upper()}{one[3][1:]} {one[2]} {first}."
 
 
 def moved(sentence: str) -> str:
@@ -296,6 +327,21 @@ def _wrong(claim: str, title: str, sentences: Sequence[str], chance: random.Rand
     return Example(claim, title, tuple(sentences[start : start + 3]), (), False, known=False, claim=True)
 
 
+JOINED, TURNED = 0.25, 0.3
+"""Shares of the sentences that the next one is joined to, and of the true ones with two words the other way round."""
+PAIR = re.compile(
+    r"(?<=of |by |or |to |in |re |is |be |ia |th |he )([a-z]{3,}) (and|or) (?!the\b|not\b)([a-z]{3,})"
+    r"(?=[.,]| (?:of|with|by|for|in|to|on|from|are|is|must|can|may)\b)"
+)
+LISTED = re.compile(r",? (?:and|or|to|nor) (?:the )?|[-–/]|, ")
+"""What stands between two things whose order says nothing, or that are the ends of a range."""
+AROUND = re.compile(
+    r"(?<![\w-])([\w`-]{4,}) ((?:and not|but not|before|after|instead of|rather than|in favou?r of|replaces|precedes|"
+    r"follows|requires|contains|belongs to|depends on|not)(?: (?:the|a|an|its|their|your|each))?) ([\w`-]{4,})(?![\w-])"
+)
+CLAUSES = re.compile(
+    r"([A-Z][^;:,]{15,}),? (because|before|after|until|unless|only if|so that|in order to) ([a-z][^;:,]{12,})[.]\Z"
+)
 MOVED = 0.4
 """Share of the sentences that are turned around before they are copied or changed."""
 LEADING = re.compile(
@@ -430,6 +476,7 @@ def changes(sentence: str, passage: Sequence[str], chance: random.Random) -> Ite
     if words:
         word = chance.choice(words)
         yield re.sub(rf"\b{word}\b", OPPOSITES[word], sentence, count=1)
+    yield from exchanged(sentence, chance)
     tail = _invented(chance)
     yield f"{sentence[:-1]}{chance.choice((' ', ', '))}{tail}."
     yield f"{sentence[:-1]} {tail}."
