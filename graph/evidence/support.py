@@ -1,9 +1,9 @@
 """Find the quote of a chunk that supports a sentence, and score its support.
 
 A verbatim quote has support 1. Otherwise support is the probability, read by the reader's entailment head, that the
-quote and its neighbours say what the sentence says; without a reader it follows from their overlap. Another amount,
-an opposite, an order, and any change of a copy (``amounts``, ``edits``) keep it below the bar; in other words the rest
-only lower it, since the reader is right more often than the rules. The constants are measured: ``docs/evidence.md``.
+quote and its neighbours say what the sentence says; without a reader it follows from their overlap. An opposite, an
+order, and any change of a copy (``edits``) keep it below the bar; another amount (``amounts``) and the rest, in other
+words, only lower it, since the reader is right more often than the rules. The constants: ``docs/evidence.md``.
 """
 
 import math
@@ -24,11 +24,11 @@ SUPPORT_BAR, CLEAR_SUPPORT = 0.5, 0.8
 """Least support of a citation that is kept, and of one the model did not set itself (``ATTRIBUTION=verified``)."""
 CONTRADICTED = 0.2
 """Most support of what is refused (``Quote.refused``), and without a reader of any sentence with a change."""
-SCALE, BIAS = 0.8, 0.9  # Platt scaling of the reader's logit
-CHANGE = 2.5  # taken from the logit of a change in other words: docs/evidence.md
+SCALE, BIAS = 0.8, 0.6  # Platt scaling of the reader's logit
+CHANGES = {None: 0.0, "condition": 0.0, "name": 1.5, "denial": 2.5, "amount": 4.0}  # taken from the logit
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
-AROUND, COVERED = 2, (0.75, 0.9)
+AROUND, COVERED = 3, (0.6, 0.75, 0.9)
 """Sentences before and after a quote that are read with it; one fewer from each of these overlaps on."""
 LONGEST_READ = 900  # characters, for one sentence
 LEAST_OVERLAP = 0.2  # share of words below which a chunk is not searched for a quote
@@ -65,9 +65,9 @@ class Quote:
 
     @property
     def refused(self) -> bool:
-        """Whether the sentence changes an amount, an opposite or a copy, or the quote gives an order."""
+        """Whether the sentence changes an opposite or a copy, or the quote gives an order."""
         of_copy = self.copy and self.contradiction not in (None, "condition")  # the question may state that
-        return of_copy or self.contradiction in ("amount", "opposite", "order")
+        return of_copy or self.contradiction in ("opposite", "order")
 
 
 def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = (), *, read: bool = False) -> list[Quote]:
@@ -95,7 +95,7 @@ def supported(quote: Quote, read: float | None) -> float:
     if read is None:
         logit = OVERLAP_STEEPNESS * (quote.overlap - OVERLAP_BAR)
     else:
-        logit = SCALE * read + BIAS - CHANGE * (quote.contradiction not in (None, "condition"))
+        logit = SCALE * read + BIAS - CHANGES[quote.contradiction]
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
