@@ -259,7 +259,7 @@ def exchanged(sentence: str, chance: random.Random) -> Iterator[str]:
         if pairs:
             a, b = chance.choice(pairs)
             yield f"{sentence[: a.start()]}{b[0]}{sentence[a.end() : b.start()]}{a[0]}{sentence[b.end() :]}"
-    if found := list(AROUND.finditer(sentence)):
+    if found := list(PIVOT.finditer(sentence)):
         one = chance.choice(found)
         yield f"{sentence[: one.start()]}{one[3]} {one[2]} {one[1]}{sentence[one.end() :]}"
     if one := CLAUSES.match(sentence):
@@ -333,15 +333,18 @@ PAIR = re.compile(
     r"(?<=of |by |or |to |in |re |is |be |ia |th |he )([a-z]{3,}) (and|or) (?!the\b|not\b)([a-z]{3,})"
     r"(?=[.,]| (?:of|with|by|for|in|to|on|from|are|is|must|can|may)\b)"
 )
+"""Two words with "and" or "or" between them that are whole phrases: after "of", "for", "are", "with", "the" and the
+like (by their last letters, for a look-behind has one width), and before a preposition, a verb or a stop."""
 LISTED = re.compile(r",? (?:and|or|to|nor) (?:the )?|[-–/]|, ")
 """What stands between two things whose order says nothing, or that are the ends of a range."""
-AROUND = re.compile(
+PIVOT = re.compile(
     r"(?<![\w-])([\w`-]{4,}) ((?:and not|but not|before|after|instead of|rather than|in favou?r of|replaces|precedes|"
     r"follows|requires|contains|belongs to|depends on|not)(?: (?:the|a|an|its|their|your|each))?) ([\w`-]{4,})(?![\w-])"
 )
 CLAUSES = re.compile(
     r"([A-Z][^;:,]{15,}),? (because|before|after|until|unless|only if|so that|in order to) ([a-z][^;:,]{12,})[.]\Z"
 )
+"""Two words, and two clauses, with a word between them that makes their order matter."""
 MOVED = 0.4
 """Share of the sentences that are turned around before they are copied or changed."""
 LEADING = re.compile(
