@@ -11,6 +11,7 @@ from graph.citing.markers import Marker
 from graph.errors import RAGError
 from graph.evidence.amounts import as_written
 from graph.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, claim_span, completed
+from graph.evidence.edits import EXACT_COPY
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
@@ -112,21 +113,26 @@ class _Check:
     def pairs(self) -> list[Pair]:
         """List what to read: quotes neither verbatim nor refused."""
         pending = (quote.passage for group in self.options for quote in group if not quote.refused)
-        return [pair for passage in pending if passage for pair in self._forms(passage)]
+        return [pair for passage in pending if passage for form in self._forms(passage) for pair in form]
 
-    def _forms(self, passage: Passage) -> list[Pair]:
-        """Pair the claim with *passage*; without its question too where half its words, or a number, are only there."""
+    def _forms(self, passage: Passage) -> list[tuple[Pair, Pair]]:
+        """Pair the claim with *passage*, as it is and with its amounts as written there, which says the same.
+
+        Without its question too where half its words, or a number, are only there.
+        """
         claim_words, found = words_of(self.bare), words_of(" ".join((passage.title, *passage.sentences)))
         echoed = claim_words & words_of(self.question) - found
         echo = 2 * len(echoed) >= len(claim_words) > 0 or any(word[0].isdigit() for word in echoed)
-        return [(as_written(form, passage.sentences), passage) for form in (self.asked, self.bare)[: 1 + echo]]
+        said = (self.asked, self.bare)[: 1 + echo]
+        return [((form, passage), (as_written(form, passage.sentences), passage)) for form in said]
 
     def score(self, read: dict[Pair, float]) -> None:
         """Set the support of every quote from what was *read*; the overlap limits that of a mere "yes" or "no"."""
         limits = [None] if YES_OR_NO.fullmatch(self.claim) else []
         for group in self.options:
             for at, quote in enumerate(group):
-                readings = [read.get(pair) for pair in self._forms(quote.passage)] if quote.passage else [None]
+                forms = self._forms(quote.passage) if quote.passage else [()]
+                readings = [max((read[pair] for pair in form if pair in read), default=None) for form in forms]
                 group[at] = replace(quote, support=min(supported(quote, reading) for reading in readings + limits))
 
     def support(self) -> float:
@@ -139,10 +145,10 @@ class _Check:
         return [(self.claim, quote) for quote in best if quote.support >= bar]
 
     def divisible(self) -> bool:
-        """Whether to check clause by clause: another clause may hold what a quote lacks or denies."""
-        found = (quote for group in self.options for quote in group)
-        inherent = any(one.refused and (one.copy or one.contradiction in ("opposite", "order")) for one in found)
-        return self.support() < SUPPORT_BAR and not inherent
+        """Whether to check clause by clause: another clause may hold what a quote lacks, or denies in other words."""
+        found = [quote for group in self.options for quote in group]
+        denied = any(one.contradiction == "denial" and one.overlap >= EXACT_COPY for one in found)
+        return self.support() < SUPPORT_BAR and not denied and not any(one.refused for one in found)
 
 
 async def _verify(

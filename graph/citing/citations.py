@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from graph.citing.marked_text import MARK, MarkedText, may_mark
+from graph.citing.marked_text import MARK, MarkedText
 from graph.citing.markers import Marker, merged, read_marker, read_numbers, unclosed_bracket
 from graph.evidence.claims import STATED
 from graph.sentences import capitalised, sentence_spans
@@ -96,11 +96,9 @@ def parse(text: str, chunks: Sequence[Chunk]) -> list[str | Marker]:
 
 def without_markers(text: str) -> str:
     """Remove numbered markers from a document's *text*, for an answer or a prompt."""
-    if may_mark(text):
-        marked = MarkedText(text, ())
-        marked.drop_holders()
-        text = "".join(piece for piece in _without_leftovers(marked.pieces()) if isinstance(piece, str))
-    return text.strip()
+    marked = MarkedText(text, ())
+    marked.drop_holders()
+    return "".join(piece for piece in _without_leftovers(marked.pieces()) if isinstance(piece, str)).strip()
 
 
 def without_dangling(text: str) -> str:

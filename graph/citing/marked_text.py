@@ -14,7 +14,6 @@ MARK = "[\U00100000-\U0010fffd]"  # the characters that stand for markers in ``M
 _KEPT = re.compile("[\U000f0000-\U000ffffc]")
 _MOST = 0xFFFC
 _PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
-_MAY_MARK = re.compile("[\\[【［\U000f0000-\U0010ffff]")
 _MOST_DEPTH = 6  # to which brackets are read in brackets, as in ``[[1], [2]]``
 
 _BRACKETS = re.compile(
@@ -43,11 +42,6 @@ PATIENCE = 60  # most characters held back after a bracket, or those of the long
 _WINDOW = 400  # characters after which what was shown is no longer read again with what follows
 _MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
 _WAITS = " \t\\"
-
-
-def may_mark(text: str) -> bool:
-    """Whether *text* has a bracket; without one, and without private-use characters, its pieces are itself."""
-    return _MAY_MARK.search(text) is not None
 
 
 class MarkedText:
@@ -175,8 +169,6 @@ class MarkerStream:
 
     def _written(self, text: str) -> str:
         """Write *text* as shown, each marker as a number; white space at its end waits."""
-        if not may_mark(text):
-            return text.rstrip(_WAITS)
         out = ""
         numbers: dict[int, None] = {}
         for piece in MarkedText(text, self._chunks, tick="").pieces():

@@ -12,7 +12,7 @@ from graph.evidence.amounts import amounts, unmatched
 from graph.terms import AUXILIARIES, is_content, is_number, plain, stem, stems
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
-NEAR_COPY, EXACT_COPY = 0.6, 0.85
+NEAR_COPY, EXACT_COPY = 0.55, 0.85
 """Shares of a sentence's words in the order of its quote, from which the two are aligned, and it is a copy."""
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–\"“]")
@@ -43,12 +43,15 @@ def edit_of(claim: str, quote: str) -> Change | None:
     left, right = _words(claim), _words(quote)
     matcher = SequenceMatcher(None, [*map(stem, left)], [*map(stem, right)], autojunk=False)
     *blocks, _ = matcher.get_matching_blocks()
-    if not blocks or sum(block.size for block in blocks) < NEAR_COPY * len(left):
+    if not blocks or sum(block.size for block in blocks) < NEAR_COPY * (len(left) - _denials(left)):
         return None
     begin, end = blocks[0].b, blocks[-1].b + blocks[-1].size
     turned = _softened(left) ^ _softened(right[max(0, begin - 1) : end])  # "no more than" -> "more than"
-    # "you cannot | change the name" -> "the name cannot be changed": what stands before may only have moved
-    moved = {stem(w) for w in right[:begin] if is_content(w) and w not in _NEGATORS} <= {*map(stem, left)}
+    # What stands before may only have moved: "you cannot | change the name" -> "the name cannot be changed",
+    # "we do not cover: | glasses" -> "glasses are not covered"
+    lead = {stem(word) for word in right[:begin] if is_content(word) and word not in _NEGATORS}
+    tail = map(stem, left[blocks[-1].a + blocks[-1].size :])
+    moved = lead <= {*map(stem, left)} or not lead.isdisjoint(tail)
     ahead = moved or _denials(left[: blocks[0].a])  # "no receipt | for taxis" of "these need no receipt: | taxis"
     denied = _denials(right[:begin]) if ahead else _denied(right[:begin])
     if _denials(left) % 2 != (_denials(right[begin:end]) + denied) % 2 or turned & {*left} & {*right}:

@@ -166,6 +166,11 @@ async def test_a_question_is_no_evidence(question: str, answer: str) -> None:
             "",
             "A passport and two photographs must be brought to the counter.",
         ),
+        (
+            "In spring, after the last inspection, the lift was repaired.",
+            "When was the lift repaired?",
+            "The lift was not repaired in spring, after the last inspection.",
+        ),
     ],
 )
 async def test_what_the_text_does_not_say_is_not_kept(reader: OnnxReader, text: str, question: str, claim: str) -> None:
@@ -184,6 +189,7 @@ async def test_what_the_text_does_not_say_is_not_kept(reader: OnnxReader, text: 
             "Bring your passport and a photograph to the counter. The clerk returns the passport at once.",
             "Two things must be brought to the counter: a passport and a photograph.",
         ),
+        ("You can book a 30-minute or one-hour lesson.", "You can book the lesson for half an hour or a full hour."),
         ("Print the form and sign it in blue ink.", "Sign the form in blue ink."),
         ("Each user has 500 GB of storage.", "Each user has 500GB of storage."),
         ("The fee is 25 USD per person.", "The fee is $25 per person."),
