@@ -11,17 +11,10 @@ from typing import NamedTuple, Protocol, Self
 from graph.state import Chunk, Draft, Question, ReadPassage, SubqueryResults
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """The candidates found, one ``SubqueryResults`` per sub-question, each best first by the fused score."""
-
-    subquery_results: tuple[SubqueryResults, ...]
-
-
 class Retriever(Protocol):
     """Finds the chunks nearest to a question, with everything measured that grading needs."""
 
-    async def retrieve(self, question: Question) -> Retrieved:
+    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
         """Return the candidates for each of ``question.sub_questions``; no chunks when the collection is empty.
 
         With ``question.background`` these may be those for ``question.text`` instead, whichever is nearer to them.
@@ -32,7 +25,7 @@ class Retriever(Protocol):
 class Grader(Protocol):
     """Gives every chunk its ``relevance``, the calibrated probability that it is about what is asked."""
 
-    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
         """Return every candidate once with ``relevance`` set, best first. Raises ``RerankFailed``."""
 
 
@@ -48,7 +41,7 @@ class Synthesizer(Protocol):
     """Writes the answer from the chunks that passed, citing them ``[1]``..``[n]``."""
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
     ) -> Draft:
         """Return the draft over ``chunks``, numbered from 1; await ``emit`` with each piece.
 

@@ -119,7 +119,7 @@ async def _measure(
 
     async def read() -> tuple[SubqueryResults, ...]:
         retrieved = await HybridRetriever(store, embedding.embeddings, MOST_CHUNKS).retrieve(question)
-        return await read_best(reader, retrieved.subquery_results, MOST_READ)
+        return await read_best(reader, retrieved, MOST_READ)
 
     async def score() -> dict[str, float] | None:
         return await rerank_once(reranker, query, store.chunks) if reranker else None

@@ -8,9 +8,9 @@ from app.pipeline.prompt_parts import TEMPLATE_TOKENS, fit, harmless, tokens
 from app.providers.chat.completion import ChatModel
 from app.providers.http.error_mapping import chat_error
 from graph.errors import SynthesisFailed
-from graph.ports import Retrieved, TokenSink, discard
+from graph.ports import TokenSink, discard
 from graph.sentences import sentence_spans
-from graph.state import Chunk, Draft, Question
+from graph.state import Chunk, Draft, Question, SubqueryResults
 from graph.terms import question_stems
 from prompts import load_prompt
 
@@ -31,7 +31,7 @@ class ChatSynthesizer:
         self._prompt = load_prompt("answer_documents" if chat.takes_documents else "answer")
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
     ) -> Draft:
         """Return the draft over *chunks*; its text is empty when the model does not know.
 

@@ -1,6 +1,7 @@
 """Grade chunks by a reranker: any LangChain ``BaseDocumentCompressor`` that scores; read how it was calibrated."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from app.providers.http.retry import GuardedCalls
 from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, ScoringReranker, log_odds_of, sigmoid
 from graph.errors import ConfigurationError
-from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
 from graph.relevance.graders import best_first
 from graph.state import Chunk, Question, SubqueryResults
@@ -65,9 +65,9 @@ class RerankGrader:
         self.scale = scale
         self._calls = GuardedCalls(rerank_error, seconds, seconds)
 
-    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first. Raises ``RerankFailed``."""
-        work = [self._rerank(one, question.deadline) for one in retrieved.subquery_results]
+        work = [self._rerank(one, question.deadline) for one in retrieved]
         return best_first([chunk for part in await asyncio.gather(*work) for chunk in part])
 
     async def aclose(self) -> None:

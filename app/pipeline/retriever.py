@@ -15,7 +15,6 @@ from langchain_core.embeddings import Embeddings
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
-from graph.ports import Retrieved
 from graph.sentences import Span, sentence_spans
 from graph.state import Chunk, Question, SubqueryResults
 from graph.terms import question_stems
@@ -43,7 +42,7 @@ class HybridRetriever:
         self._pool = pool
         self._embedded = VectorCache(embeddings)
 
-    async def retrieve(self, question: Question) -> Retrieved:
+    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
         """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
         pool = max(self._pool, question.max_sources)
         where = {"source": question.source} if question.source else None
@@ -66,7 +65,7 @@ class HybridRetriever:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
-        return Retrieved(tuple(SubqueryResults(part, _chunks(query, row, sentences)) for part, query, row in searched))
+        return tuple(SubqueryResults(part, _chunks(query, row, sentences)) for part, query, row in searched)
 
     async def _sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
         """Return the sentences by ``key``, embedding those stored without vectors."""

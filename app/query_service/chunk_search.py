@@ -52,8 +52,8 @@ async def search(retriever: Retriever, settings: Settings, query: str, k: int) -
     k = clamped(k)
     now = time.monotonic()
     question = Question(text, (text,), k, None, None, now, now + settings.request_timeout_seconds)
-    results = (await retriever.retrieve(question)).subquery_results
-    chunks = sorted(results[0].chunks[:k] if results else (), key=lambda c: -c.similarity)
+    (results,) = await retriever.retrieve(question)
+    chunks = sorted(results.chunks[:k], key=lambda c: -c.similarity)
     hits = [SearchHit.model_validate(c).model_copy(update={"source_url": c.url or c.source}) for c in chunks]
     return SearchResults(query=text, k=k, results=hits, context=assemble(chunks))
 

@@ -2,7 +2,7 @@
 
 from langgraph.config import get_stream_writer
 
-from graph.ports import Grader, PassageReader, Retrieved
+from graph.ports import Grader, PassageReader
 from graph.relevance.features import read_best
 from graph.state import State, Update
 
@@ -12,10 +12,10 @@ async def grade(state: State, *, grader: Grader, reader: PassageReader | None = 
 
     At most ``max_sources``, by grade. The *reader*, if any, reads the best first; ``subquery_results`` hold its logits.
     """
-    question, results = state["question"], tuple(state["subquery_results"])
+    question, results = state["question"], state["subquery_results"]
     if reader:
-        results = await read_best(reader, results)
-    chunks = (await grader.grade(question, Retrieved(results)))[: question.max_sources]
+        results = list(await read_best(reader, results))
+    chunks = (await grader.grade(question, results))[: question.max_sources]
     get_stream_writer()({"retrieval": chunks})
     passed = [chunk for chunk in chunks if (chunk.relevance or 0.0) >= question.relevance_threshold]
-    return {"chunks": chunks, "graded": passed, "subquery_results": list(results)}
+    return {"chunks": chunks, "graded": passed, "subquery_results": results}

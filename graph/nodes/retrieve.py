@@ -13,8 +13,8 @@ async def retrieve(state: State, *, retriever: Retriever) -> Update:
     """
     retrieved = await retriever.retrieve(state["question"])
     best: dict[str, Chunk] = {}
-    for rank in zip_longest(*(results.chunks for results in retrieved.subquery_results)):
+    for rank in zip_longest(*(results.chunks for results in retrieved)):
         for chunk in filter(None, rank):
             best.setdefault(chunk.chunk_id, chunk)
     chunks = list(best.values())[: state["question"].max_sources]
-    return {"subquery_results": list(retrieved.subquery_results), "chunks": chunks}
+    return {"subquery_results": list(retrieved), "chunks": chunks}

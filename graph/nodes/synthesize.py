@@ -3,7 +3,7 @@
 from langgraph.config import get_config, get_stream_writer
 
 from graph.citing.marked_text import MarkerStream
-from graph.ports import Retrieved, Synthesizer, discard
+from graph.ports import Synthesizer, discard
 from graph.state import State, Update
 
 
@@ -19,9 +19,8 @@ async def synthesize(state: State, *, synthesizer: Synthesizer) -> Update:
         if shown := markers.feed(text):
             write({"token": shown})
 
-    retrieved = Retrieved(tuple(state["subquery_results"]))
     sink = emit if get_config()["configurable"].get("stream_tokens", True) else discard
-    draft = await synthesizer.synthesize(state["question"], state["graded"], retrieved, sink)
+    draft = await synthesizer.synthesize(state["question"], state["graded"], state["subquery_results"], sink)
     if rest := markers.close():
         write({"token": rest})
     return {"draft": draft}

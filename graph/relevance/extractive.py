@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from graph.lists import INTRODUCES, bullet, introduced_by, is_fenced, is_long_code, list_around, table_header
-from graph.ports import Retrieved, TokenSink
+from graph.ports import TokenSink
 from graph.relevance.calibration import Calibration
 from graph.relevance.graders import OF_ANOTHER, Assessment, assess
 from graph.relevance.possible_answers import possible_answers
@@ -53,7 +53,7 @@ class ExtractiveSynthesizer:
         self._per_sub_question = per_sub_question
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
     ) -> Draft:
         """Return the draft over *chunks*; ``text`` is empty when no sub-question reaches ``min_confidence``.
 
@@ -63,7 +63,7 @@ class ExtractiveSynthesizer:
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
         least = question.relevance_threshold if self._per_sub_question else 0.0
-        extracts = [self._extract(results, chunks, least, question.added) for results in retrieved.subquery_results]
+        extracts = [self._extract(results, chunks, least, question.added) for results in retrieved]
         answered = [one for one in extracts if one.sentences and one.probability >= question.min_confidence]
         if not answered:
             return Draft(text="", confidence=max((one.probability for one in extracts), default=0.0))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
 from graph.relevance.features import Match, measure
 from graph.relevance.possible_answers import names_another
@@ -22,9 +21,9 @@ class LocalGrader:
     def __init__(self, calibration: Calibration) -> None:
         self._calibration = calibration
 
-    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first."""
-        return list(grade(retrieved.subquery_results, self._calibration))
+        return list(grade(retrieved, self._calibration))
 
 
 class CosineGrader:
@@ -33,10 +32,10 @@ class CosineGrader:
     def __init__(self, calibration: Calibration) -> None:
         self._calibration = calibration
 
-    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
         """Return every candidate once with its calibrated relevance, best first."""
         cosine = self._calibration.cosine.probability
-        chunks = [chunk for results in retrieved.subquery_results for chunk in results.chunks]
+        chunks = [chunk for results in retrieved for chunk in results.chunks]
         return best_first([replace(one, relevance=cosine({"chunk_similarity": one.similarity})) for one in chunks])
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 import pytest
 
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
-from graph.ports import Retrieved, Synthesizer
+from graph.ports import Synthesizer
 from graph.state import Chunk, Draft, Question, SubqueryResults
 from tests.peers import Fault, HttpPeer
 from tests.peers.wire import SECRET, FaultKind
@@ -30,7 +30,7 @@ FACTS = {
 CHUNKS = [chunk(n, f"An opening remark. {text} A closing remark.") for n, text in enumerate(FACTS.values(), start=1)]
 
 
-def asked(text: str) -> tuple[Question, Retrieved]:
+def asked(text: str) -> tuple[Question, tuple[SubqueryResults, ...]]:
     """A question, and results in which the chunk of that fact is near and the others are not."""
     near = list(FACTS).index(text) if text in FACTS else None
 
@@ -39,7 +39,7 @@ def asked(text: str) -> tuple[Question, Retrieved]:
         return replace(one, similarity=similarity, keyword=similarity, span_similarities=(similarity,) * len(one.spans))
 
     pool = sorted((measured(index, one) for index, one in enumerate(CHUNKS)), key=lambda one: -one.similarity)
-    return question(text), Retrieved((SubqueryResults(text, tuple(pool)),))
+    return question(text), (SubqueryResults(text, tuple(pool)),)
 
 
 async def draft_of(synthesizer: Synthesizer, text: str, tokens: Tokens | None = None) -> Draft:

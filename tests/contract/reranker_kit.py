@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from graph.errors import RerankFailed
-from graph.ports import Grader, Retrieved
+from graph.ports import Grader
 from graph.state import Chunk, Question, SubqueryResults
 from tests.peers import Fault, HttpPeer
 from tests.peers.wire import SECRET, FaultKind
@@ -25,8 +25,8 @@ ASKED = question("When was the tower finished?")
 FAULTS: list[FaultKind] = ["hangup", "silence", "garbage", "huge"]
 
 
-def pool(*questions: str, chunks: tuple[Chunk, ...] = POOL) -> Retrieved:
-    return Retrieved(tuple(SubqueryResults(text, chunks) for text in questions or (ASKED.text,)))
+def pool(*questions: str, chunks: tuple[Chunk, ...] = POOL) -> tuple[SubqueryResults, ...]:
+    return tuple(SubqueryResults(text, chunks) for text in questions or (ASKED.text,))
 
 
 class RerankerKit:

@@ -7,7 +7,7 @@ from typing import Any
 
 from graph.build import build_graph
 from graph.policy import Policy
-from graph.ports import PassageReader, Ports, Retrieved, TokenSink
+from graph.ports import PassageReader, Ports, TokenSink
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Draft, Question, State, SubqueryResults
 
@@ -23,15 +23,15 @@ class Finds:
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = tuple(chunks)
 
-    async def retrieve(self, question: Question) -> Retrieved:
-        return Retrieved((SubqueryResults(question.text, self._chunks),))
+    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
+        return (SubqueryResults(question.text, self._chunks),)
 
 
 class Passes:
     """Lets every chunk through, in the order it was found."""
 
-    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
-        return list(retrieved.subquery_results[0].chunks)
+    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
+        return list(retrieved[0].chunks)
 
 
 class Says:
@@ -41,7 +41,7 @@ class Says:
         self._draft = Draft(text, truncated=truncated, confidence=confidence)
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
     ) -> Draft:
         for i in range(0, len(self._draft.text), 7):
             await emit(self._draft.text[i : i + 7])

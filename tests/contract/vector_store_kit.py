@@ -204,10 +204,10 @@ class VectorStoreKit:
         """Through the port of the graph, for both parts of a question."""
         await store.aupsert([point(f"d{n}", 0, "h", f"{FRUIT[n]} Really so.") for n in range(5)])
         found = await HybridRetriever(store, EMBEDDING).retrieve(asked("x", None, "Really so.", FRUIT[2]))
-        assert [len(reading.chunks) for reading in found.subquery_results] == [5, 5]
-        for chunk in found.subquery_results[0].chunks:
+        assert [len(reading.chunks) for reading in found] == [5, 5]
+        for chunk in found[0].chunks:
             assert chunk.span_similarities[-1] == pytest.approx(1.0, abs=5e-3)
-        plums = next(chunk for chunk in found.subquery_results[1].chunks if chunk.document_id == "d2")
+        plums = next(chunk for chunk in found[1].chunks if chunk.document_id == "d2")
         assert plums.span_similarities[0] == pytest.approx(1.0, abs=5e-3)
 
     async def test_many_chunks_are_listed_and_deleted_completely(self, store: Any) -> None:

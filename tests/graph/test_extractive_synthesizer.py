@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from graph.policy import MIN_CONFIDENCE
-from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration
 from graph.relevance.extractive import ExtractiveSynthesizer
 from graph.sentences import sentence_spans
@@ -32,7 +31,7 @@ async def answer(
     calibration: Calibration, asked: Question, chunks: list[Chunk], *subquery_results: SubqueryResults
 ) -> tuple[Draft, str]:
     tokens = Tokens()
-    draft = await ExtractiveSynthesizer(calibration).synthesize(asked, chunks, Retrieved(subquery_results), tokens)
+    draft = await ExtractiveSynthesizer(calibration).synthesize(asked, chunks, subquery_results, tokens)
     return draft, tokens.text
 
 

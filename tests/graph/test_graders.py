@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from graph.ports import Grader, Retrieved
+from graph.ports import Grader
 from graph.relevance.calibration import Calibration
 from graph.relevance.graders import CosineGrader, LocalGrader, best_first, grade
 from graph.state import SubqueryResults
@@ -26,22 +26,20 @@ async def test_every_candidate_once_best_first(
 ) -> None:
     """Each chunk comes back once, also when several parts found it, the most relevant first."""
     grader: Grader = kind(calibration)
-    graded = await grader.grade(ASKED, Retrieved((READING, replace(READING, question="Which bread?"))))
+    graded = await grader.grade(ASKED, (READING, replace(READING, question="Which bread?")))
     assert [one.chunk_id for one in graded] == ["c1", "c2"]
     assert all(0.0 <= (one.relevance or 0.0) <= 1.0 for one in graded)
 
 
 async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
     """The local grader adds nothing to the calibrated relevance."""
-    retrieved = Retrieved((READING,))
-    assert await LocalGrader(calibration).grade(ASKED, retrieved) == list(
-        grade(retrieved.subquery_results, calibration)
-    )
+    retrieved = (READING,)
+    assert await LocalGrader(calibration).grade(ASKED, retrieved) == list(grade(retrieved, calibration))
 
 
 async def test_none_is_the_calibrated_cosine(calibration: Calibration) -> None:
     """``RERANKER=none`` looks at the cosine alone."""
-    graded = await CosineGrader(calibration).grade(ASKED, Retrieved((READING,)))
+    graded = await CosineGrader(calibration).grade(ASKED, (READING,))
     assert graded[0].relevance == calibration.cosine.probability({"chunk_similarity": 0.8})
 
 
@@ -50,7 +48,7 @@ async def test_an_empty_pool_is_an_empty_grade(
     kind: type[LocalGrader | CosineGrader], calibration: Calibration
 ) -> None:
     """Nothing retrieved is nothing graded."""
-    assert await kind(calibration).grade(ASKED, Retrieved((SubqueryResults(ASKED.text, ()),))) == []
+    assert await kind(calibration).grade(ASKED, (SubqueryResults(ASKED.text, ()),)) == []
 
 
 def test_the_best_of_several_grades_stays() -> None:

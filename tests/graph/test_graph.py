@@ -11,8 +11,8 @@ import pytest
 from graph.build import build_graph
 from graph.errors import ModelUnavailable, StoreUnavailable
 from graph.policy import Policy
-from graph.ports import Ports, Retrieved, TokenSink
-from graph.state import Chunk, Draft, Question, State
+from graph.ports import Ports, TokenSink
+from graph.state import Chunk, Draft, Question, State, SubqueryResults
 from tests.contract.scripted_graph import Finds, Passes, Says, chunk
 
 GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
@@ -22,11 +22,11 @@ SAID = Says("Grass is green [1].")
 class Down:
     """A part that is down, whichever port it stands for."""
 
-    async def retrieve(self, question: Question) -> Retrieved:
+    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
         raise StoreUnavailable("The vector store cannot be reached.")
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
     ) -> Draft:
         raise ModelUnavailable("The chat model cannot be reached.")
 
@@ -34,7 +34,7 @@ class Down:
 class Refuses:
     """Lets no chunk through."""
 
-    async def grade(self, question: Question, retrieved: Retrieved) -> list[Chunk]:
+    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
         return []
 
 
@@ -60,7 +60,7 @@ async def test_a_defect_is_raised() -> None:
     """An error outside our own tree becomes no answer: the run raises it."""
 
     class Broken:
-        async def retrieve(self, question: Question) -> Retrieved:
+        async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -92,7 +92,7 @@ async def test_who_stops_listening_ends_the_run() -> None:
 
     class Long(Says):
         async def synthesize(
-            self, question: Question, chunks: Sequence[Chunk], retrieved: Retrieved, emit: TokenSink
+            self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
         ) -> Draft:
             await emit("Grass is ")
             try:

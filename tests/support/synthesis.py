@@ -7,12 +7,11 @@ import time
 
 import pytest
 
-from graph.ports import Retrieved
 from graph.relevance.calibration import Calibration, Logistic
 from graph.sentences import sentence_spans
 from graph.state import Chunk, Question
 
-NOTHING = Retrieved(())
+NOTHING = ()
 
 
 def chunk(number: int, text: str, title: str = "", relevance: float = 0.9, similarity: float = 0.8) -> Chunk:

@@ -133,7 +133,7 @@ async def _labelled(container: AppContainer, question: EvalQuestion, number: int
         _, retrieved = await retrieve(container.retriever, question.question)
         gold = [
             chunk.chunk_id
-            for chunk in retrieved.subquery_results[0].chunks
+            for chunk in retrieved[0].chunks
             if question.is_gold(chunk) and (not accepted or any(one in folded(chunk.text) for one in accepted))
         ][:1]
     if question.answerable and not gold:

@@ -21,9 +21,9 @@ from app.cli.shared import Show
 from app.pipeline.retriever import POOL, HybridRetriever
 from app.providers.stores.hybrid import HybridStore
 from graph.errors import InvalidInput
-from graph.ports import PassageReader, Retrieved, Retriever
+from graph.ports import PassageReader, Retriever
 from graph.relevance.features import FEATURE_NAMES, measure, read_best
-from graph.state import Chunk, Question
+from graph.state import Chunk, Question, SubqueryResults
 from graph.terms import is_content, words
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ class Samples:
         return replace(self, **{field.name: getattr(self, field.name)[mask] for field in fields(self)[:PAIR_FIELDS]})
 
 
-async def retrieve(retriever: Retriever, text: str) -> tuple[Question, Retrieved]:
+async def retrieve(retriever: Retriever, text: str) -> tuple[Question, tuple[SubqueryResults, ...]]:
     """Retrieve for one undivided question, with an hour's deadline. Raises what the retriever raises."""
     now = time.monotonic()
     question = Question(text, (text,), 1, None, None, now, now + 3600.0)
@@ -105,8 +105,7 @@ async def collect(retriever: Retriever, questions: Sequence[Labelled], reader: P
     """
     pairs: list[tuple[Any, ...]] = []
     for number, question in enumerate(questions):
-        _, retrieved = await retrieve(retriever, question.text)
-        (candidates,) = retrieved.subquery_results
+        _, (candidates,) = await retrieve(retriever, question.text)
         chunks = [chunk for chunk in candidates.chunks if chunk.document_id not in question.left_out]
         (results,) = await read_best(reader, (replace(candidates, chunks=tuple(chunks[:POOL])),))
         for chunk, _, measured in measure(results):

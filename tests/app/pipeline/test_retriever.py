@@ -23,9 +23,8 @@ from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import AVERAGE_STEMS, K1, B, Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import indexed_text
 from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable
-from graph.ports import Retrieved
 from graph.sentences import sentence_spans
-from graph.state import Chunk, Question
+from graph.state import Chunk, Question, SubqueryResults
 from graph.terms import question_stems, stems
 from tests.support.vectors import document_vectors, question_vector
 
@@ -70,9 +69,9 @@ def asked(*parts: str, source: str | None = None, seconds: float = 60, max_sourc
     return Question(" ".join(parts), parts, max_sources, None, source, now, now + seconds)
 
 
-def ids(retrieved: Retrieved, part: int = 0) -> list[str]:
+def ids(retrieved: Sequence[SubqueryResults], part: int = 0) -> list[str]:
     """The chunk ids of a reading, best first."""
-    return [chunk.chunk_id for chunk in retrieved.subquery_results[part].chunks]
+    return [chunk.chunk_id for chunk in retrieved[part].chunks]
 
 
 def reference_idf(stem: str) -> float:
@@ -108,7 +107,7 @@ async def test_the_chunk_that_answers_comes_first(
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked(question))
     assert ids(retrieved)[0].removesuffix("2") == best, "of near duplicates either may be first"
     assert len(ids(retrieved)) == POOL
-    assert retrieved.subquery_results[0].question == question
+    assert retrieved[0].question == question
 
 
 async def test_what_is_said_around_a_question_is_read_where_it_leads_nearer(
@@ -122,8 +121,8 @@ async def test_what_is_said_around_a_question_is_read_where_it_leads_nearer(
     ):
         text = f"{around} {alone}"
         whole = replace(asked(alone), text=text, background=True)
-        (results,) = (await retriever.retrieve(whole)).subquery_results
-        assert results.chunks == (await retriever.retrieve(asked(text if read else alone))).subquery_results[0].chunks
+        (results,) = await retriever.retrieve(whole)
+        assert results.chunks == (await retriever.retrieve(asked(text if read else alone)))[0].chunks
         assert results.question == (text if read else alone)
 
 
@@ -133,7 +132,7 @@ async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, 
     retrieved = await HybridRetriever(store, embeddings, pool=12).retrieve(asked(question))
     vector = question_vector(embeddings, question)
     highest = (K1 + 1) * sum(reference_idf(stem) for stem in question_stems(question))
-    chunks = retrieved.subquery_results[0].chunks
+    chunks = retrieved[0].chunks
     assert {chunk.chunk_id for chunk in chunks} == set(GARDEN)
     for chunk in chunks:
         title, text = GARDEN[chunk.chunk_id]
@@ -153,7 +152,7 @@ async def test_chunks_that_say_the_same_name_each_other_as_near_duplicates(
 ) -> None:
     """Chunks with nearly the same text are marked as near duplicates."""
     retrieved = await HybridRetriever(store, embeddings).retrieve(asked("annual leave"))
-    near_duplicates = {chunk.chunk_id: chunk.near_duplicates for chunk in retrieved.subquery_results[0].chunks}
+    near_duplicates = {chunk.chunk_id: chunk.near_duplicates for chunk in retrieved[0].chunks}
     assert near_duplicates["leave"] == ("leave2",)
     assert near_duplicates["leave2"] == ("leave",)
     assert not any(near_duplicates[name] for name in near_duplicates if not name.startswith("leave"))
@@ -200,7 +199,7 @@ async def test_what_changes_in_the_store_changes_the_next_answer(
     await store.aadd_texts(["Quince goes with a sweet white wine."], [{"title": "HR policy"}], ids=["sick"])
     after = await retriever.retrieve(question)
     assert ids(after)[0] == "sick"
-    assert after.subquery_results[0].chunks[0].text == "Quince goes with a sweet white wine."
+    assert after[0].chunks[0].text == "Quince goes with a sweet white wine."
     await store.adelete(["sick"])
     assert "sick" not in ids(await retriever.retrieve(question))
 
@@ -289,7 +288,7 @@ async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     foreign = Foreign(embeddings, vectors, {name: text for name, (_, text) in GARDEN.items()})
     retriever = HybridRetriever(foreign, embeddings)
     retrieved = await retriever.retrieve(asked("How deep are beans sown?"))
-    best = retrieved.subquery_results[0].chunks[0]
+    best = retrieved[0].chunks[0]
     assert (best.chunk_id, best.keyword) == ("bean", 0.0)
     vector = question_vector(embeddings, "How deep are beans sown?")
     assert best.similarity == pytest.approx(float(document_vectors(embeddings, [best.text])[0] @ vector), abs=1e-5)
@@ -299,9 +298,7 @@ async def test_a_store_without_sparse_or_sentence_vectors_still_works(
     )
     monkeypatch.setattr(embeddings, "aembed_documents", None)
     again = await retriever.retrieve(asked("How deep are beans sown?"))
-    assert again.subquery_results[0].chunks == retrieved.subquery_results[0].chunks, (
-        "what was embedded once is not embedded again"
-    )
+    assert again[0].chunks == retrieved[0].chunks, "what was embedded once is not embedded again"
 
 
 async def test_vectors_of_nothing_hide_no_near_duplicates(embeddings: MiniLMEmbeddings) -> None:
@@ -309,18 +306,15 @@ async def test_vectors_of_nothing_hide_no_near_duplicates(embeddings: MiniLMEmbe
     foreign = Foreign(embeddings, True, {"one": "Beans.", "two": "Beans.", "none": "Rye.", "nothing": "Oats."})
     foreign._rows[2:] = 0.0
     retrieved = await HybridRetriever(foreign, embeddings).retrieve(asked("beans"))
-    near_duplicates = {chunk.chunk_id: chunk.near_duplicates for chunk in retrieved.subquery_results[0].chunks}
+    near_duplicates = {chunk.chunk_id: chunk.near_duplicates for chunk in retrieved[0].chunks}
     assert near_duplicates == {"one": ("two",), "two": ("one",), "none": (), "nothing": ()}
 
 
 async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniLMEmbeddings) -> None:
     """The number of sentences embedded for one question is bounded."""
     texts = {f"long{n}": " ".join(f"Line {n} {m}." for m in range(MOST_SENTENCES // 2 + 1)) for n in range(2)}
-    chunks = (
-        (await HybridRetriever(Foreign(embeddings, True, texts), embeddings).retrieve(asked("line")))
-        .subquery_results[0]
-        .chunks
-    )
+    (results,) = await HybridRetriever(Foreign(embeddings, True, texts), embeddings).retrieve(asked("line"))
+    chunks = results.chunks
     for chunk in chunks:
         assert len(chunk.spans) == len(chunk.span_similarities) == MOST_SENTENCES // 2 + 1
     assert [len(set(chunk.span_similarities)) == 1 for chunk in chunks].count(True) == 1

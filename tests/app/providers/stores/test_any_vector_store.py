@@ -34,7 +34,7 @@ async def test_it_is_searched_and_measured_and_logged_once(caplog: pytest.LogCap
         retriever = HybridRetriever(as_store(filled(), MODEL), EMBEDDING)
         found = await retriever.retrieve(asked(FRUIT[1]))
         await retriever.retrieve(asked(FRUIT[2]))
-    best = found.subquery_results[0].chunks[0]
+    best = found[0].chunks[0]
     assert (best.chunk_id, best.document_id, best.keyword) == ("f1", "1.md", 0.0)
     assert best.similarity == pytest.approx(1.0, abs=1e-5)
     assert len(best.span_similarities) == 2

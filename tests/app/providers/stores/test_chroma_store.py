@@ -79,12 +79,12 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
         found = await retriever.retrieve(asked(str(MANUAL["documents"][1])))
         embedded = EMBEDDING.texts
         await retriever.retrieve(asked("Something else?"))
-    chunk = found.subquery_results[0].chunks[0]
+    chunk = found[0].chunks[0]
     assert (chunk.chunk_id, chunk.document_id, chunk.page) == ("c2", "safety_manual.pdf", 7)
     assert chunk.similarity == pytest.approx(1.0, abs=1e-5)
-    assert {one.keyword for one in found.subquery_results[0].chunks} == {0.0}
+    assert {one.keyword for one in found[0].chunks} == {0.0}
     assert chunk.span_similarities[0] == pytest.approx(1.0, abs=1e-5)
-    goggles = next(one for one in found.subquery_results[0].chunks if one.chunk_id == "c1")
+    goggles = next(one for one in found[0].chunks if one.chunk_id == "c1")
     assert (goggles.section, goggles.source, len(goggles.spans)) == ("Chemical Handling", "safety_manual.pdf", 2)
     assert EMBEDDING.texts == embedded, "the second question embeds no sentence again"
     assert [record.getMessage() for record in caplog.records] == ["no_sparse_vectors"]
@@ -94,7 +94,7 @@ async def test_the_source_filter_finds_other_pipelines_names(chroma: ChromaServe
     """``source`` is ``source_doc`` there, and the store itself filters."""
     chroma.fill(store.collection, manual())
     found = await HybridRetriever(store, EMBEDDING).retrieve(asked("?", "hr_policy.pdf"))
-    assert [chunk.chunk_id for chunk in found.subquery_results[0].chunks] == ["c3"]
+    assert [chunk.chunk_id for chunk in found[0].chunks] == ["c3"]
 
 
 async def test_a_chunk_without_a_document_is_found(chroma: ChromaServer, store: ChromaStore) -> None:

@@ -86,7 +86,7 @@ async def test_sentence_vectors_are_read_and_not_computed(peer: QdrantPeer, stor
     before = EMBEDDING.texts
     found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
     assert EMBEDDING.texts == before
-    apples = next(one for one in found.subquery_results[0].chunks if one.document_id == "d0")
+    apples = next(one for one in found[0].chunks if one.document_id == "d0")
     assert apples.span_similarities[0] == pytest.approx(1.0, abs=5e-3)
     assert apples.keyword > 0
 
@@ -100,7 +100,7 @@ async def test_chunks_that_others_write_into_our_collection_are_read(
     payload = {"page_content": FRUIT[0], "metadata": {"document_id": "theirs"}}
     peer.engine.upsert(store.collection, [models.PointStruct(id=7, vector={"dense": row}, payload=payload)])
     found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
-    theirs, *ours = found.subquery_results[0].chunks
+    theirs, *ours = found[0].chunks
     assert (theirs.document_id, len(ours)) == ("theirs", len(FRUIT) - 1)
     assert theirs.similarity == pytest.approx(1.0, abs=1e-5)
     assert theirs.span_similarities == pytest.approx([1.0], abs=1e-5)
@@ -143,11 +143,11 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     with caplog.at_level(logging.WARNING, "garden.store"):
         found = await retriever.retrieve(asked(FOREIGN[0][0]))
         only = await retriever.retrieve(asked("?", "hr.pdf"))
-    chunk = found.subquery_results[0].chunks[0]
+    chunk = found[0].chunks[0]
     assert (chunk.document_id, chunk.page, chunk.section, chunk.keyword) == ("safety.pdf", 5, "Acids", 0.0)
     assert chunk.similarity == pytest.approx(1.0, abs=1e-5)
     assert len(chunk.span_similarities) == 2
-    assert [one.document_id for one in only.subquery_results[0].chunks] == ["hr.pdf"]
+    assert [one.document_id for one in only[0].chunks] == ["hr.pdf"]
     assert [one.page_content for one in await store.aget_by_ids([chunk.chunk_id])] == [chunk.text]
     reported = [record.getMessage() for record in caplog.records]
     assert reported == ["no_sparse_vectors", "no_sentence_vectors"][named == "dense" :]
