@@ -6,7 +6,7 @@ START -> validate -> retrieve -> grade -> synthesize -> cite -> END, with ``no_a
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, cast
 
@@ -20,7 +20,7 @@ from graph import nodes
 from graph.errors import RAGError, RerankFailed, StoreUnavailable, SynthesisTimeout
 from graph.policy import Policy
 from graph.ports import Ports
-from graph.state import Input, Output, State, Step, Update, failure_of
+from graph.state import Input, State, Step, Update, failure_of
 
 GRACE = 0.25
 """Seconds past a question's deadline after which a node is cancelled.
@@ -39,15 +39,15 @@ log = logging.getLogger("garden.graph")
 
 
 def build_graph(
-    ports: Ports, policy: Policy, output: type[Any] = Output, checkpointer: BaseCheckpointSaver[Any] | None = None
+    ports: Ports, policy: Policy, checkpointer: BaseCheckpointSaver[Any] | None = None
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Build the graph over *ports* and *policy*; a run returns the keys of *output*.
+    """Build the graph over *ports* and *policy*; a run returns its last state.
 
     With a *checkpointer* its threads are conversations, of which no more than the questions is kept. On LangGraph's
     own server, which brings its checkpointer, a thread keeps everything, so that Studio can show it.
     """
     state = State if checkpointer is None else conversation_state()
-    graph = StateGraph(state, input_schema=Input, output_schema=output)
+    graph = StateGraph(state, input_schema=Input, output_schema=State)
 
     steps: dict[str, Step] = {
         "validate": partial(nodes.validate, policy=policy, rewriter=ports.rewriter),
@@ -66,7 +66,14 @@ def build_graph(
     graph.add_edge(START, "validate")
 
     def edge(name: str, following: str, ready: Callable[[State], object], *ends: str) -> None:
-        graph.add_conditional_edges(name, next_node(following, ready, ends[-1]), [following, *ends])
+        """Go on to *following* if *ready*, to the last of *ends* after a failure, else to ``no_answer``."""
+
+        async def choose(state: State) -> str:  # a coroutine, since LangGraph runs plain functions in a thread
+            if state.get("failure"):
+                return ends[-1]
+            return following if ready(state) else "no_answer"
+
+        graph.add_conditional_edges(name, choose, [following, *ends])
 
     edge("validate", "retrieve", lambda _: True, "fail")
     edge("retrieve", "grade", lambda state: state["chunks"], "no_answer", "fail")
@@ -88,17 +95,6 @@ def conversation_state() -> type[Any]:
     return cast(type[Any], state)
 
 
-def next_node(following: str, ready: Callable[[State], object], failed: str) -> Callable[[State], Awaitable[str]]:
-    """Choose the next node: *following* if *ready*, *failed* after a failure, else ``no_answer``."""
-
-    async def choose(state: State) -> str:  # a coroutine, since LangGraph runs plain functions in a thread
-        if state.get("failure"):
-            return failed
-        return following if ready(state) else "no_answer"
-
-    return choose
-
-
 def step(name: str, node: Step, late: RAGError | None = None) -> Step:
     """Wrap *node* so that ``timings[name]`` holds its milliseconds and a ``RAGError`` becomes ``failure``.
 
@@ -116,7 +112,7 @@ def step(name: str, node: Step, late: RAGError | None = None) -> Step:
         except RAGError as error:
             failed = error
         except TimeoutError:
-            if late is None or not limit.expired():
+            if not limit.expired():
                 raise
             failed = late
         if failed:
@@ -128,7 +124,6 @@ def step(name: str, node: Step, late: RAGError | None = None) -> Step:
         log.debug(name, extra={"ms": milliseconds})
         return {**update, "timings": {name: milliseconds}}
 
-    run.__name__ = name
     return run
 
 
@@ -137,8 +132,6 @@ def reset_thread(validate: Step) -> Step:
 
     async def run(state: State) -> Update:
         stale = {key: None for key, value in state.items() if key in RUN_KEYS and value is not None}
-        fields = {key: value for key, value in state.items() if key not in RUN_KEYS}
-        return {**stale, **await validate(cast(State, fields))}
+        return {**stale, **await validate(state)}
 
-    run.__name__ = "validate"
     return run

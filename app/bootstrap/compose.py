@@ -35,7 +35,6 @@ from graph.ports import Grader, Ports, Retriever, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
 from graph.relevance.extractive import ExtractiveSynthesizer
 from graph.relevance.graders import CosineGrader, LocalGrader
-from graph.state import State
 
 if TYPE_CHECKING:
     from app.ops.spans import Spans
@@ -130,8 +129,8 @@ def build_container(
         attribution=settings.attribution,
     )
     spans = make_spans(settings)
-    graph = build_graph(ports, policy, State)
-    conversations = Conversations(lambda saver: build_graph(ports, policy, State, saver), settings.data_dir)
+    graph = build_graph(ports, policy)
+    conversations = Conversations(lambda saver: build_graph(ports, policy, saver), settings.data_dir)
     service = QueryService(
         graph,
         conversations=conversations,

@@ -9,7 +9,7 @@ from graph.build import build_graph
 from graph.policy import Policy
 from graph.ports import PassageReader, Ports, TokenSink
 from graph.sentences import sentence_spans
-from graph.state import Chunk, Draft, Question, State, SubqueryResults
+from graph.state import Chunk, Draft, Question, SubqueryResults
 
 
 def chunk(name: str, text: str, **more: Any) -> Chunk:
@@ -57,6 +57,6 @@ async def ask(
     verifier: PassageReader | None = None,
 ) -> dict[str, Any]:
     """The final state of one question."""
-    graph = build_graph(Ports(Finds(chunks), Passes(), says, verifier=verifier), policy or Policy(), State)
+    graph = build_graph(Ports(Finds(chunks), Passes(), says, verifier=verifier), policy or Policy())
     state: dict[str, Any] = await graph.ainvoke({"query": query})
     return state

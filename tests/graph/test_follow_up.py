@@ -15,7 +15,6 @@ from graph.errors import ModelUnavailable
 from graph.policy import Policy
 from graph.ports import Ports
 from graph.relevance.follow_up import carry_subject, is_follow_up
-from graph.state import State
 from tests.contract.scripted_graph import Finds, Passes, Says, chunk
 
 DAYS = "How many vacation days do employees get?"
@@ -203,7 +202,7 @@ class Echo:
 async def states(rewriter: Echo | None, *questions: str, **policy: Any) -> list[dict[str, Any]]:
     """The final state of each question, all on one thread of a graph with a checkpointer."""
     ports = Ports(Finds([GRASS]), Passes(), Says("Grass is green [1]."), rewriter=rewriter)
-    graph = build_graph(ports, Policy(**policy), State, InMemorySaver())
+    graph = build_graph(ports, Policy(**policy), InMemorySaver())
     thread: Any = {"configurable": {"thread_id": "one"}}
     return [await graph.ainvoke({"query": question}, thread) for question in questions]
 
@@ -245,7 +244,7 @@ async def test_a_remark_is_not_remembered() -> None:
 
 async def test_without_a_thread_nothing_is_remembered() -> None:
     """A graph without a checkpointer asks every question by itself."""
-    graph = build_graph(Ports(Finds([GRASS]), Passes(), Says("Grass is green [1].")), Policy(), State)
+    graph = build_graph(Ports(Finds([GRASS]), Passes(), Says("Grass is green [1].")), Policy())
     for question in (NOTICE, "and in France?"):
         end = await graph.ainvoke({"query": question})
         assert (end["question"].text, end.get("rewritten")) == (question, None)
@@ -254,7 +253,7 @@ async def test_without_a_thread_nothing_is_remembered() -> None:
 async def test_a_thread_keeps_the_questions_and_nothing_else() -> None:
     """A checkpointer given to the graph stores no chunk, no answer and no citation."""
     saver = InMemorySaver()
-    graph = build_graph(Ports(Finds([GRASS]), Passes(), Says("Grass is green [1].")), Policy(), State, saver)
+    graph = build_graph(Ports(Finds([GRASS]), Passes(), Says("Grass is green [1].")), Policy(), saver)
     thread: Any = {"configurable": {"thread_id": "one"}}
     await graph.ainvoke({"query": "What is grass?"}, thread, durability="exit")
     (stored,) = list(saver.list(thread))

@@ -12,7 +12,7 @@ from graph.build import build_graph
 from graph.errors import ModelUnavailable, StoreUnavailable
 from graph.policy import Policy
 from graph.ports import Ports, TokenSink
-from graph.state import Chunk, Draft, Question, State, SubqueryResults
+from graph.state import Chunk, Draft, Question, SubqueryResults
 from tests.contract.scripted_graph import Finds, Passes, Says, chunk
 
 GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
@@ -73,7 +73,7 @@ async def test_a_check_that_takes_too_long_is_a_timeout_and_no_lack_of_an_answer
     pumps = chunk("pumps", text)
     reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(1000))
     ports, policy = parts(retriever=Finds([pumps]), synthesizer=Says(reply)), Policy(request_timeout=0.5)
-    end: Any = await build_graph(ports, policy, State).ainvoke(GIVEN)
+    end: Any = await build_graph(ports, policy).ainvoke(GIVEN)
     assert (end["outcome"], end["answer"], end["citedDocuments"]) == ("synthesis_timeout", None, [])
     assert end["failure"].error_type == "SynthesisTimeout"
 
@@ -81,7 +81,7 @@ async def test_a_check_that_takes_too_long_is_a_timeout_and_no_lack_of_an_answer
 @pytest.mark.parametrize(("others", "outcome"), WAYS.values(), ids=WAYS)
 async def test_every_end_of_the_graph_is_an_outcome(others: dict[str, Any], outcome: str) -> None:
     """Whatever a part does, a run ends in its outcome; a blank question ends in ``invalid_input`` before any part."""
-    graph = build_graph(parts(**others), Policy(), State)
+    graph = build_graph(parts(**others), Policy())
     assert (await graph.ainvoke(GIVEN))["outcome"] == outcome
     assert (await graph.ainvoke({**GIVEN, "query": " "}))["outcome"] == "invalid_input"
 
@@ -101,7 +101,7 @@ async def test_who_stops_listening_ends_the_run() -> None:
                 ended.append("cancelled")
             raise AssertionError
 
-    stream: Any = build_graph(parts(synthesizer=Long("")), Policy(), State).astream(GIVEN, stream_mode="custom")
+    stream: Any = build_graph(parts(synthesizer=Long("")), Policy()).astream(GIVEN, stream_mode="custom")
     assert [(await anext(stream)).keys() for _ in range(2)] == [{"retrieval"}, {"token"}]
     await stream.aclose()
     assert ended == ["cancelled"]

@@ -15,7 +15,6 @@ from graph.build import build_graph
 from graph.errors import ModelUnavailable, SynthesisFailed
 from graph.policy import Policy
 from graph.ports import Ports
-from graph.state import State
 from tests.contract.scripted_graph import Finds, Passes
 from tests.peers import CohereAnswer, CoherePeer, Fault, OllamaPeer
 from tests.support.synthesis import NOTHING, Tokens, chunk, question
@@ -125,7 +124,7 @@ async def test_an_answer_that_nobody_watches_comes_in_one_piece(
     ollama: ChatSynthesizer, ollama_peer: OllamaPeer, fault: Fault | None
 ) -> None:
     """Only who listens to tokens has them sent; else one that broke off, of which nothing was shown, is begun anew."""
-    graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(relevance_threshold=0), State)
+    graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(relevance_threshold=0))
     service, asked = QueryService(graph, slots=1), {"query": "What colour is the sky?"}
     ollama_peer.answers = ["The sky is blue [1]."] * 3
     watched = [event async for event in service.stream(asked)]
@@ -234,7 +233,7 @@ async def test_a_probe_of_cohere_looks_the_model_up(cohere: ChatSynthesizer, coh
 async def test_a_model_that_hangs_ends_with_the_requests_time(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """Where the request's time is shorter than the model's, the question still fails for the model."""
     ollama_peer.fault = Fault("silence")
-    graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=1, relevance_threshold=0), State)
+    graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=1, relevance_threshold=0))
     result = await QueryService(graph, slots=1).ask({"query": "What colour is the sky?"})
     assert result.failure is not None
     assert result.failure.error_type == "SynthesisTimeout"
