@@ -80,7 +80,7 @@ def declined(state: State, outcome: Outcome) -> Update:
 
 
 def ended(state: State, outcome: Outcome, answer: str | None, citations: Sequence[Citation] = ()) -> Update:
-    """Fill the keys of ``Output``; ``processingTimeMs`` is from ``validate`` on. No other code computes them."""
+    """Fill the keys of the public end; ``processingTimeMs`` is from ``validate`` on. No other code computes them."""
     question = state.get("question")
     elapsed = time.monotonic() - question.started if question else 0.0
     return {

@@ -1,6 +1,6 @@
 """The state of a run: plain data that Studio can show.
 
-``Input → State → Output``. A node sets its own keys. Values are readable (similarities, offsets), never vectors.
+``Input → State``. A node sets its own keys. Values are readable (similarities, offsets), never vectors.
 """
 
 from collections.abc import Awaitable, Callable
@@ -169,22 +169,13 @@ class Input(TypedDict):
     requestId: NotRequired[Annotated[str | None, EphemeralValue]]
 
 
-class Output(TypedDict):
-    """The output of a run: the body of ``POST /query``, and its outcome."""
-
-    answer: str | None
-    citedDocuments: list[dict[str, Any]]
-    metadata: dict[str, Any]
-    outcome: Outcome
-
-
 def timed(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
     """Merge the milliseconds of a run's nodes; ``validate`` starts a new run."""
     return now if "validate" in now else before | now
 
 
-class State(Input, Output):
-    """Everything the nodes set, in the order they run.
+class State(Input):
+    """Everything the nodes set, in the order they run; a run ends with the body of ``POST /query`` and its outcome.
 
     ``history`` alone lasts beyond a run: the questions asked so far on this thread, oldest first, each as one that
     stands alone. ``rewritten`` is the question as it was understood, where that differs from the one asked.
@@ -202,6 +193,10 @@ class State(Input, Output):
     unsupported: NotRequired[list[str]]
     confidence: NotRequired[float]
     failure: NotRequired[Failure]
+    answer: str | None
+    citedDocuments: list[dict[str, Any]]
+    metadata: dict[str, Any]
+    outcome: Outcome
     timings: NotRequired[Annotated[dict[str, float], timed]]
 
 
