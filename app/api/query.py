@@ -94,31 +94,26 @@ async def stream_response(
     request: Request, stream: AsyncGenerator[Event], question: Question, send_timeout: float
 ) -> Response:
     """Stream the service's events; a failure before retrieval keeps its HTTP status."""
-    events = in_own_task(stream)
-    first: list[Event] = []
-    try:
-        while not first or first[-1].kind == "rewritten":
+    events = _events(request, stream, evidence=bool(question.includeEvidence))
+    await anext(events)  # such a failure is raised before the status is sent
+    return EventSourceResponse(events, sep="\n", send_timeout=send_timeout)
+
+
+async def _events(request: Request, stream: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:
+    """Yield an empty piece once retrieval is over, then the stream; ``retrieval`` comes first even of no chunks."""
+    async with aclosing(in_own_task(stream)) as events:
+        first = [await unless_gone(request, anext(events))]
+        while first[-1].kind == "rewritten":
             first.append(await unless_gone(request, anext(events)))
         if (result := first[-1].result) and result.failure:
             raise AnswerFailed(result.failure)
-    except BaseException:
-        await events.aclose()
-        raise
-    content = _events(first, events, evidence=bool(question.includeEvidence))
-    return EventSourceResponse(content, sep="\n", send_timeout=send_timeout)
-
-
-async def _events(first: list[Event], events: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:
-    """Yield the stream; ``retrieval`` comes first even where nothing was retrieved."""
-    try:
+        yield b""
         for event in first:
             if event.result:
                 yield json_event("retrieval", {"chunks": []})
             yield json_event(*wire_event(event, evidence=evidence))
         async for event in events:
             yield json_event(*wire_event(event, evidence=evidence))
-    finally:
-        await events.aclose()
 
 
 def sse(data: str, event: str | None = None) -> bytes:
