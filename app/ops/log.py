@@ -3,6 +3,7 @@
 import logging
 import sys
 
+from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
 from app.ops.traffic import request_id_var
@@ -20,11 +21,8 @@ class _TextFormatter(logging.Formatter):
     """Formats a line for people: time, level, logger, event, then the other fields as ``name=value``."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's own name
-        more = {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD}
+        more = {name: value for name, value in vars(record).items() if name not in RESERVED_ATTRS}
         return " ".join([super().formatMessage(record), *(f"{name}={value}" for name, value in more.items())])
-
-
-_OF_EVERY_RECORD = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"})
 
 
 def set_up_logging(level: str, form: str = "json") -> None:
