@@ -70,18 +70,10 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
         best = max(zip(matches, chunk.sentences, strict=True), key=lambda one: one[0].score)[1] if matches else ""
         factor = OF_ANOTHER if any(names_another(results.question, text) for text in (full_text, best)) else 1.0
         answering, about = answers.probability(named), relevance.probability(named)
-        if chunk.read:
-            about = either(about, answering)
+        if chunk.read:  # in other words than the question, a passage is far from it by every cosine: it may answer yet
+            about = 1.0 - (1.0 - about) * (1.0 - answering)
         assessed.append(Assessment(chunk, matches, about, answering * factor))
     return tuple(assessed)
-
-
-def either(relevance: float, answers: float) -> float:
-    """Return the probability of relevance in [0, 1], by own features or since it answers.
-
-    A passage in other words than the question is far from it by every cosine; only the reader sees that it answers.
-    """
-    return 1.0 - (1.0 - relevance) * (1.0 - answers)
 
 
 def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration) -> tuple[Chunk, ...]:

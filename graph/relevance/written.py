@@ -54,10 +54,6 @@ def written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> Iterator[
         words = text[:-1].rstrip() if row else text.rstrip(".!?…") or text  # the marker is put where the answer has it
         cell = f"{words} [{k}]{' ' * row}{text[len(words) :].strip()}"
         header = row and not before.startswith("|") and following[0][0].startswith("|")
-        yield f"{gap}{prefix}{text if code else cell}{_ruled(text) if header else ''}"
+        rule = f"\n|{'---|' * len(cells(text))}" if header else ""  # makes the row a table's header
+        yield f"{gap}{prefix}{text if code else cell}{rule}"
         before, listed = text, bool(prefix) or (listed and in_line)
-
-
-def _ruled(row: str) -> str:
-    """Write the line that makes *row* the header of a Markdown table."""
-    return f"\n|{'---|' * len(cells(row))}"
