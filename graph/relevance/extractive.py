@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import compress
 from textwrap import dedent
 from typing import NamedTuple
@@ -152,11 +151,7 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
     lines = [line for n in numbers for line in _lines(chunk, n, question, best.score)]
     code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
     by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}
-    number = {start: n for n, (start, _) in enumerate(chunk.spans)}
-    return tuple(
-        replace(by_start[start], bullet=bullet(chunk, number[start]) if start in number else "")
-        for start in sorted(by_start)
-    )
+    return tuple(by_start[start] for start in sorted(by_start))
 
 
 def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
@@ -168,7 +163,7 @@ def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
     if is_fenced(chunk, n):
         lines = dedent(chunk.text[chunk.text.rfind("\n", 0, start) + 1 : end])
         text = f"{FENCE}\n{lines}\n{FENCE}" if "\n" in lines else f"`{text}`"
-    return [Sentence(chunk.chunk_id, start, end, text, score, 0.0)]
+    return [Sentence(chunk.chunk_id, start, end, text, score, 0.0, bullet(chunk, n))]
 
 
 def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
@@ -177,14 +172,15 @@ def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
     lines = [*re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])] if is_fenced(chunk, n) else []
     best = sorted(lines, key=lambda line: -len(vocabulary(question) & vocabulary(line[0])))[:MOST_SENTENCES]
     spans = sorted((start + line.start(), start + line.end()) for line in best)
-    return [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0) for i, j in spans]
+    marks = {start: bullet(chunk, n)}
+    return [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0, marks.get(i, "")) for i, j in spans]
 
 
 def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
     """List the sentences of a chunk that can answer *question*, else all."""
     chunk = assessed.chunk
     sentences = [
-        Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain)
-        for (start, end), match in zip(chunk.spans, assessed.matches, strict=True)
+        Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain, bullet(chunk, n))
+        for n, ((start, end), match) in enumerate(zip(chunk.spans, assessed.matches, strict=True))
     ]
     return list(compress(sentences, possible_answers(question, chunk))) or sentences

@@ -76,9 +76,9 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
     shares = idf_shares(results.question, english_idf)
     measured = []
     for chunk in results.chunks:
-        title = vocabulary(chunk.title)
+        title, read = vocabulary(chunk.title), chunk.read
         everything, before = title, frozenset[str]()
-        chances = sentence_chances(chunk.read) if chunk.read else (None,) * len(chunk.spans)
+        chances = sentence_chances(read) if read else (None,) * len(chunk.spans)
         matches = []
         for sentence, similarity, chance in zip(chunk.sentences, chunk.span_similarities, chances, strict=True):
             terms = vocabulary(sentence)
@@ -90,7 +90,8 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
         covered = coverage(shares, everything)
         headings = [vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
         covered += HEADING_CREDIT * (coverage(shares, everything.union(*headings)) - covered)
-        margin, answerable = _logits(chunk)
+        logits = (max(read.sentences) - read.null, read.answerable) if read else (-LARGEST_LOGIT, -LARGEST_LOGIT)
+        margin, answerable = (max(-LARGEST_LOGIT, min(LARGEST_LOGIT, one)) for one in logits)
         features = Features(
             chunk_similarity=nearness(chunk),
             sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
@@ -102,15 +103,6 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
         )
         measured.append((chunk, tuple(matches), features))
     return tuple(measured)
-
-
-def _logits(chunk: Chunk) -> tuple[float, float]:
-    """Return the reader's two logits for a chunk, within ``LARGEST_LOGIT`` of 0."""
-    if chunk.read is None or not chunk.read.sentences:
-        return -LARGEST_LOGIT, -LARGEST_LOGIT
-    logits = max(chunk.read.sentences) - chunk.read.null, chunk.read.answerable
-    margin, answerable = (max(-LARGEST_LOGIT, min(LARGEST_LOGIT, one)) for one in logits)
-    return margin, answerable
 
 
 def window(chunk: Chunk) -> tuple[int, int]:
@@ -172,7 +164,7 @@ def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> Rea
 
 def sentence_chances(read: ReadPassage) -> tuple[float, ...]:
     """Return each sentence's probability: a softmax over the sentences and "none of them"."""
-    top = max(read.null, *read.sentences) if read.sentences else read.null
+    top = max([read.null, *read.sentences])
     raised = [math.exp(score - top) for score in read.sentences]
     total = sum(raised) + math.exp(read.null - top)
     return tuple(one / total for one in raised)
