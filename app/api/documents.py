@@ -1,7 +1,6 @@
 """Add, list, show, re-ingest and delete stored documents; show one chunk."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sized
 from pathlib import Path
 from typing import Annotated, Any
@@ -87,9 +86,8 @@ def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) 
             raise InvalidInput("The file is empty.", "body")
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
-            folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="garden-upload-")
-            try:
-                path, uploads = Path(folder.name, name), uploads_of(collection)
+            async with anyio.TemporaryDirectory(prefix="garden-upload-") as folder:
+                path, uploads = Path(folder, name), uploads_of(collection)
                 await asyncio.to_thread(path.write_bytes, content)
                 if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
                     return await ingest(path, FoundFile(path, name), on_progress)
@@ -97,8 +95,6 @@ def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) 
                 report = await ingest(uploads, FoundFile(path, name), on_progress, manifest)
                 await asyncio.to_thread(keep_upload, collection, name, content)
                 return report
-            finally:
-                await asyncio.to_thread(folder.cleanup)
 
         return await _response(request, work)
 
