@@ -63,7 +63,6 @@ async def _events(pieces: AsyncGenerator[str], slot: Slot) -> AsyncGenerator[byt
     """Yield an empty piece once a slot is held, then text and ``[DONE]``, or an ``error`` event."""
     async with slot(), aclosing(pieces):
         yield b""
-        failed = ""
         try:
             async for piece in pieces:
                 if piece.strip() == DONE:  # a reply cannot end the stream by saying so
@@ -71,10 +70,10 @@ async def _events(pieces: AsyncGenerator[str], slot: Slot) -> AsyncGenerator[byt
                     piece = piece[piece.index("]") :]
                 if piece:
                     yield sse(piece)
+            yield sse(DONE)
         except RAGError as error:
             log.warning("chat_failed", extra={"error_type": type(error).__name__})
-            failed = error.message
+            yield sse(error.message, "error")
         except Exception as defect:  # the status is sent already: the stream itself must say so
             log.error("defect", exc_info=defect)
-            failed = INTERNAL
-        yield sse(failed, "error") if failed else sse(DONE)
+            yield sse(INTERNAL, "error")
