@@ -102,11 +102,10 @@ class QueryService:
             "metadata": {"request_id": request_id},
             "configurable": {"stream_tokens": "custom" in modes},
         }
-        conversation_graph = await self.conversations.graph() if conversation and self.conversations else None
-        if conversation_graph is None:
-            return self._graph.astream(run_input, config, stream_mode=modes)
-        config["configurable"]["thread_id"] = conversation
-        return conversation_graph.astream(run_input, config, stream_mode=modes, durability="exit")
+        if conversation and self.conversations and (graph := await self.conversations.graph()):
+            config["configurable"]["thread_id"] = conversation
+            return graph.astream(run_input, config, stream_mode=modes, durability="exit")
+        return self._graph.astream(run_input, config, stream_mode=modes)
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:
