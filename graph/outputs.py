@@ -98,19 +98,17 @@ def ended(state: State, outcome: Outcome, answer: str | None, citations: Sequenc
 
 def cited_documents(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
     """List the cited documents by first citation, with a snippet of the first cited chunk."""
-    by_id = {chunk.chunk_id: chunk for chunk in chunks}
-    documents: dict[int, dict[str, Any]] = {}
-    for citation in citations:
-        documents.setdefault(
-            citation.marker,
-            {
-                "id": citation.document_id,
-                "title": citation.title,
-                "snippet": snippet(by_id[citation.chunk_id].text, citation.start, citation.end),
-                "url": citation.url,
-            },
-        )
-    return [documents[marker] for marker in sorted(documents)]
+    texts = {chunk.chunk_id: chunk.text for chunk in chunks}
+    first = {citation.marker: citation for citation in reversed(citations)}
+    return [
+        {
+            "id": citation.document_id,
+            "title": citation.title,
+            "snippet": snippet(texts[citation.chunk_id], citation.start, citation.end),
+            "url": citation.url,
+        }
+        for _, citation in sorted(first.items())
+    ]
 
 
 def snippet(text: str, start: int, end: int) -> str:
