@@ -104,18 +104,13 @@ def step(name: str, node: Step, late: RAGError | None = None) -> Step:
     async def run(state: State) -> Update:
         begun = time.perf_counter()
         seconds = max(0.0, state["question"].deadline + GRACE - time.monotonic()) if late else None
-        failed: RAGError | None = None
-        update: Update = {}
         try:
             async with asyncio.timeout(seconds) as limit:
                 update = await node(state)
-        except RAGError as error:
-            failed = error
-        except TimeoutError:
-            if not limit.expired():
+        except (RAGError, TimeoutError) as error:
+            failed = late if isinstance(error, TimeoutError) and limit.expired() else error
+            if not isinstance(failed, RAGError):
                 raise
-            failed = late
-        if failed:
             update = {"failure": failure_of(failed)}
             # The cause is a vendor's error, whose text may hold addresses and keys: only its class is logged.
             cause = type(failed.__cause__).__name__ if failed.__cause__ else None
