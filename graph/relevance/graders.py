@@ -61,17 +61,14 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
     assessed = []
     for chunk, matches, features in measure(results):
         named = features._asdict()
-        relevance, answers = (
-            (calibration.relevance_read, calibration.answers_read)
-            if chunk.read
-            else (calibration.relevance, calibration.answers)
-        )
         full_text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
         best = max(zip(matches, chunk.sentences, strict=True), key=lambda one: one[0].score)[1] if matches else ""
         factor = OF_ANOTHER if any(names_another(results.question, text) for text in (full_text, best)) else 1.0
-        answering, about = answers.probability(named), relevance.probability(named)
         if chunk.read:  # in other words than the question, a passage is far from it by every cosine: it may answer yet
-            about = 1.0 - (1.0 - about) * (1.0 - answering)
+            answering = calibration.answers_read.probability(named)
+            about = 1.0 - (1.0 - calibration.relevance_read.probability(named)) * (1.0 - answering)
+        else:
+            answering, about = calibration.answers.probability(named), calibration.relevance.probability(named)
         assessed.append(Assessment(chunk, matches, about, answering * factor))
     return tuple(assessed)
 
