@@ -88,11 +88,8 @@ def build_graph(
 def conversation_state() -> type[Any]:
     """Make the ``State`` of which a checkpointer stores nothing that a run sets for itself."""
     fields = get_type_hints(State, include_extras=True)
-    state = TypedDict(  # type: ignore[misc]
-        "ConversationState",
-        {name: Annotated[kind, UntrackedValue] if name in RUN_KEYS else kind for name, kind in fields.items()},
-    )
-    return cast(type[Any], state)
+    fields |= {name: Annotated[fields[name], UntrackedValue] for name in RUN_KEYS}
+    return cast(type[Any], TypedDict("ConversationState", fields))  # type: ignore[operator]
 
 
 def step(name: str, node: Step, late: RAGError | None = None) -> Step:
