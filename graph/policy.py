@@ -46,10 +46,3 @@ def unit_float(value: object, field: str) -> float:
 def is_number(value: object) -> TypeGuard[Real]:
     """Whether *value* is a real number, numpy's included. Booleans are rejected."""
     return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def strict_bool(value: object, field: str) -> bool:
-    """Return true or false; None is false. Integers are rejected."""
-    if not (value is None or isinstance(value, bool)):
-        raise InvalidInput(f"{field} must be true or false.", field)
-    return bool(value)

@@ -27,7 +27,6 @@ from app.api.run_log import run_log
 from app.api.schemas import QueryResponse, Question, result_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
 from graph.errors import InvalidInput, SynthesisTimeout
-from graph.policy import strict_bool
 from graph.state import failure_of
 
 MAX_BATCH = 32
@@ -149,14 +148,14 @@ async def checked(request: Request) -> dict[str, Any]:
     for question in inputs:
         if not isinstance(question, dict):
             raise InvalidInput("A question must be a JSON object.", field)
-        strict_bool(question.get("includeEvidence"), "includeEvidence")
+        if not isinstance(question.get("includeEvidence"), bool | None):
+            raise InvalidInput("includeEvidence must be true or false.", "includeEvidence")
     configs = body.get("config", {})
     several = endpoint == "batch" and isinstance(configs, list)
     if several and len(configs) != len(inputs):
         raise InvalidInput("config must be one JSON object, or as many as there are inputs.", "config")
-    for config in configs if several else [configs]:
-        if not isinstance(config, dict):
-            raise InvalidInput("config must be a JSON object.", "config")
+    if not all(isinstance(config, dict) for config in (configs if several else [configs])):
+        raise InvalidInput("config must be a JSON object.", "config")
     return body
 
 
