@@ -77,7 +77,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     for router in (
         query_routes(service, settings.request_timeout_seconds),
         search_routes(container),
-        task_routes(container.tasks, service.slot),
+        task_routes(container.tasks, service),
         rag_routes(service, settings.request_timeout_seconds),
         page_routes(container.store, api_keys, collection),
         ingest_routes(container.store, container.sink, api_keys, collection),

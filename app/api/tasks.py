@@ -1,8 +1,8 @@
 """Serve the Tasks API: ``GET /api/v1/search/semantic`` and ``POST /api/v1/chat``."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, aclosing
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from app.api.errors import INTERNAL
 from app.api.query import event_stream, sse
 from app.ingest.tasks import Priority, Status
+from app.query_service.service import QueryService
 from app.tasks.models import ChatRequest, SemanticSearchResponse, text_of
 from app.tasks.service import TaskService
 from graph.errors import RAGError
@@ -23,13 +24,11 @@ CHAT = event_stream(
 )
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 
-Slot = Callable[[], AbstractAsyncContextManager[None]]
-"""Holds a slot of the service. Raises ``Overloaded``."""
 log = logging.getLogger("garden.tasks")
 
 
-def task_routes(tasks: TaskService, slot: Slot) -> APIRouter:
-    """Return the two routes; each request holds a *slot*, the chat until its stream ends."""
+def task_routes(tasks: TaskService, service: QueryService) -> APIRouter:
+    """Return the two routes; each request holds a slot of *service*, the chat until its stream ends."""
     router = APIRouter(prefix="/api/v1", tags=["tasks"])
 
     @router.get("/search/semantic")
@@ -44,7 +43,7 @@ def task_routes(tasks: TaskService, slot: Slot) -> APIRouter:
     ) -> SemanticSearchResponse:
         """Return the tasks nearest in meaning, highest similarity first; filters run in the store."""
         text_of(q, "q")
-        async with slot():
+        async with service.slot():
             results = await tasks.search(q, n, status, priority, min_similarity)
         filters: dict[str, str | None] = {"status": status, "priority": priority}
         return SemanticSearchResponse(results=results, total=len(results), query=q, filters=filters)
@@ -52,16 +51,16 @@ def task_routes(tasks: TaskService, slot: Slot) -> APIRouter:
     @router.post("/chat", responses={200: CHAT}, response_class=StreamingResponse)
     async def chat(request: ChatRequest) -> StreamingResponse:
         """Chat about the tasks; the reply is streamed."""
-        events = _events(tasks.chat(request.message, use_rag=request.use_rag is not False), slot)
+        events = _events(tasks.chat(request.message, use_rag=request.use_rag is not False), service)
         await anext(events)  # a missing slot is refused before the status is sent
         return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
 
     return router
 
 
-async def _events(pieces: AsyncGenerator[str], slot: Slot) -> AsyncGenerator[bytes]:
+async def _events(pieces: AsyncGenerator[str], service: QueryService) -> AsyncGenerator[bytes]:
     """Yield an empty piece once a slot is held, then text and ``[DONE]``, or an ``error`` event."""
-    async with slot(), aclosing(pieces):
+    async with service.slot(), aclosing(pieces):
         yield b""
         try:
             async for piece in pieces:
