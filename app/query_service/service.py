@@ -150,20 +150,18 @@ class QueryService:
 
 
 def _result(state: Mapping[str, Any], request_id: str) -> Result:
-    outcome = state["outcome"]
-    answered = outcome == "answered"
     draft = state.get("draft")
     confidence = state.get("confidence", draft.confidence or 0.0 if draft else 0.0)
     return Result(
-        outcome=outcome,
+        outcome=state["outcome"],
         request_id=request_id,
         processing_ms=state["metadata"]["processingTimeMs"],
         answer=state["answer"],
         documents=state["citedDocuments"],
-        citations=state.get("citations", []) if answered else [],
-        pieces=state.get("pieces", []) if answered else [],
+        citations=state["citations"],
+        pieces=state.get("pieces", []) if state["outcome"] == "answered" else [],
         chunks=state.get("chunks", []),
-        confidence=0.0 if outcome == "no_citations" else round(confidence, 4),
+        confidence=round(confidence, 4),
         unsupported=state.get("unsupported", []),
         dropped_chunks=draft.dropped_chunks if draft else 0,
         timings=state.get("timings", {}),
