@@ -108,7 +108,9 @@ def build_container(
     calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
     grader = grader or make_grader(settings, calibration, fitted.rerankers)
     synthesizer = synthesizer or _make_synthesizer(settings, calibration)
-    chat = synthesizer.chat if isinstance(synthesizer, ChatSynthesizer) else None
+    chat, probe_chat = None, None
+    if isinstance(synthesizer, ChatSynthesizer):
+        chat, probe_chat = synthesizer.chat, synthesizer.aprobe
     # Last, so that no collection stays open when another part cannot be made.
     collection = settings.vector_store_collection
     store = make_store(settings, collection, embedding) if store is None else as_store(store, embedding)
@@ -142,10 +144,8 @@ def build_container(
     closing.push_async_callback(store.aclose)
     closing.callback(embedding.close)
     closing.callback(reader.close)
-    probe_chat = None
-    if isinstance(synthesizer, ChatSynthesizer):
-        closing.push_async_callback(synthesizer.aclose)
-        probe_chat = synthesizer.aprobe
+    if chat and chat.aclose:
+        closing.push_async_callback(chat.aclose)
     if isinstance(grader, RerankGrader):
         closing.push_async_callback(grader.aclose)
     closing.push_async_callback(conversations.aclose)

@@ -61,11 +61,6 @@ class ChatSynthesizer:
         except Exception as error:
             raise chat_error(error, self.chat.name) from error
 
-    async def aclose(self) -> None:
-        """Close the model's connections."""
-        if self.chat.aclose:
-            await self.chat.aclose()
-
 
 def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
     """Insert ``[k]`` after each span of *text* that *citations* name; k is the document's id.

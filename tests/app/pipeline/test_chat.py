@@ -28,7 +28,8 @@ async def ollama(ollama_peer: OllamaPeer) -> AsyncIterator[ChatSynthesizer]:
     settings = load_settings(ollama_model="llama3.2:1b", ollama_host=ollama_peer.url, ollama_timeout_seconds=20)
     synthesizer = ChatSynthesizer(make_chat_model(settings))
     yield synthesizer
-    await synthesizer.aclose()
+    assert synthesizer.chat.aclose
+    await synthesizer.chat.aclose()
 
 
 @pytest.fixture
@@ -41,7 +42,8 @@ async def cohere(cohere_peer: CoherePeer) -> AsyncIterator[ChatSynthesizer]:
     )
     synthesizer = ChatSynthesizer(make_chat_model(settings))
     yield synthesizer
-    await synthesizer.aclose()
+    assert synthesizer.chat.aclose
+    await synthesizer.chat.aclose()
 
 
 REFUSALS = [

@@ -33,7 +33,8 @@ async def make() -> AsyncIterator[Maker]:
 
     yield maker
     for synthesizer in made:
-        await synthesizer.aclose()
+        assert synthesizer.chat.aclose
+        await synthesizer.chat.aclose()
 
 
 class TestExtractive(SynthesizerKit):
