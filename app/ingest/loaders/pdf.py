@@ -2,11 +2,10 @@
 
 import io
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from statistics import median, mode
 from typing import Any
 
 from pypdf import PageObject, PdfReader
@@ -95,11 +94,7 @@ def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Lin
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:
     """Return the size most of the text is set in."""
-    sizes: Counter[float] = Counter()
-    for page in pages:
-        for line in page:
-            sizes[line.size] += len(line.text)
-    return sizes.most_common(1)[0][0]
+    return mode(line.size for page in pages for line in page for _ in line.text)
 
 
 def add_lines(outline: Outline, pages: Sequence[Sequence[Line]], body: float) -> None:
