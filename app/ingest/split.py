@@ -6,7 +6,7 @@ A chunk stays within one section and page. Blocks are packed in order, without o
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from math import ceil
 
 from app.ingest.break_block import broken, weight, word_pieces
@@ -67,7 +67,7 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
     """
     before: list[_Piece] = []  # tiny sections, which the next chunk begins with
     runs = [list(run) for _, run in groupby(document.blocks, key=lambda b: (b.chapter, b.section, b.page, b.chunk_id))]
-    for run, following in zip(runs, [*(run[0] for run in runs[1:]), None], strict=True):
+    for run, following in zip_longest(runs, [run[0] for run in runs[1:]]):
         first = run[0]
         if first.chunk_id is not None:
             yield from ((block, block.text, sentence_spans(block.text)) for block in run)

@@ -27,8 +27,17 @@ LOADERS = frozenset(FORMATS) | ROWS
 
 def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]:
     """Yield the documents of one file, and what could not be read. A bad file raises nothing."""
+    suffix = path.suffix.lower()
+    limit = MAX_ROWS_BYTES if suffix in ROWS else MAX_FILE_BYTES
     try:
-        yield from _documents(path, source)
+        size = path.stat().st_size
+        if size == 0:
+            raise Unreadable("empty")
+        if size > limit:
+            raise Unreadable(f"larger than {limit // 1024**2} MiB ({size // 1024**2} MiB)")
+        loader = import_module(f"app.ingest.loaders.{FORMATS.get(suffix, 'jsonl')}")
+        loaded = loader.load(path.read_bytes(), source)
+        yield from [loaded] if isinstance(loaded, LoadedDocument) else loaded
         return
     except Unreadable as error:
         reason = str(error)
@@ -38,21 +47,4 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
         reason = "nested too deeply"
     except OSError as error:
         reason = f"cannot be read: {error.strerror or 'input error'}"
-    yield SkippedFile(path=source, reason=reason, rows_lost=path.suffix.lower() in ROWS)
-
-
-def _documents(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]:
-    size, suffix = path.stat().st_size, path.suffix.lower()
-    limit = MAX_ROWS_BYTES if suffix in ROWS else MAX_FILE_BYTES
-    if size == 0:
-        raise Unreadable("empty")
-    if size > limit:
-        raise Unreadable(f"larger than {limit // 1024**2} MiB ({size // 1024**2} MiB)")
-    loader = import_module(f"app.ingest.loaders.{FORMATS.get(suffix, 'jsonl')}")
-    loaded: LoadedDocument | Iterator[LoadedDocument | SkippedFile] = loader.load(path.read_bytes(), source)
-    if not isinstance(loaded, LoadedDocument):
-        yield from loaded
-    elif loaded.blocks:
-        yield loaded
-    else:
-        raise Unreadable("no text in it")
+    yield SkippedFile(path=source, reason=reason, rows_lost=suffix in ROWS)

@@ -184,11 +184,15 @@ async def test_a_broken_file_is_named_and_the_rest_kept(
     """One damaged file blocks no other."""
     (container / "empty.txt").touch()
     (container / "noise.md").write_bytes(bytes(range(256)) * 9)
+    (container / "commas.csv").write_text(",,,\n,,\n")
+    (container / "page.html").write_text("<html><body><script>x = 1</script></body></html>")
     report = await run_ingest(container)
     assert report.added == 3
     assert {one.path: one.reason for one in report.skipped} == {
         "empty.txt": "empty",
         "noise.md": "binary data, not text",
+        "commas.csv": "no text in it",
+        "page.html": "no text in it",
     }
 
 
