@@ -2,7 +2,6 @@
 
 import io
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import walk_tb
@@ -29,9 +28,7 @@ def reading(what: str) -> Iterator[None]:
     The type does not tell: the parsers also raise ``AttributeError``, ``KeyError`` and ``TypeError`` on damaged files.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about features of a file that are not read
-            yield
+        yield
     except (MemoryError, RecursionError, Unreadable):
         raise
     except Exception as error:

@@ -1,7 +1,6 @@
 """Make blocks of HTML with Beautiful Soup, in reading order; links are not fetched."""
 
 import re
-import warnings
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -59,9 +58,7 @@ def add_fragment(outline: Outline, html: str) -> None:
 
 def parsed(html: str) -> BeautifulSoup:
     """Parse a piece of HTML; omitted end tags are completed."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its advice on odd markup is for authors of programs
-        return BeautifulSoup(html, "lxml", parser=partial(etree.HTMLParser, huge_tree=True))
+    return BeautifulSoup(html, "lxml", parser=partial(etree.HTMLParser, huge_tree=True))
 
 
 def _drop(root: Tag) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from warnings import catch_warnings
 
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.text_encoding import Unreadable
@@ -36,7 +37,8 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
         if size > limit:
             raise Unreadable(f"larger than {limit // 1024**2} MiB ({size // 1024**2} MiB)")
         loader = import_module(f"app.ingest.loaders.{FORMATS.get(suffix, 'jsonl')}")
-        loaded = loader.load(path.read_bytes(), source)
+        with catch_warnings(action="ignore"):  # about markup, and features of a file that are not read
+            loaded = loader.load(path.read_bytes(), source)
         yield from [loaded] if isinstance(loaded, LoadedDocument) else loaded
         return
     except Unreadable as error:
