@@ -41,7 +41,9 @@ def paragraphs(text: str) -> list[Paragraph]:
     Lines that recur at the edges of the pages are left out, and so is a table of contents whose entries recur as
     lines. A paragraph that a page break cut is one, and stands on the page where it begins.
     """
-    pages = [page.split("\n") for page in _pages(text)]
+    if "\f" not in text and len(_NUMBERED_FOOT.findall(text)) >= 3:
+        text = _NUMBERED_FOOT.sub("\\g<0>\f", text)
+    pages = [page.split("\n") for page in text.split("\f")]
     running = running_lines([[line for line in page if line.strip()] for page in pages])
     pages = [_without_running(page, running) for page in pages]
     paras: list[Paragraph] = []
@@ -64,13 +66,6 @@ def running_lines(pages: Sequence[Sequence[str]]) -> set[str]:
 def running_key(line: str) -> str:
     """Return a line with every number as ``#``, to compare lines across pages."""
     return re.sub(r"\d+", "#", " ".join(line.split()).strip(" -–—|.")).casefold()
-
-
-def _pages(text: str) -> list[str]:
-    if "\f" in text or len(_NUMBERED_FOOT.findall(text)) < 3:
-        return text.split("\f")
-    ends = [match.end() for match in _NUMBERED_FOOT.finditer(text)]
-    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 
 def trimmed(lines: Sequence[T], runs: Callable[[T], bool]) -> Sequence[T]:
