@@ -123,8 +123,7 @@ class HtmlBlocks:
             elif leaving:
                 self._leave(node.name)
             elif node.name in HEADINGS and not self.counters:
-                self._flush()
-                self._flush_term()
+                self._flush_all()
                 self.outline.heading(int(node.name[1]), inline_text(node))
             elif node.name == "pre" or (node.name == "table" and id(node) not in layout and node.find("tr")):
                 self._add_whole(node)
@@ -132,8 +131,7 @@ class HtmlBlocks:
                 self._enter(node)
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(node.contents))
-        self._flush()
-        self._flush_term()
+        self._flush_all()
 
     def _enter(self, tag: Tag) -> None:
         name = tag.name
@@ -148,7 +146,7 @@ class HtmlBlocks:
             first = int(start) if start.isdecimal() and len(start) < 10 else 1
             self.counters.append(first if name == "ol" else None)
         elif name == "li":
-            self._flush_term()
+            self._flush_all()
             number = self.counters[-1] if self.counters else None
             self.marker = "  " * (len(self.counters) - 1) + ("- " if number is None else f"{number}. ")
             if number is not None:
@@ -165,7 +163,7 @@ class HtmlBlocks:
         if name in ("dt", "dl"):
             self.in_term = False
         if name in ("ul", "ol", "dl"):
-            self._flush_term()
+            self._flush_all()
         if name in ("ul", "ol"):
             self.counters.pop()
             if not self.counters:
@@ -174,8 +172,7 @@ class HtmlBlocks:
 
     def _add_whole(self, tag: Tag) -> None:
         """Add code or a table as one block; in a list, as lines of the item."""
-        self._flush()
-        self._flush_term()
+        self._flush_all()
         if caption := tag.find("caption"):
             self.words.append(inline_text(caption))
             self._flush()
@@ -202,8 +199,9 @@ class HtmlBlocks:
             term, self.term = self.term, ""
             self._add_text(f"{term}{' ' if term[-1] in ':?!.' else ': '}{text}" if term else text)
 
-    def _flush_term(self) -> None:
-        """Add a term that no text defines as a paragraph of its own."""
+    def _flush_all(self) -> None:
+        """End the open paragraph or item; a term that no text defines becomes a paragraph of its own."""
+        self._flush()
         term, self.term = self.term, ""
         if term:
             self._add_text(term)
