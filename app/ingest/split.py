@@ -111,10 +111,7 @@ def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
     for group in _groups(pieces, limit):
         more = _size(group)
         if held and (size + more > limit or size + more / 2 > aim):
-            cut = len(held)
-            while cut and held[cut - 1].leads:
-                cut -= 1
-            cut = cut or len(held)
+            cut = next((at for at in range(len(held), 0, -1) if not held[at - 1].leads), len(held))
             yield held[:cut]
             held = held[cut:]
             size = _size(held)
