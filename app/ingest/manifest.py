@@ -21,6 +21,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS paths (path TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS documents (document_id TEXT PRIMARY KEY, path TEXT, content_hash TEXT);
 """
+DOCUMENTS = "SELECT document_id, path, content_hash FROM documents ORDER BY document_id"
 
 log = logging.getLogger("garden.ingest")
 
@@ -36,6 +37,7 @@ class IngestManifest:
         self.prune = prune
         self._collection = collection
         self._paths = paths
+        self._roots = set(map(_key, paths))
         self._brought: dict[str, str] = {}
 
     def begin(self) -> None:
@@ -49,19 +51,12 @@ class IngestManifest:
 
     def earlier(self) -> dict[str, str]:
         """Return document id → content hash of what earlier runs brought from these paths."""
-        roots = set(map(_key, self._paths))
-        rows = _rows(self._collection, "SELECT document_id, content_hash, path FROM documents")
-        return {document_id: content_hash for document_id, content_hash, path in rows if path in roots}
+        return {one: hash_ for one, path, hash_ in _rows(self._collection, DOCUMENTS) if path in self._roots}
 
     def elsewhere(self, stored: Mapping[str, str]) -> dict[str, str]:
         """Return document id → path of what other paths brought, as it is *stored*."""
-        roots = set(map(_key, self._paths))
-        rows = _rows(self._collection, "SELECT document_id, content_hash, path FROM documents")
-        return {
-            document_id: path
-            for document_id, content_hash, path in rows
-            if path not in roots and stored.get(document_id) == content_hash
-        }
+        others = (row for row in _rows(self._collection, DOCUMENTS) if row[1] not in self._roots)
+        return {document_id: path for document_id, path, hash_ in others if stored.get(document_id) == hash_}
 
     def note(self, met: Mapping[str, str], removed: Collection[str]) -> None:
         """Keep what this run met (document id → content hash), and forget what it removed."""
@@ -77,7 +72,7 @@ def read_sources(collection: Path) -> list[Path]:
 
 def recorded_documents(collection: Path) -> list[str]:
     """Return the ids of the documents that ingests of paths and web addresses brought."""
-    return [one for (one,) in _rows(collection, "SELECT document_id FROM documents ORDER BY document_id")]
+    return [document_id for document_id, _, _ in _rows(collection, DOCUMENTS)]
 
 
 def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> dict[str, tuple[Path, FoundFile]]:
@@ -87,7 +82,7 @@ def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> d
     """
     return {
         document_id: (Path(root), file)
-        for document_id, root, hash_ in _rows(collection, "SELECT document_id, path, content_hash FROM documents")
+        for document_id, root, hash_ in _rows(collection, DOCUMENTS)
         if hash_ in stored.get(document_id, ()) and (file := find_file(Path(root), document_id))
     }
 
