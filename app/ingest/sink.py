@@ -27,11 +27,6 @@ class PendingChunk(NamedTuple):
     chunk: TextChunk
     content_hash: str
 
-    @property
-    def completes(self) -> bool:
-        """Whether it is the chunk that carries the hash of its document."""
-        return self.chunk.chunk_index == 0
-
 
 def pending_chunks(document: SplitDocument, content_hash: str) -> Iterator[PendingChunk]:
     """Yield the chunks of a document; the first one, which completes it, comes last."""
@@ -70,22 +65,20 @@ class Sink:
         Raises ``EmbeddingUnavailable`` when the model does not answer, and the store's errors.
         """
         points = await _points(chunks, self.embeddings)
-        last = {one.document.document_id: one for one in chunks if one.completes}
+        last = {one.document.document_id: one for one in chunks if one.chunk.chunk_index == 0}
         stored = await self.store.achunk_hashes(*last) if last else {}
         hashes = {hash_ for one in last.values() for hash_ in (one.content_hash, part_hash(one.content_hash))}
         older = {chunk_id for chunk_id, hash_ in stored.items() if hash_ not in hashes}
         firsts = [
             replace(point, metadata={**point.metadata, "content_hash": one.content_hash})
             for one, point in zip(chunks, points, strict=True)
-            if one.completes and _is_complete(one, points, stored)
+            if one.chunk.chunk_index == 0 and _is_complete(one, points, stored)
         ]
         later = set() if older else {point.chunk_id for point in firsts}  # these need not be written twice
-        if rest := [point for point in points if point.chunk_id not in later]:
-            await self.store.aupsert(rest)
+        await self.store.aupsert([point for point in points if point.chunk_id not in later])
         if stale := older - {point.chunk_id for point in points}:
             await self.store.adelete_chunks(sorted(stale))
-        if firsts:
-            await self.store.aupsert(firsts)
+        await self.store.aupsert(firsts)
 
 
 def _is_complete(first: PendingChunk, points: Sequence[Point], stored: Mapping[str, str]) -> bool:
