@@ -15,7 +15,7 @@ from app.api.errors import error_response
 from app.api.middleware import may_write
 from app.api.schemas import WireModel
 from app.ingest.loaders.table import LOADERS
-from app.ingest.samples import sample_folder, sample_paths
+from app.ingest.samples import SAMPLE_FOLDER, sample_paths
 from app.providers.stores.chunk_store import ChunkStore
 
 PDF = "application/pdf"
@@ -55,9 +55,8 @@ class Offer(WireModel):
 def page_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
     """Return ``/``, ``GET /api/v1/page`` and ``GET /api/v1/files``; ``PageFiles`` serves the rest under ``/page``."""
     router = APIRouter(tags=["page"])
-    samples = sample_folder()
-    questions: list[str] = orjson.loads((samples / "examples.json").read_bytes())
-    first_chunks = [f"{path.name}#0" for path in sample_paths(samples)]
+    questions: list[str] = orjson.loads((SAMPLE_FOLDER / "examples.json").read_bytes())
+    first_chunks = [f"{path.name}#0" for path in sample_paths()]
 
     @router.get("/", include_in_schema=False)
     async def page() -> Response:

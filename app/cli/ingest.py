@@ -17,7 +17,7 @@ from app.ingest.documents import IngestReport
 from app.ingest.find import other_types
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import Item, Progress, ingest_into, ingest_items
-from app.ingest.samples import sample_folder, sample_paths
+from app.ingest.samples import SAMPLE_FOLDER, sample_paths
 from app.ingest.tasks import read_tasks, task_document
 from app.ingest.web import WebLimits, ingest_web
 from app.settings import Settings
@@ -81,13 +81,12 @@ async def _ingest_tasks(paths: Sequence[Path], prune: bool, container: AppContai
         )
 
 
-async def ingest_samples_if_empty(container: AppContainer, folder: Path | None = None) -> None:
+async def ingest_samples_if_empty(container: AppContainer) -> None:
     """Ingest the sample documents and tasks, each only into a collection that is empty."""
-    folder = folder or sample_folder()
     if not await container.tasks.store.acount():
-        await _ingest_tasks([folder / SAMPLE_TASKS], False, container)
+        await _ingest_tasks([SAMPLE_FOLDER / SAMPLE_TASKS], False, container)
     if not await container.store.acount():
-        _print_summary(await _ingest_paths(await asyncio.to_thread(sample_paths, folder), False, container))
+        _print_summary(await _ingest_paths(await asyncio.to_thread(sample_paths), False, container))
 
 
 def _folder(settings: Settings, *, tasks: bool = False) -> Path:
