@@ -92,7 +92,6 @@ class _Ingest:
     _met: dict[str, str] = field(default_factory=dict)
     _chunk_ids: set[str] = field(default_factory=set)
     _elsewhere: dict[str, str] = field(default_factory=dict)  # of other paths: document id -> path
-    _replaced: list[str] = field(default_factory=list)  # ids of these that now are of this run
 
     async def run(self, items: AsyncIterable[Item]) -> IngestReport:
         """Store every document of *items*, prune if the manifest says so, and report."""
@@ -157,7 +156,6 @@ class _Ingest:
             other = next((owner for owner in others if owner != document_id), None)
             if other is None:
                 self._counts["changed" if document_id in self._stored else "added"] += 1
-                self._replaced += [document_id] * (document_id in self._elsewhere)
                 pending += pending_chunks(document, self._met[document_id])
             else:
                 del self._met[document_id]
@@ -184,7 +182,8 @@ class _Ingest:
 
     def _replaced_note(self) -> str:
         """Say which documents took the place of others of the same id, read from elsewhere; "" for none."""
-        replaced = [one for one in self._replaced if find_file(Path(self._elsewhere[one]), one)]
+        written = [one for one, hash_ in self._met.items() if one in self._elsewhere and self._stored[one] != hash_]
+        replaced = [one for one in written if find_file(Path(self._elsewhere[one]), one)]
         if not replaced:
             return ""
         some = [f"{one} (from {self._elsewhere[one]})" for one in replaced[:SHOWN]]
