@@ -39,9 +39,7 @@ SETTINGS: dict[str, Any] = {
     "raw_enabled": False,
     "report_level": 5,
     "halt_level": 6,
-    "warning_stream": None,
     "syntax_highlight": "none",
-    "smart_quotes": False,
     "_disable_config": True,
 }
 """No ``include``, no ``raw``, no configuration files; errors of markup stay in the tree and end nothing."""
