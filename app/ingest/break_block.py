@@ -108,9 +108,9 @@ def _lines(lines: Iterable[str], limit: int) -> Iterator[str]:
     return _joined((fragment for line in lines for fragment in _words(line, limit)), limit)
 
 
-def _joined(fragments: Iterable[str], limit: int) -> Iterator[str]:
-    """Join parts that fit, as many lines together as do."""
-    texts = ("\n".join(some) for some in _fitting(fragments, limit, weight))
+def _joined(fragments: Iterable[str], limit: int, separator: str = "\n") -> Iterator[str]:
+    """Join parts that fit, as many together as do; pieces of white space are dropped."""
+    texts = (separator.join(some) for some in _fitting(fragments, limit, weight))
     return (text for text in texts if text.strip())
 
 
@@ -134,8 +134,7 @@ def _words(text: str, limit: int) -> Iterator[str]:
         yield text
         return
     runs = re.findall(rf"\S{{1,{limit}}}\s{{0,{CHARS_PER_PIECE}}}|\s{{1,{CHARS_PER_PIECE}}}", text)
-    texts = ("".join(words) for words in _fitting(runs, limit, weight))
-    yield from (text for text in texts if text.strip())
+    yield from _joined(runs, limit, "")
 
 
 def word_pieces(text: str) -> int:
@@ -153,8 +152,6 @@ def weight(text: str) -> float:
 
 def _of_word(word: str) -> int:
     length = len(word)
-    if length == 1:
-        return 1
     if not word.isascii():
         return length if word[0] >= "\u2e80" else (length + 1) // 2
     if word.isdigit():
