@@ -38,9 +38,9 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
     except FileNotFoundError:
         raise InvalidInput(f"There is no file or folder {root}.", field="paths") from None
     except OSError as error:  # a name too long, a folder one may not enter
-        shown = one_line(_name(root), 100)
+        shown = one_line(readable_name(root), 100)
         raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
-    name = _name(Path(root.name))
+    name = readable_name(Path(root.name))
     if root.is_dir():
         yield from _below(root)
     elif root.suffix.lower() not in LOADERS:
@@ -68,7 +68,7 @@ def find_file(root: Path, source: str) -> FoundFile | None:
     return FoundFile(path, source) if inside and not hidden else None
 
 
-def _name(path: Path) -> str:
+def readable_name(path: Path) -> str:
     """Return the path with ``/``; bytes that are not UTF-8 become replacement characters."""
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
@@ -82,7 +82,7 @@ def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
         readable = [name for name in files if not name.startswith(".") and Path(name).suffix.lower() in LOADERS]
         for name in [*links, *sorted(readable)]:
             path = Path(parent, name)
-            source = _name(path.relative_to(root))
+            source = readable_name(path.relative_to(root))
             try:  # realpath raises nothing for a link that leads to itself
                 if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
                     yield SkippedFile(path=source, reason="a symbolic link that leads out of the folder")
@@ -94,5 +94,5 @@ def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
                 rows = path.suffix.lower() in ROWS
                 yield SkippedFile(path=source, reason=f"cannot be read: {error.strerror}", rows_lost=rows)
     for refused in unlisted:
-        source = _name(Path(refused.filename).relative_to(root))
+        source = readable_name(Path(refused.filename).relative_to(root))
         yield SkippedFile(path=source, reason=f"the folder cannot be listed: {refused.strerror}", rows_lost=True)

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from app.ingest.find import FoundFile, find_file
+from app.ingest.find import FoundFile, find_file, readable_name
 
 MANIFEST_FILE = "ingested.sqlite3"
 LOCK_SECONDS = 30.0
@@ -141,5 +141,4 @@ def _key(path: Path | str) -> str:
     """Return the path as absolute text without ``..``, links unresolved; an address as it is."""
     if isinstance(path, str):
         return path
-    absolute = os.path.abspath(path)  # noqa: PTH100  # a link that is set anew is the same path to its user
-    return absolute.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return readable_name(Path(os.path.abspath(path)))  # noqa: PTH100  # a link set anew is the same path to its user
