@@ -15,8 +15,6 @@ from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point
 from graph.errors import ConfigurationError
 
-PART = part_hash("")
-
 
 @dataclass(frozen=True, slots=True)
 class Copied:
@@ -79,7 +77,7 @@ def _document(point: Point) -> str:
 
 
 def _is_complete(hash_: str) -> bool:
-    return bool(hash_) and not hash_.startswith(PART)
+    return bool(hash_) and not hash_.startswith(part_hash(""))
 
 
 def _completes(point: Point) -> bool:
