@@ -5,7 +5,7 @@ A chunk stays within one section and page. Blocks are packed in order, without o
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, zip_longest
 from math import ceil
 
@@ -86,7 +86,7 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
         taken = sum(map(word_pieces, {document.title, first.chapter or "", first.section or ""})) + size
         limit = max(LIMIT - ceil(taken), LIMIT // 3)
         for pack in _packed(list(_pieces(run, limit)), limit):
-            yield first, *_rendered([*before, *heading, *pack])
+            yield first, *_rendered([*before, *heading, replace(pack[0], glue="\n\n"), *pack[1:]])
             before = []
 
 
@@ -136,15 +136,12 @@ def _rendered(pieces: Sequence[_Piece]) -> tuple[str, tuple[Span, ...]]:
     """Return the text of a chunk and its sentences, without those of headings."""
     text = ""
     headings: list[Span] = []
-    glue = ""
     for piece in pieces:
-        joint = glue or piece.glue
         if text:
-            text = (text.rstrip() if joint else text) + joint
+            text = (text.rstrip() if piece.glue else text) + piece.glue
         if piece.heading:
             headings.append((len(text), len(text) + len(piece.text)))
         text += piece.text
-        glue = "\n\n" if piece.heading else ""
     text = text.rstrip()
     spans = sentence_spans(text)
     return text, tuple(s for s in spans if not any(start <= s[0] and s[1] <= end for start, end in headings))
