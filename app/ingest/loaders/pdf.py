@@ -4,7 +4,9 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from math import hypot
+from operator import itemgetter
 from statistics import median, mode
 from typing import Any
 
@@ -58,27 +60,18 @@ def _lines(page: PageObject) -> list[Line]:
     """Join the fragments of one page to lines, top to bottom, with font size and height."""
     fragments: list[tuple[Any, ...]] = []
     page.extract_text(visitor_text=lambda *fragment: fragments.append(fragment))
-    lines: list[Line] = []
-    words: list[str] = []
-    sizes: list[tuple[int, float, float]] = []  # characters, size, height on the page
-
-    def end_line() -> None:
-        if text := " ".join("".join(words).split()):
-            _, size, height = max(sizes)
-            lines.append(Line(text.encode("utf-8", "replace").decode(), round(size, 1), height))
-        words.clear()
-        sizes.clear()
-
+    parts: list[tuple[int, str, float, float]] = []  # number of the line, text, size, height on the page
     for text, matrix, text_matrix, _font, font_size in fragments:
-        for number, part in enumerate(text.split("\n")):
-            if number:
-                end_line()
-            if part.strip():
-                scale = (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5 * (text_matrix[2] ** 2 + text_matrix[3] ** 2) ** 0.5
-                height = text_matrix[4] * matrix[1] + text_matrix[5] * matrix[3] + matrix[5]
-                sizes.append((len(part), font_size * scale, height))
-            words.append(part)
-    end_line()
+        size = font_size * hypot(*matrix[2:4]) * hypot(*text_matrix[2:4])
+        height = text_matrix[4] * matrix[1] + text_matrix[5] * matrix[3] + matrix[5]
+        number = parts[-1][0] if parts else 0
+        parts += [(number + at, part, size, height) for at, part in enumerate(text.split("\n"))]
+    lines: list[Line] = []
+    for _, grouped in groupby(parts, key=itemgetter(0)):
+        line = list(grouped)
+        if text := " ".join("".join(part for _, part, _, _ in line).split()):
+            _, size, height = max((len(part), size, height) for _, part, size, height in line if part.strip())
+            lines.append(Line(text.encode("utf-8", "replace").decode(), round(size, 1), height))
     return lines
 
 
