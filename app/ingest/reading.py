@@ -13,8 +13,8 @@ import sys
 import traceback
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Self
 
 import orjson
 
@@ -35,16 +35,13 @@ MAX_ANSWER_BYTES = 1 << 31
 log = logging.getLogger("garden.ingest")
 
 
-class Reader:
+class Reader(AbstractAsyncContextManager["Reader"]):
     """Reads files one after the other; an async context manager that leaves no process behind."""
 
     def __init__(self, seconds_per_file: float = SECONDS_PER_FILE, program: str = START) -> None:
         self.seconds_per_file = seconds_per_file
         self.process: Process | None = None
         self._program = program
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *_error: object) -> None:
         await self._end()
