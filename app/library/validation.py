@@ -5,7 +5,6 @@ It may be called from any thread and inside a running event loop. Chunks are mea
 """
 
 import asyncio
-import atexit
 import logging
 import time
 from collections.abc import Sequence
@@ -14,17 +13,16 @@ from threading import Lock
 from typing import Any
 
 from app.library.chunk_list_store import ChunkListStore
-from app.library.sync_bridge import LoopThread
 from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
+from app.providers.blocking import run_blocking
 from app.providers.embeddings.minilm import MODEL_NAME
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import ErrorInfo, classify_error
 from app.providers.rerank.models import make_reranker
 from app.providers.rerank.reader import OnnxReader
-from app.providers.rerank.scores import ScoringReranker
-from app.settings import Settings, load_settings
+from app.settings import load_settings
 from graph.errors import RAGError, RerankFailed
 from graph.relevance.calibration import calibration_for, load_calibrations
 from graph.relevance.compound import split_questions, without_background
@@ -64,17 +62,10 @@ def validate_retrieval(
     With ``COHERE_API_KEY`` the relevance is Cohere's own score, else the calibrated probability.
     Logs and raises ``TypeError``, ``ValidationError``, ``CohereAPIError``, or ``TimeoutError`` after ``LIMIT`` seconds.
     """
-    return validate_within(LIMIT, query, chunks, relevance_threshold, request_id)
-
-
-def validate_within(
-    limit: float, query: Any, chunks: Any, relevance_threshold: Any = 0.3, request_id: Any = None
-) -> dict[str, Any]:
-    """``validate_retrieval`` with a limit of its own, in seconds."""
     log_fields = {"request_id": request_id if isinstance(request_id, str) else current_request_id()}
     try:
         check_arguments(query, chunks, relevance_threshold, request_id)
-        result = _validate(query, chunks, float(relevance_threshold), limit)
+        result = _validate(query, chunks, float(relevance_threshold))
     except (TypeError, TimeoutError, RAGError) as error:
         log_fields |= {"error_type": type(error).__name__, "error": str(error)}
         log.error("validation_failed", extra=log_fields)
@@ -84,16 +75,16 @@ def validate_within(
     return result
 
 
-def _validate(query: str, chunks: list[dict[str, Any]], threshold: float, limit: float) -> dict[str, Any]:
+def _validate(query: str, chunks: list[dict[str, Any]], threshold: float) -> dict[str, Any]:
     if not chunks:
         return _timed(verdict({}, {}, threshold), time.perf_counter())
     with _loading:
-        embedding, reader, loop = shared_parts()
+        embedding, reader = shared_parts()
     started = time.perf_counter()  # loading happens once in a process, and is no processing time
     try:
-        results, scores = loop.run(_measure(query, chunks, embedding, reader, limit))
+        results, scores = run_blocking(_measure(query, chunks, embedding, reader))
     except TimeoutError:
-        raise TimeoutError(f"Validation processing exceeded {limit * 1000:.0f}ms timeout") from None
+        raise TimeoutError(f"Validation processing exceeded {LIMIT * 1000:.0f}ms timeout") from None
     calibration = calibration_for(embedding.name, load_calibrations())
     if scores is None:
         graded = grade(results, calibration)
@@ -107,41 +98,35 @@ def _timed(result: dict[str, Any], started: float) -> dict[str, Any]:
 
 
 async def _measure(
-    query: str, chunks: list[dict[str, Any]], embedding: EmbeddingModel, reader: OnnxReader, seconds: float
+    query: str, chunks: list[dict[str, Any]], embedding: EmbeddingModel, reader: OnnxReader
 ) -> tuple[tuple[SubqueryResults, ...], dict[str, float] | None]:
     """Measure and read the chunks, and concurrently get Cohere's scores, if chosen."""
     now, text = time.monotonic(), valid_unicode(query.strip())
     bare = without_background(text)
-    until = now + 2 * seconds
+    until = now + 2 * LIMIT
     question = Question(text, split_questions(bare), MOST_CHUNKS, None, None, now, until, background=bare != text)
     store = ChunkListStore(chunks, embedding.embeddings)
-    reranker = chosen_reranker(load_settings())
 
     async def read() -> tuple[SubqueryResults, ...]:
         retrieved = await HybridRetriever(store, embedding.embeddings, MOST_CHUNKS).retrieve(question)
         return await read_best(reader, retrieved, MOST_READ)
 
-    async def score() -> dict[str, float] | None:
-        return await rerank_once(reranker, query, store.chunks) if reranker else None
-
-    async with asyncio.timeout(seconds):
-        return await asyncio.gather(read(), score())
+    async with asyncio.timeout(LIMIT):
+        return await asyncio.gather(read(), _cohere_scores(query, store.chunks))
 
 
-def chosen_reranker(settings: Settings) -> ScoringReranker | None:
-    """Make Cohere's reranker, uncontacted, if its key is set and ``RERANKER`` is not ``local``."""
+async def _cohere_scores(query: str, chunks: Sequence[Chunk]) -> dict[str, float] | None:
+    """Return Cohere's score in [0, 1] by chunk id, from exactly one request.
+
+    None unless its key is set and ``RERANKER`` is not ``local``. Raises ``CohereAPIError``, or ``TimeoutError`` when
+    the connection timed out.
+    """
+    settings = load_settings()
     local = "reranker" in settings.model_fields_set and settings.reranker == "local"
     if local or not settings.cohere_api_key.get_secret_value():
         return None
     named = settings.reranker if settings.reranker.startswith("cohere:") else COHERE_MODEL
-    return make_reranker(settings.model_copy(update={"reranker": named}))
-
-
-async def rerank_once(reranker: ScoringReranker, query: str, chunks: Sequence[Chunk]) -> dict[str, float]:
-    """Return Cohere's score in [0, 1] by chunk id, from exactly one request.
-
-    Raises ``CohereAPIError``, or ``TimeoutError`` when the connection timed out.
-    """
+    reranker = make_reranker(settings.model_copy(update={"reranker": named}))
     texts = [valid_unicode(f"{chunk.title}\n{chunk.text[:SENT_CHARS]}".strip()) for chunk in chunks]
     try:
         scores = dict(await reranker.ascores(valid_unicode(query), texts))
@@ -168,12 +153,6 @@ _loading = Lock()
 
 
 @cache
-def shared_parts() -> tuple[EmbeddingModel, OnnxReader, LoopThread]:
-    """Load embedded model and reader and start the event loop, shared by all calls.
-
-    Raises ``ConfigurationError``.
-    """
-    embedding, reader = make_embeddings(load_settings(embedding_model=MODEL_NAME)), OnnxReader()
-    loop = LoopThread("validation")
-    atexit.register(loop.close)
-    return embedding, reader, loop
+def shared_parts() -> tuple[EmbeddingModel, OnnxReader]:
+    """Load the embedded model and the reader, shared by all calls. Raises ``ConfigurationError``."""
+    return make_embeddings(load_settings(embedding_model=MODEL_NAME)), OnnxReader()

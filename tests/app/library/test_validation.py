@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from app.library import validation
-from app.library.validation import LIMIT, shared_parts, validate_within
+from app.library.validation import LIMIT, shared_parts
 from graph.errors import InvalidInput, RerankFailed
 from graph.sentences import sentence_spans
 from retrieval_validation import CohereAPIError, ValidationError, validate_retrieval
@@ -47,7 +47,9 @@ LATE = "Validation processing exceeded 5000ms timeout"
 @pytest.fixture(scope="module", autouse=True)
 def _loaded(_clear_environment_of_session: None) -> None:
     """The model is loaded by the first call; no test should pay for that."""
-    validate_within(120, "Is it loaded?", [{"chunk_id": "a", "text": "Loaded."}])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(validation, "LIMIT", 120.0)
+        validate_retrieval("Is it loaded?", [{"chunk_id": "a", "text": "Loaded."}])
 
 
 @pytest.fixture(autouse=True)
@@ -346,7 +348,7 @@ async def test_inside_a_running_loop() -> None:
 def test_twenty_chunks_take_less_than_two_seconds() -> None:
     """20 chunks cost less than two seconds of one processor, however busy the machine is."""
     before = time.process_time()
-    result = validate_within(60, QUERY, many(20))
+    result = validate_retrieval(QUERY, many(20))
     assert time.process_time() - before < 2.0
     assert result["retrieval_quality"] == "Good"
 
@@ -358,15 +360,16 @@ def test_huge_texts_take_bounded_time_and_memory() -> None:
     """
     code = (
         "import resource, sys, time\n"
-        "from app.library.validation import validate_within\n"
+        "from app.library import validation\n"
         "from tests.documents.data.sample_chunks import QUERY, ANSWER\n"
-        "validate_within(100, QUERY, [ANSWER])\n"
+        "validation.LIMIT = 100\n"
+        "validation.validate_retrieval(QUERY, [ANSWER])\n"
         "kinds = ['x' * 1_000_000, 'a. b. c! ' * 110_000, 'a\\n' * 500_000, '|a|b|\\n' * 160_000, ' ' * 1_000_000]\n"
         "def cost(length):\n"
         "    chunks = [{'chunk_id': str(n), 'text': f'{length} {n} ' + kinds[n % 5][:length]} for n in range(50)]\n"
         "    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "    begun = time.process_time()\n"
-        "    validate_within(100, QUERY, chunks)\n"
+        "    validation.validate_retrieval(QUERY, chunks)\n"
         "    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.process_time() - begun\n"
         "print(*cost(1_000), *cost(1_000_000))\n"
     )
@@ -375,7 +378,7 @@ def test_huge_texts_take_bounded_time_and_memory() -> None:
     _, seconds_of_short, kilobytes, seconds = map(float, done.stdout.split())
     assert kilobytes < 50 * 1024
     assert seconds < 2 * seconds_of_short
-    assert validate_within(60, QUERY, [LONG])["evidence"][0]["sentence_index"] == 400
+    assert validate_retrieval(QUERY, [LONG])["evidence"][0]["sentence_index"] == 400
 
 
 def test_five_seconds_are_the_limit(cohere: CoherePeer, monkeypatch: pytest.MonkeyPatch) -> None:
