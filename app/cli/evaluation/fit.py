@@ -32,20 +32,16 @@ def fit(
     The models of chunks that were read are those of *in_use*, if given, where such chunks are all right or all wrong:
     reading stops at the first that answers. Raises `ValueError` as `fit_logistic` does.
     """
-    names = {
-        "relevance": relevance,
-        "relevance_read": (*relevance, *READ),
-        "answers": answers,
-        "answers_read": (*answers, *READ),
-        "cosine": ("chunk_similarity",),
-    }
+    features = {"relevance": relevance, "answers": answers, "cosine": ("chunk_similarity",)}
     entry = {}
     for model, (rows, labels, positive_weight) in _training_rows(samples).items():
-        if in_use and model.endswith("_read") and (labels.all() or not labels.any()):
+        kind, _, read = model.partition("_")
+        if in_use and read and (labels.all() or not labels.any()):
             entry[model] = in_use[model]
             continue
-        weights, bias = fit_logistic(rows.columns(names[model]), labels, positive_weight)
-        entry[model] = _model(bias, dict(zip(names[model], weights, strict=True)))
+        names = (*features[kind], *READ) if read else features[kind]
+        weights, bias = fit_logistic(rows.columns(names), labels, positive_weight)
+        entry[model] = _model(bias, dict(zip(names, weights, strict=True)))
     return entry
 
 
