@@ -7,6 +7,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -68,14 +69,12 @@ async def _evaluate(
 async def ask_all(service: QueryService, questions: Sequence[EvalQuestion], show: Show) -> list[EvalResult]:
     """Ask *questions* and return them with their results, in order."""
     slots = asyncio.Semaphore(AT_ONCE)
-    done = 0
+    done = count(1)
 
     async def one(question: EvalQuestion) -> EvalResult:
-        nonlocal done
         async with slots:
             result = await service.ask({"query": question.question})
-        done += 1
-        show(done)
+        show(next(done))
         return EvalResult(question, result)
 
     return list(await asyncio.gather(*map(one, questions)))
