@@ -102,7 +102,7 @@ class RAGService:
         tasks = self._container.tasks
         if llm_service is None:
             return await self._loop.arun(tasks.reply(user_query, n_results, max_context_tokens))
-        prompt = await self._loop.arun(tasks.chat_prompt(user_query, n_results, max_context_tokens))
+        prompt, _ = await self._loop.arun(tasks.chat_prompt(user_query, n_results, max_context_tokens))
         return await reply_of(llm_service, prompt)  # on the caller's loop, where its own model belongs
 
     def close(self) -> None:

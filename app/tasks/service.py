@@ -85,12 +85,17 @@ class TaskService:
         return format_context(results, metadata=include_metadata, max_tokens=limit)
 
     async def chat_prompt(
-        self, message: str, n_results: int = CONTEXT_RESULTS, max_context_tokens: int = CONTEXT_TOKENS
-    ) -> ChatPrompt:
-        """Build the prompt of *message* and its best tasks; with 0 results, of the message."""
-        results = await self._tasks_for(message, n_results)
+        self, message: str, n_results: int, max_context_tokens: int
+    ) -> tuple[ChatPrompt, list[SearchResult]]:
+        """Build the prompt of *message* and its best tasks, and return these too; with 0 results, of the message.
+
+        Their number is logged, never their text (contract).
+        """
+        text = text_of(message, "message")
         limit = bounded_int(max_context_tokens, "max_context_tokens", MOST_TOKENS)
-        return ChatPrompt(format_context(results, max_tokens=limit), message.strip())
+        results = await self.search(text, n_results=n_results) if n_results else []
+        log.info("chat_context", extra={"context_injected": bool(results), "tasks": len(results)})
+        return ChatPrompt(format_context(results, max_tokens=limit), text), results
 
     async def chat(
         self,
@@ -105,13 +110,11 @@ class TaskService:
         Raises ``ModelUnavailable``, ``SynthesisTimeout``, ``SynthesisFailed``, and what ``search`` raises.
         """
         deadline = time.monotonic() + self._seconds
-        most = n_results if use_rag else 0
+        prompt, results = await self.chat_prompt(message, n_results if use_rag else 0, max_context_tokens)
         if self._completion is None:
-            results = await self._tasks_for(message, most)
             for piece in reply_without_model(results, use_rag=use_rag):
                 yield piece
             return
-        prompt = await self.chat_prompt(message, most, max_context_tokens)
         async with aclosing(reply_pieces(self._completion, prompt, deadline=deadline)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -121,10 +124,3 @@ class TaskService:
         chat = self.chat(message, n_results=n_results, max_context_tokens=max_context_tokens)
         async with aclosing(chat) as pieces:
             return "".join([piece async for piece in pieces])
-
-    async def _tasks_for(self, message: str, most: int) -> list[SearchResult]:
-        """Search the tasks for a message; log their number, never their text (contract)."""
-        text = text_of(message, "message")
-        results = await self.search(text, n_results=most) if most else []
-        log.info("chat_context", extra={"context_injected": bool(results), "tasks": len(results)})
-        return results
