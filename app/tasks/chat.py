@@ -143,13 +143,10 @@ async def reply_pieces(completion: ChatModel, prompt: ChatPrompt, *, deadline: f
     work = completion.complete(prompt.template, prompt.user, pieces.put, deadline=deadline, max_tokens=max_tokens)
     asking = asyncio.create_task(work)
     asking.add_done_callback(lambda _: pieces.put_nowait(None))
-    blank = True
     try:
         while (piece := await pieces.get()) is not None:
-            blank = blank and not piece.strip()
             yield piece
-        await asking
-        if blank:
+        if not (await asking).text:
             raise SynthesisFailed("The chat model gave no answer.")
     finally:
         asking.cancel()

@@ -15,8 +15,6 @@ SNIPPET_CHARS = 100
 class SearchResult(BaseModel):
     """One task. ``similarity`` is the cosine of query and ``document``, at least 0; ``distance`` is 1 less that."""
 
-    model_config = ConfigDict(from_attributes=True)
-
     task_id: str
     document: str
     distance: float
