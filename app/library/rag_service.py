@@ -42,7 +42,11 @@ class RAGService:
         settings: Settings | None = None,
         container: AppContainer | None = None,
     ) -> None:
-        overrides = _overrides(ollama_host, vector_store_url, embedding_model)
+        overrides: dict[str, Any] = {"ollama_host": ollama_host or None, "embedding_model": embedding_model or None}
+        if ollama_host and not (found := load_settings()).chat_model:
+            overrides["chat_model"] = f"ollama:{found.ollama_model or DOCUMENT_MODEL}"
+        if vector_store_url:
+            overrides |= {"vector_store_url": vector_store_url, "vector_store": "chroma"}
         self._container = container or build_container(settings or load_settings(**overrides))
         self._loop = LoopThread()
 
@@ -141,13 +145,3 @@ class RAGService:
         if most is None:
             most = self._container.settings.max_retrieval_results
         return {"source": filters.get("source"), "maxSources": bounded_int(most, "max_results", MAX_SOURCES)}
-
-
-def _overrides(ollama_host: str | None, vector_store_url: str | None, embedding_model: str | None) -> dict[str, Any]:
-    """Return the settings that the arguments of ``RAGService`` stand for."""
-    overrides: dict[str, Any] = {"ollama_host": ollama_host or None, "embedding_model": embedding_model or None}
-    if ollama_host and not (settings := load_settings()).chat_model:
-        overrides["chat_model"] = f"ollama:{settings.ollama_model or DOCUMENT_MODEL}"
-    if vector_store_url:
-        overrides |= {"vector_store_url": vector_store_url, "vector_store": "chroma"}
-    return overrides
