@@ -6,7 +6,8 @@ The documents fix its names: ``query`` answers, ``retrieve`` finds chunks (``app
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from typing import Any
 
 from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.tasks import Task
@@ -27,7 +28,7 @@ DOCUMENT_MODEL = "mistral:7b"
 log = logging.getLogger("garden.library")
 
 
-class RAGService:
+class RAGService(AbstractContextManager["RAGService"]):
     """Answer questions with verified citations.
 
     ``ollama_host`` alone chooses Ollama, ``vector_store_url`` a Chroma server. Raises ``ConfigurationError``.
@@ -112,9 +113,6 @@ class RAGService:
     def close(self) -> None:
         """Close stores, models and threads; a second call does nothing. Calls under way raise ``RuntimeError``."""
         self._loop.close(self._container.aclose)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
