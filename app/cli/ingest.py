@@ -20,7 +20,6 @@ from app.ingest.pipeline import Item, Progress, ingest_into, ingest_items
 from app.ingest.samples import SAMPLE_FOLDER, sample_paths
 from app.ingest.tasks import read_tasks, task_document
 from app.ingest.web import WebLimits, ingest_web
-from app.settings import Settings
 from graph.errors import InvalidInput
 
 SAMPLE_TASKS = "tasks.jsonl"
@@ -62,7 +61,8 @@ async def _ingest_paths(
     paths: Sequence[Any], prune: bool, container: AppContainer, *, limits: WebLimits | None = None
 ) -> IngestReport:
     """Ingest files and folders, or with *limits* web addresses."""
-    manifest = IngestManifest(_folder(container.settings), paths, prune=prune)
+    settings = container.settings
+    manifest = IngestManifest(settings.data_dir / settings.vector_store_collection, paths, prune=prune)
     with file_progress() as on_progress:
         if limits:
             return await ingest_web(container.sink, paths, limits, manifest, on_progress)
@@ -74,7 +74,8 @@ async def _ingest_paths(
 async def _ingest_tasks(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:
     """Read every file before any task is stored, so that a wrong line stores nothing."""
     tasks: list[Item] = [(path, task_document(task)) for path in paths for task in read_tasks(path)]
-    manifest = IngestManifest(_folder(container.settings, tasks=True), paths, prune=prune)
+    settings = container.settings
+    manifest = IngestManifest(settings.data_dir / settings.tasks_collection, paths, prune=prune)
     with progress("ingesting", "tasks", len(tasks)) as show:
         return await ingest_items(
             container.tasks.sink, tasks, len(tasks), manifest=manifest, on_progress=lambda done: show(done.documents)
@@ -87,11 +88,6 @@ async def ingest_samples_if_empty(container: AppContainer) -> None:
         await _ingest_tasks([SAMPLE_FOLDER / SAMPLE_TASKS], False, container)
     if not await container.store.acount():
         _print_summary(await _ingest_paths(await asyncio.to_thread(sample_paths), False, container))
-
-
-def _folder(settings: Settings, *, tasks: bool = False) -> Path:
-    """Return the folder with the records about a collection, which ``garden check --repair`` reads too."""
-    return settings.data_dir / (settings.tasks_collection if tasks else settings.vector_store_collection)
 
 
 @contextmanager
