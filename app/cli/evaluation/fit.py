@@ -101,17 +101,15 @@ def fit_logistic(x: Floats, y: Flags, positive_weight: Floats | float = 1.0) -> 
     return weights, float(w[-1] - mean @ weights)
 
 
-def cross_validate(samples: Samples, fitted: Callable[[Samples], Mapping[str, Any]]) -> tuple[Floats, Floats]:
-    """Compute probabilities (relevance, answers) [pairs] by entries of *fitted* that never saw the pair's fold.
+def cross_validate(samples: Samples, fitted: Callable[[Samples], Mapping[str, Any]]) -> Floats:
+    """Compute probabilities (relevance, answers) [2, pairs] by entries of *fitted* that never saw the pair's fold.
 
     Raises `ValueError` when a fold leaves nothing right, or nothing wrong, to fit on.
     """
-    estimates = np.zeros(len(samples.question)), np.zeros(len(samples.question))
+    estimates = np.zeros((2, len(samples.question)))
     for fold in range(FOLDS):
         held = samples.fold[samples.question] == fold
-        entry = fitted(samples.rows(~held))
-        for column, held_out in zip(estimates, probabilities(samples.rows(held), entry), strict=True):
-            column[held] = held_out
+        estimates[:, held] = probabilities(samples.rows(held), fitted(samples.rows(~held)))
     return estimates
 
 
