@@ -1,7 +1,7 @@
 """``RAGService``: the service as a library, for plain code, running event loops and many threads.
 
 The documents fix its names: ``query`` answers, ``retrieve`` finds chunks (``app.query_service.chunk_search``);
-``search``, ``build_context`` and ``chat_with_context`` are about tasks (``app.tasks.service``).
+``search``, ``build_context`` and ``chat_with_context`` are about tasks (``app.tasks``).
 """
 
 import logging
@@ -16,8 +16,9 @@ from app.library.sync_bridge import LoopThread
 from app.ops.traffic import new_request_id
 from app.query_service.chunk_search import SearchResults, search
 from app.settings import Settings, load_settings
-from app.tasks.chat import LLMService, reply_of
+from app.tasks.chat import LLMService, format_context, reply_of
 from app.tasks.models import SearchResult
+from app.tasks.service import MOST_TOKENS
 from graph.errors import InvalidInput
 from graph.outputs import Result
 from graph.policy import MAX_SOURCES, bounded_int
@@ -97,8 +98,9 @@ class RAGService(AbstractContextManager["RAGService"]):
         self, query: str, n_results: int = 3, include_metadata: bool = True, max_tokens: int | None = None
     ) -> str:
         """Format the nearest tasks as text for a chat model, within *max_tokens*."""
-        context = self._container.tasks.build_context(query, n_results, include_metadata, max_tokens)
-        return await self._loop.arun(context)
+        limit = None if max_tokens is None else bounded_int(max_tokens, "max_tokens", MOST_TOKENS)
+        results = await self.search(query, n_results=n_results)
+        return format_context(results, metadata=include_metadata, max_tokens=limit)
 
     async def chat_with_context(
         self, user_query: str, llm_service: LLMService | None = None, n_results: int = 3, max_context_tokens: int = 1500

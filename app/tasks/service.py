@@ -1,4 +1,4 @@
-"""``TaskService``: index and search tasks, build a context from them, and chat about them."""
+"""``TaskService``: index and search tasks, and chat about them."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ log = logging.getLogger("garden.tasks")
 
 
 class TaskService:
-    """The methods of document S, and a streamed chat; concurrent on one event loop.
+    """Document S's index and search, and a streamed chat; concurrent on one event loop.
 
     *completion* is the settings' chat model, if any; *seconds* limits a search, and a chat. Failures are errors of
     ``graph.errors``.
@@ -75,14 +75,6 @@ class TaskService:
             raise StoreUnavailable(f"The search for tasks timed out after {self._seconds:g} s.") from error
         results = sorted((result_of(*row) for row in rows), key=lambda result: -result.similarity)
         return [result for result in results if result.similarity >= least]
-
-    async def build_context(
-        self, query: str, n_results: int = CONTEXT_RESULTS, include_metadata: bool = True, max_tokens: int | None = None
-    ) -> str:
-        """Format the nearest tasks for a chat model, within *max_tokens*."""
-        limit = None if max_tokens is None else bounded_int(max_tokens, "max_tokens", MOST_TOKENS)
-        results = await self.search(query, n_results=n_results)
-        return format_context(results, metadata=include_metadata, max_tokens=limit)
 
     async def chat_prompt(
         self, message: str, n_results: int, max_context_tokens: int
