@@ -17,11 +17,11 @@ CLOSING_SECONDS = 5.0
 class LoopThread:
     """Run one event loop in a daemon thread, and everything of one service on it."""
 
-    def __init__(self, name: str = "garden") -> None:
+    def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._closing = False
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="garden", daemon=True)
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -52,7 +52,7 @@ class LoopThread:
         work.close()
         raise RuntimeError(CLOSED)
 
-    def close(self, last: Callable[[], Awaitable[None]] | None = None) -> None:
+    def close(self, last: Callable[[], Awaitable[None]]) -> None:
         """Cancel all work, await *last*, stop loop and thread; a second call does nothing."""
         with self._lock:
             if self._closing:
@@ -65,10 +65,9 @@ class LoopThread:
             self._thread.join()
             self._loop.close()
 
-    async def _finish(self, last: Callable[[], Awaitable[None]] | None) -> None:
+    async def _finish(self, last: Callable[[], Awaitable[None]]) -> None:
         if tasks := asyncio.all_tasks() - {asyncio.current_task()}:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
-        if last is not None:
-            await last()
+        await last()
