@@ -1,6 +1,7 @@
 """``garden check``: find damage in an embedded collection; ``--repair`` ingests what is damaged again."""
 
 import shutil
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -62,8 +63,7 @@ def run_check(
     if not (settings.data_dir / name).is_dir():
         raise ConfigurationError(f'There is no collection "{name}" in {settings.data_dir}')
     report = CheckReport(collection=name)
-    database = Database(settings.data_dir, name, settings.request_timeout_seconds)
-    try:
+    with closing(Database(settings.data_dir, name, settings.request_timeout_seconds)) as database:
         _inspect(database, report)
         if repair and not report.undamaged:
             report.repaired = True
@@ -73,8 +73,6 @@ def run_check(
                 shutil.rmtree(database.folder / segment, ignore_errors=True)
             documents = None if name == settings.tasks_collection else name
             run_in_container(partial(_repair, database, report), vector_store_collection=documents)
-    finally:
-        database.close()
     (print_json if as_json else _print_summary)(report)
     return OK if report.undamaged else FAILED
 
