@@ -54,9 +54,8 @@ def format_context(results: Sequence[SearchResult], *, metadata: bool = True, ma
     context = "\n".join(lines)
     if max_tokens is None or len(context) <= max_tokens * CHARS_PER_TOKEN:
         return context
-    while len(lines) > 2:
-        lines.pop()
-        shorter = "\n".join([*lines, CUT])
+    for kept in range(len(results), 1, -1):
+        shorter = "\n".join([*lines[:kept], CUT])
         if len(shorter) < max_tokens * CHARS_PER_TOKEN:
             return shorter
     return truncate_to_budget(context, max_tokens)
