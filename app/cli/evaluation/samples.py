@@ -30,8 +30,6 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 FOLDS = 5
-PAIR_FIELDS = 7
-"""The first fields of ``Samples`` have a row per pair, the others one per question."""
 MOST_HEADINGS = 400
 SEED = 20
 LEAST_WORDS = 2
@@ -88,7 +86,8 @@ class Samples:
 
     def rows(self, mask: Flags) -> "Samples":
         """Select the pairs that *mask* [pairs] marks, of the same questions."""
-        return replace(self, **{field.name: getattr(self, field.name)[mask] for field in fields(self)[:PAIR_FIELDS]})
+        of_pairs = [field.name for field in fields(self) if field.name not in ("fold", "answerable")]
+        return replace(self, **{name: getattr(self, name)[mask] for name in of_pairs})
 
 
 async def retrieve(retriever: Retriever, text: str) -> tuple[Question, tuple[SubqueryResults, ...]]:
