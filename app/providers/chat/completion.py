@@ -14,15 +14,15 @@ from langchain_core.runnables import RunnableConfig
 
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import chat_error
-from app.providers.http.retry import Retry
+from app.providers.http.retry import retried
 from graph.errors import SynthesisFailed, SynthesisTimeout
 from graph.ports import TokenSink, discard
 from prompts import Prompt
 
 CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
 """Most characters read of a reply per allowed token (English has 4 to 5), and at least; a longer one is endless."""
-RETRY_ONCE = Retry(attempts=2)
-"""A chat model is tried twice in all: its time is short, and a second full wait would not fit."""
+ATTEMPTS = 2
+"""Of a call in all: a chat model's time is short, and a second full wait would not fit."""
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
 _REASONS = ("done_reason", "finish_reason", "stop_reason", "stopReason")
@@ -101,7 +101,7 @@ class ChatModel:
 
         try:
             async with asyncio.timeout(until - time.monotonic()):
-                await RETRY_ONCE.acall(read, deadline=until, unless=lambda: reply.text != "")
+                await retried(read, deadline=until, attempts=ATTEMPTS, unless=lambda: reply.text != "")
         except TimeoutError as error:
             raise SynthesisTimeout("The chat model did not finish in time.") from error
         reply.text = without_thoughts(reply.text)

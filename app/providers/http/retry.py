@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import tenacity
@@ -19,34 +19,32 @@ from graph.errors import RAGError
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Number of attempts and waits in seconds; ``deadline`` is on ``time.monotonic``.
+ATTEMPTS = 3
+"""Of a call in all, as the library's document asks of a store."""
+FIRST_WAIT, LONGEST_WAIT = 0.2, 2.0
+"""Seconds: the most before the second attempt, which doubles with each further one, up to the other."""
 
-    ``attempts`` counts the first one. Tests set ``asleep``.
+
+async def retried(
+    work: Callable[[], Coroutine[Any, Any, T]],
+    *,
+    deadline: float,
+    attempts: int = ATTEMPTS,
+    unless: Callable[[], bool] = lambda: False,
+) -> T:
+    """Await ``work()`` until it succeeds, cannot be retried, or no time is left; raise the last error.
+
+    *work* is a coroutine function, for tenacity to await it. *deadline* is on ``time.monotonic``, *attempts* counts the
+    first one. *unless* forbids a retry: an answer begins only once.
     """
-
-    attempts: int = 3
-    first_wait: float = 0.2
-    longest_wait: float = 2.0
-    asleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-
-    async def acall(
-        self, work: Callable[[], Coroutine[Any, Any, T]], *, deadline: float, unless: Callable[[], bool] = lambda: False
-    ) -> T:
-        """Await ``work()`` until it succeeds, cannot be retried, or no time is left; raise the last error.
-
-        *work* is a coroutine function, for tenacity to await it. *unless* forbids a retry: an answer begins only once.
-        """
-        jittered = tenacity.wait_random_exponential(multiplier=self.first_wait, max=self.longest_wait)
-        retrying = tenacity.AsyncRetrying(
-            sleep=self.asleep,
-            retry=lambda state: _info(state).transient and not unless(),
-            wait=lambda state: max(jittered(state), _info(state).retry_after or 0.0),
-            stop=tenacity.stop_after_attempt(self.attempts) | tenacity.stop_before_delay(deadline - time.monotonic()),
-            reraise=True,
-        )
-        return await retrying(work)
+    jittered = tenacity.wait_random_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT)
+    retrying = tenacity.AsyncRetrying(
+        retry=lambda state: _info(state).transient and not unless(),
+        wait=lambda state: max(jittered(state), _info(state).retry_after or 0.0),
+        stop=tenacity.stop_after_attempt(attempts) | tenacity.stop_before_delay(deadline - time.monotonic()),
+        reraise=True,
+    )
+    return await retrying(work)
 
 
 def _info(state: tenacity.RetryCallState) -> ErrorInfo:
@@ -62,7 +60,6 @@ class GuardedCalls:
     error: Callable[[BaseException], RAGError]
     seconds: float
     total: float
-    retry: Retry = field(default_factory=Retry)
 
     async def acall(self, work: Callable[[], Awaitable[T]], *, deadline: float = math.inf) -> T:
         """Await ``work()``, with retries. Errors of ``graph.errors`` pass, all others are mapped.
@@ -80,4 +77,4 @@ class GuardedCalls:
             except Exception as error:
                 raise self.error(error) from error
 
-        return await self.retry.acall(attempt, deadline=until)
+        return await retried(attempt, deadline=until)

@@ -14,14 +14,12 @@ from typing import Any, TypeVar
 from langchain_core.embeddings import Embeddings
 
 from app.providers.http.error_mapping import store_error
-from app.providers.http.retry import GuardedCalls, Retry
+from app.providers.http.retry import ATTEMPTS, LONGEST_WAIT, GuardedCalls
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import DocumentSummary, Where
 from app.providers.stores.payloads import summaries
 from graph.errors import CollectionMissing
 
-TRIES = 3
-"""Attempts of one call, as the library's document asks."""
 THREADS = 16
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
@@ -35,9 +33,8 @@ class RemoteStore(ChunkStore):
     def __init__(self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float) -> None:
         """*seconds* is the time limit of one attempt of one call."""
         super().__init__(embedding, collection, size)
-        total = TRIES * (seconds + 2.0)
         self._noted: set[str] = set()
-        self._calls = GuardedCalls(store_error, seconds, total, Retry(attempts=TRIES))
+        self._calls = GuardedCalls(store_error, seconds, ATTEMPTS * (seconds + LONGEST_WAIT))
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix=type(self).__name__)
 
     @abstractmethod

@@ -9,7 +9,7 @@ from time import monotonic
 import httpx
 import pytest
 
-from app.providers.http.retry import Retry
+from app.providers.http.retry import FIRST_WAIT, LONGEST_WAIT, retried
 from graph.errors import ModelUnavailable
 
 
@@ -21,9 +21,6 @@ class Time:
 
     async def asleep(self, seconds: float) -> None:
         self.waits.append(seconds)
-
-    def retry(self, **given: float) -> Retry:
-        return Retry(asleep=self.asleep, **given)  # type: ignore[arg-type]
 
 
 def soon(seconds: float = 60.0) -> float:
@@ -55,8 +52,10 @@ def status(code: int, retry_after: str | None = None) -> httpx.HTTPStatusError:
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    made = Time()
+    monkeypatch.setattr(asyncio, "sleep", made.asleep)
+    return made
 
 
 Refusal = Callable[[], Exception]
@@ -76,7 +75,7 @@ Refusal = Callable[[], Exception]
 async def test_passing_troubles_are_tried_again(time: Time, error: Refusal) -> None:
     """Connection errors, 429 and 5xx are retried."""
     part = Part(error(), error())
-    assert await time.retry().acall(part.acall, deadline=soon()) == 3
+    assert await retried(part.acall, deadline=soon()) == 3
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ async def test_nothing_else_is(time: Time, error: Refusal) -> None:
     raised = error()
     part = Part(raised)
     with pytest.raises(type(raised)) as caught:
-        await time.retry().acall(part.acall, deadline=soon())
+        await retried(part.acall, deadline=soon())
     assert caught.value is raised
     assert part.calls == 1
 
@@ -100,35 +99,33 @@ async def test_our_own_error_is_read_by_its_cause(time: Time) -> None:
         error.__cause__ = httpx.ConnectError("x")
         return error
 
-    assert await time.retry().acall(Part(translated()).acall, deadline=soon()) == 2
+    assert await retried(Part(translated()).acall, deadline=soon()) == 2
     with pytest.raises(ModelUnavailable):
-        await time.retry().acall(Part(ModelUnavailable("open")).acall, deadline=soon())
+        await retried(Part(ModelUnavailable("open")).acall, deadline=soon())
 
 
 async def test_attempts_are_counted_in_all(time: Time) -> None:
     """``attempts`` includes the first; the last error is raised as it is."""
     part = Part(*(status(503) for _ in range(9)))
     with pytest.raises(httpx.HTTPStatusError):
-        await time.retry(attempts=4).acall(part.acall, deadline=soon())
+        await retried(part.acall, deadline=soon(), attempts=4)
     assert part.calls == 4
     with pytest.raises(httpx.HTTPStatusError):
-        await Retry(attempts=1).acall(Part(status(503)).acall, deadline=soon())
+        await retried(Part(status(503)).acall, deadline=soon(), attempts=1)
 
 
 async def test_waits_grow_and_jitter_within_bounds(time: Time) -> None:
-    """The n-th wait lies between 0 and first_wait * 2**(n-1), and never above longest_wait."""
+    """The n-th wait lies between 0 and FIRST_WAIT * 2**(n-1), and never above LONGEST_WAIT."""
     with pytest.raises(httpx.HTTPStatusError):
-        await time.retry(attempts=8, first_wait=1.0, longest_wait=10.0).acall(
-            Part(*(status(503) for _ in range(9))).acall, deadline=soon(1e9)
-        )
-    bounds = [min(10.0, 2.0**n) for n in range(7)]
+        await retried(Part(*(status(503) for _ in range(9))).acall, deadline=soon(1e9), attempts=8)
+    bounds = [min(LONGEST_WAIT, FIRST_WAIT * 2.0**n) for n in range(7)]
     assert len(time.waits) == 7
     assert all(0 <= wait <= bound for wait, bound in zip(time.waits, bounds, strict=True))
 
 
 async def test_retry_after_is_honoured(time: Time) -> None:
     """The wait is at least what the server asks for, above our own longest wait too."""
-    assert await time.retry(longest_wait=2.0).acall(Part(status(429, "7")).acall, deadline=soon()) == 2
+    assert await retried(Part(status(429, "7")).acall, deadline=soon()) == 2
     assert time.waits == [7.0]
 
 
@@ -136,7 +133,7 @@ async def test_no_wait_passes_the_deadline(time: Time) -> None:
     """When the next try would come too late, the error is raised now, without waiting."""
     part = Part(status(429, "7"))
     with pytest.raises(httpx.HTTPStatusError):
-        await time.retry().acall(part.acall, deadline=soon(7.0))
+        await retried(part.acall, deadline=soon(7.0))
     assert (time.waits, part.calls) == ([], 1)
 
 
@@ -144,7 +141,7 @@ async def test_unless_forbids_a_retry(time: Time) -> None:
     """An answer that has begun is not begun anew."""
     part = Part(status(503))
     with pytest.raises(httpx.HTTPStatusError):
-        await time.retry().acall(part.acall, deadline=soon(), unless=lambda: True)
+        await retried(part.acall, deadline=soon(), unless=lambda: True)
     assert part.calls == 1
 
 
@@ -159,7 +156,7 @@ async def test_a_cancelled_call_is_not_retried() -> None:
         begun.set()
         await asyncio.Event().wait()
 
-    task = asyncio.create_task(Retry().acall(work, deadline=1e18))
+    task = asyncio.create_task(retried(work, deadline=1e18))
     await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
