@@ -73,11 +73,8 @@ class RemoteStore(ChunkStore):
 
     async def _in_thread(self, operation: Callable[[], T]) -> T:
         """Run *operation* in a thread, retried where that may help, with errors of ``graph.errors``."""
-
-        async def attempt() -> T:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, operation)
-
-        return await self._calls.acall(attempt)
+        loop = asyncio.get_running_loop()
+        return await self._calls.acall(lambda: loop.run_in_executor(self._threads, operation))
 
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks."""
