@@ -117,6 +117,8 @@ def _causes(error: BaseException) -> Iterator[object]:
 
 
 def _status(cause: object) -> int | None:
+    if hasattr(cause, "retry_after_s"):  # qdrant-client's own error for HTTP 429 lacks the status
+        return 429
     status = getattr(cause, "status_code", None) or getattr(cause, "code", None)
     return status if type(status) is int and 400 <= status <= 599 else None
 
@@ -125,4 +127,5 @@ def _retry_after(cause: object) -> float | None:
     """Seconds from a ``Retry-After`` header; a date is ignored, as no vendor sends one."""
     headers = getattr(cause, "headers", None)
     value = httpx.Headers(headers).get("retry-after", "") if isinstance(headers, Mapping) else ""
+    value = str(getattr(cause, "retry_after_s", value))
     return float(value) if value.isdecimal() else None

@@ -53,7 +53,7 @@ class ChromaStore(RemoteStore):
 
         async def search(query: HybridQuery) -> list[Candidate]:
             store = chroma(collection, embed_query=lambda _: query.dense.tolist())
-            found = await self._in_thread(partial(store.similarity_search_with_vectors, "", limit, condition))
+            found = await self._ask(partial(store.similarity_search_with_vectors, "", limit, condition))
             return [
                 as_candidate(one.id, str(one.id), payload(one.page_content, one.metadata), unit(vector))
                 for one, vector in found
@@ -72,7 +72,7 @@ class ChromaStore(RemoteStore):
 
     async def acount(self) -> int:
         try:
-            return await self._in_thread((await self._open()).count)
+            return await self._ask((await self._open()).count)
         except CollectionMissing:
             return 0
 
@@ -98,32 +98,32 @@ class ChromaStore(RemoteStore):
         if not chunk_ids:
             return {}
         read = partial(chroma(await self._open()).get, list(set(chunk_ids)))
-        found = await self._in_thread(read)
+        found = await self._ask(read)
         return dict(zip(found["ids"], map(payload, found["documents"], found["metadatas"]), strict=True))
 
     async def _remove(self, ids: Sequence[str]) -> None:
         for at in range(0, len(ids), PAGE):
-            await self._in_thread(partial(chroma(await self._open()).delete, list(ids[at : at + PAGE])))
+            await self._ask(partial(chroma(await self._open()).delete, list(ids[at : at + PAGE])))
 
     async def _pages(self, size: int, include: list[str], where: Where = None) -> AsyncIterator[dict[str, Any]]:
         """Yield the columns of the matching chunks, page by page."""
         read = partial(chroma(await self._open()).get, where=chroma_where(conditions(where)), include=include)
         offset = 0
-        while (found := await self._in_thread(partial(read, limit=size, offset=offset)))["ids"]:
+        while (found := await self._ask(partial(read, limit=size, offset=offset)))["ids"]:
             yield found
             offset += size
 
     async def _write(self, collection: Collection, batch: dict[str, Point]) -> None:
         vectors = [np.asarray(point.dense, np.float32) for point in batch.values()]
         store = chroma(collection, embed_documents=lambda _: vectors)
-        found = await self._in_thread(partial(store.get, list(batch), include=["metadatas"]))
+        found = await self._ask(partial(store.get, list(batch), include=["metadatas"]))
         stored = dict(zip(found["ids"], found["metadatas"], strict=True))
         metadatas = [flat(point.metadata, stored.get(chunk_id)) for chunk_id, point in batch.items()]
         texts = [point.text for point in batch.values()]
-        await self._in_thread(partial(store.add_texts, texts, metadatas, list(batch)))
+        await self._ask(partial(store.add_texts, texts, metadatas, list(batch)))
 
     async def _open(self, *, create: bool = False) -> Collection:
-        return await self._in_thread(partial(self._client.open_collection, create=create))
+        return await self._ask(partial(self._client.open_collection, create=create))
 
 
 def _size_of(collection: Collection) -> int | None:

@@ -8,11 +8,10 @@ fetches those by id. It has no asynchronous client (langchain-ai/langchain#32195
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 from functools import partial
 from typing import Any
 
-import httpx
 from langchain_core.embeddings import Embeddings
 from langchain_core.utils.iter import batch_iterate
 from qdrant_client import QdrantClient, models
@@ -22,9 +21,9 @@ from app.providers.stores import qdrant_points
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
-from app.providers.stores.remote import RemoteStore, T
+from app.providers.stores.remote import RemoteStore
 from app.settings import Settings
-from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
+from graph.errors import CollectionMissing, ConfigurationError, RAGError, StoreUnavailable
 
 BATCH, PAGE = 64, 1000
 """Points per request with vectors, and without."""
@@ -75,8 +74,7 @@ class QdrantStore(RemoteStore):
             return {}
         ids: Any = [one.key for one in candidates]
         read = partial(self._client.retrieve, self.collection, ids, False, [layout.sentences])
-        rows = {one.id: qdrant_points.sentences_of(one, layout) for one in await self._ask(read)} if ids else {}
-        return {key: vectors for key, vectors in rows.items() if len(vectors)}
+        return {one.id: qdrant_points.sentences_of(one, layout) for one in await self._ask(read)} if ids else {}
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         if not points:
@@ -154,24 +152,11 @@ class QdrantStore(RemoteStore):
     def _own_id(self, chunk_id: str) -> str:
         return point_id(chunk_id)
 
-    async def _ask(self, operation: Callable[[], T]) -> T:
-        """Run *operation* in a thread, retried where that may help, with errors of ``graph.errors``."""
-        try:
-            return await self._in_thread(partial(self._mapped, operation))
-        except (CollectionMissing, StoreUnavailable):
-            self._layout = None  # it may come back with another layout
-            raise
-
-    def _mapped(self, operation: Callable[[], T]) -> T:
-        """Raise ``CollectionMissing``, or an error that ``http.error_mapping`` can read."""
-        try:
-            return operation()
-        except Exception as error:
-            content: Any = getattr(error, "content", b"")
-            missing = getattr(error, "status_code", None) == 404 and isinstance(content, bytes)
-            if missing and b"ollection" in content and b"doesn't exist" in content:  # not just any server's 404
-                raise CollectionMissing(f"The vector store holds no collection named {self.collection!r}.") from None
-            if hasattr(error, "retry_after_s"):  # the client's own error for HTTP 429 lacks the status
-                limited = httpx.Response(429, headers={"retry-after": str(error.retry_after_s)})
-                raise httpx.HTTPStatusError("", request=httpx.Request("POST", ""), response=limited) from error
-            raise
+    def _error(self, error: BaseException) -> RAGError:
+        """Return ``CollectionMissing`` where the server says so, else ``StoreUnavailable``."""
+        self._layout = None  # it may come back with another layout
+        content: Any = getattr(error, "content", b"")
+        missing = getattr(error, "status_code", None) == 404 and isinstance(content, bytes)
+        if missing and b"ollection" in content and b"doesn't exist" in content:  # not just any server's 404
+            return CollectionMissing(f"The vector store holds no collection named {self.collection!r}.")
+        return super()._error(error)

@@ -18,7 +18,7 @@ from app.providers.http.retry import ATTEMPTS, LONGEST_WAIT, GuardedCalls
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import DocumentSummary, Where
 from app.providers.stores.payloads import summaries
-from graph.errors import CollectionMissing
+from graph.errors import CollectionMissing, RAGError
 
 THREADS = 16
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class RemoteStore(ChunkStore):
         """*seconds* is the time limit of one attempt of one call."""
         super().__init__(embedding, collection, size)
         self._noted: set[str] = set()
-        self._calls = GuardedCalls(store_error, seconds, ATTEMPTS * (seconds + LONGEST_WAIT))
+        self._calls = GuardedCalls(self._error, seconds, ATTEMPTS * (seconds + LONGEST_WAIT))
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix=type(self).__name__)
 
     @abstractmethod
@@ -71,10 +71,14 @@ class RemoteStore(ChunkStore):
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._client.close()
 
-    async def _in_thread(self, operation: Callable[[], T]) -> T:
+    async def _ask(self, operation: Callable[[], T]) -> T:
         """Run *operation* in a thread, retried where that may help, with errors of ``graph.errors``."""
         loop = asyncio.get_running_loop()
         return await self._calls.acall(lambda: loop.run_in_executor(self._threads, operation))
+
+    def _error(self, error: BaseException) -> RAGError:
+        """Return the error of ``graph.errors`` for one of the client's."""
+        return store_error(error)
 
     def _note(self, event: str, **facts: Any) -> None:
         """Log once what the collection lacks."""
