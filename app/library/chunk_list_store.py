@@ -14,7 +14,7 @@ from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import Vectors, adocument_vectors
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, document_weights
-from app.providers.stores.layout import indexed_text_of
+from app.providers.stores.layout import indexed_text
 from app.providers.stores.payloads import chunk_from_payload
 from graph.sentences import sentence_spans
 from graph.state import Chunk
@@ -37,7 +37,7 @@ class ChunkListStore:
         chars, sentences = READ_CHARS // len(rows), READ_SENTENCES // len(rows)
         self.chunks = [_chunk(row, chars, sentences) for row in rows]
         self._texts = [
-            indexed_text_of(row.get("metadata") or {}, chunk.text[:chars])[: chars + LONGEST_SENTENCE]
+            indexed_text(row.get("metadata") or {}, chunk.text[:chars])[: chars + LONGEST_SENTENCE]
             for row, chunk in zip(rows, self.chunks, strict=True)
         ]
         self._embeddings = embeddings

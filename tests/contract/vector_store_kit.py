@@ -56,7 +56,9 @@ def documents(count: int = len(FRUIT)) -> list[Document]:
 def point(document: str, at: int, content_hash: str, text: str = "It is so. It stays so.", **metadata: Any) -> Point:
     """A point as ingest makes it."""
     spans = sentence_spans(text)
-    rows = unit(EMBEDDING.embed_documents([indexed_text("So", text), *(text[start:end] for start, end in spans)]))
+    rows = unit(
+        EMBEDDING.embed_documents([indexed_text({"title": "So"}, text), *(text[start:end] for start, end in spans)])
+    )
     known = {
         "chunk_id": f"{document}/{at}",
         "document_id": document,
@@ -190,7 +192,7 @@ class VectorStoreKit:
     async def test_hybrid_search_brings_what_there_is_to_measure_by(self, store: Any) -> None:
         """Chunks with unit vectors, per query, the nearest among them; only of the source that is asked for."""
         await store.aupsert([point(f"d{n}", 0, "h", f"{FRUIT[n]} Really so.") for n in range(5)])
-        vectors = [question_vector(EMBEDDING, indexed_text("So", f"{FRUIT[n]} Really so.")) for n in (1, 3)]
+        vectors = [question_vector(EMBEDDING, indexed_text({"title": "So"}, f"{FRUIT[n]} Really so.")) for n in (1, 3)]
         hits = await store.ahybrid([HybridQuery(vector, ()) for vector in vectors], 2)
         for found, vector, nearest in zip(hits.candidates, vectors, ("d1", "d3"), strict=True):
             best = max(found, key=lambda one: float(one.dense @ vector))

@@ -48,7 +48,9 @@ def chunk_points() -> list[Point]:
     points = []
     for at, text in enumerate(TEXTS):
         spans = sentence_spans(text)
-        rows = unit([vector(indexed_text("Facts", text)), *(vector(text[start:end]) for start, end in spans)])
+        rows = unit(
+            [vector(indexed_text({"title": "Facts"}, text)), *(vector(text[start:end]) for start, end in spans)]
+        )
         known = {"document_id": f"d{at}", "title": "Facts", "source": f"d{at}", "spans": [list(s) for s in spans]}
         points.append(Point(f"c{at}", text, {"chunk_id": f"c{at}", **known}, rows[0], rows[1:]))
     return points

@@ -41,7 +41,7 @@ class Point:
 
     def weights(self) -> Mapping[int, float]:
         """Return ``sparse``, or compute it."""
-        return document_weights(indexed_text_of(self.metadata, self.text)) if self.sparse is None else self.sparse
+        return document_weights(indexed_text(self.metadata, self.text)) if self.sparse is None else self.sparse
 
 
 def point_id(chunk_id: str) -> str:
@@ -49,23 +49,17 @@ def point_id(chunk_id: str) -> str:
     return str(uuid.uuid5(_CHUNKS, chunk_id))
 
 
-def indexed_text(title: str | None, text: str, *, chapter: str | None = None, section: str | None = None) -> str:
-    """Return what both channels index of a chunk: ``title. chapter. section. text``.
+def indexed_text(metadata: Mapping[str, Any], text: str) -> str:
+    """Return what both channels index of a chunk with this metadata: ``title. chapter. section. text``.
 
     Left out is what the chunk lacks, and a name that repeats one before it or a line of the text (a heading).
     """
-    path: list[str] = [title] if title else []
+    path = [str(metadata["title"])] if metadata.get("title") else []
     lines = f"\n{text}\n"
-    for name in (chapter, section):
-        if name and name not in path and f"\n{name}\n" not in lines:
+    for name in (metadata.get("chapter"), metadata.get("section")):
+        if isinstance(name, str) and name and name not in path and f"\n{name}\n" not in lines:
             path.append(name)
     return ". ".join([*path, text])
-
-
-def indexed_text_of(metadata: Mapping[str, Any], text: str) -> str:
-    """Return what both channels index of a chunk with this metadata."""
-    chapter, section = (one if isinstance(one := metadata.get(name), str) else None for name in ("chapter", "section"))
-    return indexed_text(str(metadata.get("title") or ""), text, chapter=chapter, section=section)
 
 
 async def document_points(
@@ -74,7 +68,7 @@ async def document_points(
     """Embed documents and their sentences; *spans* are each document's sentences, if known."""
     spans = spans or [sentence_spans(document.page_content) for document in documents]
     texts = [
-        [indexed_text_of(one.metadata, one.page_content), *(one.page_content[start:end] for start, end in offsets)]
+        [indexed_text(one.metadata, one.page_content), *(one.page_content[start:end] for start, end in offsets)]
         for one, offsets in zip(documents, spans, strict=True)
     ]
     vectors = await agrouped_vectors(embedding, texts)

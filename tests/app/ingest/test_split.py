@@ -191,7 +191,8 @@ def test_the_encoder_reads_every_chunk_whole(path: Path) -> None:
     tokenizer.no_padding()
     split = split_one(load_one(path))
     indexed = [
-        indexed_text(split.title, chunk.text, chapter=chunk.chapter, section=chunk.section) for chunk in split.chunks
+        indexed_text({"title": split.title, "chapter": chunk.chapter, "section": chunk.section}, chunk.text)
+        for chunk in split.chunks
     ]
     assert max(len(tokenizer.encode(text).ids) for text in indexed) <= 256
 
@@ -203,7 +204,8 @@ def test_the_chapter_has_its_share_of_a_chunk() -> None:
     long = Block(text=" ".join([SENTENCE] * 40), chapter=chapter, section="Brakes of carts")
     chunks = split_one(document(*tiny, long, title="The carts of the northern yard")).chunks
     texts = [
-        indexed_text("The carts of the northern yard", c.text, chapter=c.chapter, section=c.section) for c in chunks
+        indexed_text({"title": "The carts of the northern yard", "chapter": c.chapter, "section": c.section}, c.text)
+        for c in chunks
     ]
     assert len(texts) > 3
     assert max(map(word_pieces, texts)) <= LIMIT + 3  # the full stops between the names

@@ -76,13 +76,14 @@ def ids(retrieved: Sequence[SubqueryResults], part: int = 0) -> list[str]:
 
 def reference_idf(stem: str) -> float:
     """BM25's idf over the documents above, counted by hand."""
-    held = sum(stem in stems(indexed_text(title, text)) for title, text in GARDEN.values())
+    held = sum(stem in stems(indexed_text({"title": title}, text)) for title, text in GARDEN.values())
     return math.log(1 + (len(GARDEN) - held + 0.5) / (held + 0.5))
 
 
 def reference_bm25(question: str, name: str) -> float:
     """BM25 of a chunk, from the formula."""
-    counts = Counter(stems(indexed_text(*GARDEN[name])))
+    title, text = GARDEN[name]
+    counts = Counter(stems(indexed_text({"title": title}, text)))
     length = 1 - B + B * counts.total() / AVERAGE_STEMS
     return sum(
         reference_idf(stem) * counts[stem] * (K1 + 1) / (counts[stem] + K1 * length)
@@ -136,7 +137,7 @@ async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, 
     assert {chunk.chunk_id for chunk in chunks} == set(GARDEN)
     for chunk in chunks:
         title, text = GARDEN[chunk.chunk_id]
-        (row,) = document_vectors(embeddings, [indexed_text(title, text)])
+        (row,) = document_vectors(embeddings, [indexed_text({"title": title}, text)])
         assert chunk.similarity == pytest.approx(float(row @ vector), abs=1e-4)
         assert chunk.keyword == pytest.approx(reference_bm25(question, chunk.chunk_id) / highest, abs=1e-4)
         assert chunk.spans == sentence_spans(text)

@@ -121,7 +121,7 @@ async def test_scores_are_cosines_as_measured_highest_first(store: EmbeddedStore
     given = documents()
     await store.aadd_documents(given)
     expected = dict(
-        zip([d.id for d in given], cosines("pears", [indexed_text(None, d.page_content) for d in given]), strict=True)
+        zip([d.id for d in given], cosines("pears", [indexed_text({}, d.page_content) for d in given]), strict=True)
     )
     found = await store.asimilarity_search_with_score("pears", k=5)
     assert [document.id for document, _ in found] == sorted(expected, key=lambda one: -expected[one])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.providers.stores.layout import indexed_text, indexed_text_of
+from app.providers.stores.layout import indexed_text
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,10 @@ def test_the_position_of_a_chunk_is_indexed_once(
     title: str | None, chapter: str | None, section: str | None, text: str, indexed: str
 ) -> None:
     """Title, chapter and section stand before the text, and none of them a second time."""
-    assert indexed_text(title, text, chapter=chapter, section=section) == indexed
-    assert indexed_text_of({"title": title, "chapter": chapter, "section": section}, text) == indexed
+    assert indexed_text({"title": title, "chapter": chapter, "section": section}, text) == indexed
 
 
 def test_metadata_of_other_writers_is_indexed() -> None:
     """Metadata without chapter and section, or with some that are no text, indexes the text with its title."""
-    assert indexed_text_of({"title": "T", "section": 3, "chapter": ["x"]}, "Words.") == "T. Words."
-    assert indexed_text_of({}, "Words.") == "Words."
+    assert indexed_text({"title": "T", "section": 3, "chapter": ["x"]}, "Words.") == "T. Words."
+    assert indexed_text({}, "Words.") == "Words."

@@ -63,7 +63,7 @@ async def test_keywords_are_measured_as_bm25_says(store: QdrantStore) -> None:
     stems = list(question_stems("Are pears or kiwis sweet?"))
     terms = {stem: dimension(stem) for stem in stems}
     hits = await store.ahybrid([HybridQuery(question_vector(EMBEDDING, "?"), tuple(terms.values()))], 3)
-    weights = [document_weights(indexed_text("So", text)) for text in texts]
+    weights = [document_weights(indexed_text({"title": "So"}, text)) for text in texts]
     for term in terms.values():
         n = sum(term in one for one in weights)
         assert hits.idf[term] == pytest.approx(math.log(1 + (3 - n + 0.5) / (n + 0.5)), rel=1e-4)
