@@ -6,9 +6,8 @@ when that is fixed). The package ``httpx-aiohttp`` 0.2.0 serves one event loop o
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -33,6 +32,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     def __init__(self, *, keep_alive: bool = True) -> None:
         self._idle: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS} if keep_alive else {"force_close": True}
         self._connectors: dict[asyncio.AbstractEventLoop, Connector] = {}
+        self._trusted = cache(httpx.create_ssl_context)  # the authorities httpx trusts
         self._proxy_for = cache(proxy_for)  # the environment is read once for each host
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -76,13 +76,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             self._connectors.pop(ended, None)
         loop = asyncio.get_running_loop()
         if loop not in self._connectors:
-            self._connectors[loop] = Connector(limit=0, ssl=self._trust, **self._idle)
+            self._connectors[loop] = Connector(limit=0, ssl=self._trusted(), **self._idle)
         return self._connectors[loop]
-
-    @cached_property
-    def _trust(self) -> ssl.SSLContext:
-        """The authorities httpx trusts."""
-        return httpx.create_ssl_context()
 
 
 class Connector(aiohttp.TCPConnector):
