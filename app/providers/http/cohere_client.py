@@ -10,7 +10,6 @@ from app.providers.http.transport import AiohttpTransport
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
-COHERE_URL = "https://api.cohere.com"
 NO_RETRIES: Any = {"max_retries": 0}
 """``request_options`` of a call: the SDK would try three times beside our own policy. Releases after 5 take
 ``max_retries`` for a whole client (cohere-ai/cohere-python, pull request 779); langchain-cohere 0.6 excludes them."""
@@ -29,7 +28,7 @@ def cohere_client(
         raise ConfigurationError(f"{setting} names a Cohere model, which needs COHERE_API_KEY to be set")
     transport = AiohttpTransport(keep_alive=keep_alive)
     http = httpx.AsyncClient(transport=transport, timeout=seconds, follow_redirects=True)
-    address = settings.cohere_base_url or COHERE_URL
+    address = settings.cohere_base_url or None  # its own
     client = cohere.AsyncClientV2(api_key=key, base_url=address, timeout=seconds, httpx_client=http)
     for name in ("embed", "rerank"):
         setattr(client, name, partial(getattr(client, name), request_options=NO_RETRIES))
