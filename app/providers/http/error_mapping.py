@@ -112,6 +112,8 @@ def _causes(error: BaseException) -> Iterator[object]:
     while current is not None:
         yield current
         yield getattr(current, "response", None)
+        if isinstance(current, httpx.TransportError):
+            return  # what it stands for may carry a status that no server sent
         wrapped = getattr(current, "source", None)
         current = wrapped if isinstance(wrapped, BaseException) else current.__cause__ or current.__context__
 

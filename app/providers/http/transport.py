@@ -56,13 +56,11 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 proxy=self._proxy_for(url.scheme, url.netloc.decode()),
                 timeout=aiohttp.ClientTimeout(None, sock_connect=limits.get("connect"), sock_read=limits.get("read")),
             )
-        except _FAILURES as error:
-            failed = as_httpx(error)
-        else:
             return httpx.Response(response.status, headers=response.raw_headers, stream=_Body(response))
+        except _FAILURES as error:
+            raise as_httpx(error) from None
         finally:
             session.detach()  # the connector stays open
-        raise failed  # not from the error, which may carry a status that no server sent
 
     async def aclose(self) -> None:
         """Close the connections of the running loop; the next request opens new ones."""
@@ -98,10 +96,7 @@ class _Body(httpx.AsyncByteStream):
             while data := await self._response.content.readany():
                 yield data
         except _FAILURES as error:
-            failed = as_httpx(error)
-        else:
-            return
-        raise failed
+            raise as_httpx(error) from None
 
     async def aclose(self) -> None:
         self._response.release()  # closes a connection whose answer was not read to its end
