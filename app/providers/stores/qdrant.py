@@ -50,8 +50,7 @@ class QdrantStore(RemoteStore):
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
         layout = await self._described()
-        for query in queries:
-            self._fits(layout.size, len(query.dense), StoreUnavailable)
+        self._fits(layout.size, len(queries[0].dense), StoreUnavailable)
         if not layout.sparse:
             self._note("no_sparse_vectors", effect="keywords do not count")
         chosen = qdrant_points.qdrant_filter(conditions(where), nested=layout.ours)
@@ -135,13 +134,7 @@ class QdrantStore(RemoteStore):
         return {one.id: metadata_of(one.payload) async for page in pages for one in page}
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        # A point of another pipeline may have no chunk id but its own.
-        by_id: dict[Any, str] = {
-            key: chunk_id
-            for chunk_id in chunk_ids
-            for key in (point_id(chunk_id), qdrant_points.wire_id(chunk_id))
-            if key is not None
-        }
+        by_id = {key: chunk_id for chunk_id in chunk_ids for key in qdrant_points.point_ids(chunk_id)}
         read = partial(self._client.retrieve, self.collection, list(by_id))
         return {by_id[one.id]: dict(one.payload or {}) for one in (await self._ask(read) if by_id else [])}
 

@@ -8,6 +8,7 @@ langchain-qdrant, ``{"page_content": str, "metadata": {...}}``. Other pipelines'
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -146,14 +147,14 @@ def _any(condition: Condition, nested: bool) -> Any:
     return models.Filter(should=[models.FieldCondition(key=path, match=match) for path in paths])
 
 
-def wire_id(value: str) -> str | int | None:
-    """A point's id for the server: a UUID or unsigned integer; None for another *value*."""
-    if value.isascii() and value.isdecimal():
-        return int(value) if int(value) < 1 << 64 and str(int(value)) == value else None
-    try:
-        return value if str(UUID(value)) == value else None
-    except ValueError:
-        return None
+def point_ids(chunk_id: str) -> list[Any]:
+    """The ids that the point of a chunk may have: ours, and its own, as another pipeline's may have no other."""
+    ids: list[Any] = [point_id(chunk_id)]
+    with suppress(ValueError):
+        own = int(chunk_id) if chunk_id.isdecimal() else UUID(chunk_id)
+        if str(own) == chunk_id and (isinstance(own, UUID) or own < 1 << 64):
+            ids.append(own if isinstance(own, int) else chunk_id)
+    return ids
 
 
 def search(
