@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import httpx
-from pydantic import ConfigDict, PrivateAttr
 
 from app.providers.rerank.scores import ScoringReranker, sigmoid
 
@@ -24,13 +23,11 @@ class HttpReranker(ScoringReranker):
     Raises what ``httpx`` raises, and ``KeyError``, ``TypeError`` or ``ValueError`` for an answer of another shape.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
     http: httpx.AsyncClient
     """Knows the server's address, the key and the time limit of each connect and each read."""
     model: str | None = None
 
-    _log_odds: bool = PrivateAttr(default=False)
+    _log_odds: bool = False
     """Set by the first score that is no probability: from then on the server's scores are read as log-odds."""
 
     async def ascores(self, query: str, texts: Sequence[str]) -> list[tuple[int, float]]:

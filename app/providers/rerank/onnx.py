@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ConfigDict, PrivateAttr
+from pydantic import PrivateAttr
 
 from app.providers.embeddings.minilm import open_session, read_tokenizer
 from app.providers.embeddings.vectors import in_batches
@@ -56,8 +56,6 @@ class CrossEncoder:
 
 class OnnxReranker(ScoringReranker):
     """Scores pairs in batches of similar length, one per processor at a time."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     model: CrossEncoder
 

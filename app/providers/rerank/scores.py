@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
+from pydantic import ConfigDict
 
 from app.providers.blocking import run_blocking
 
@@ -16,6 +17,8 @@ _EDGE = 1e-6
 
 class ScoringReranker(BaseDocumentCompressor):
     """A reranker with one asynchronous operation, ``ascores``."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     @abstractmethod
     async def ascores(self, query: str, texts: Sequence[str]) -> Iterable[tuple[int, float]]:
