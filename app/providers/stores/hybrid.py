@@ -131,13 +131,9 @@ class HybridStore(Protocol):
 
 def document_weights(text: str) -> dict[int, float]:
     """Compute the sparse vector of an indexed text: weight per dimension, each in (0, K1 + 1)."""
-    terms = stems(text)
-    length = 1.0 - B + B * len(terms) / AVERAGE_STEMS
-    weights: dict[int, float] = {}
-    for stem, count in Counter(terms).items():
-        weight = count * (K1 + 1.0) / (count + K1 * length)
-        weights[dimension(stem)] = max(weight, weights.get(dimension(stem), 0.0))
-    return weights
+    counts = Counter(stems(text))
+    length = 1.0 - B + B * counts.total() / AVERAGE_STEMS
+    return {dimension(stem): count * (K1 + 1.0) / (count + K1 * length) for stem, count in counts.items()}
 
 
 def highest(terms: Iterable[int], idf: Mapping[int, float]) -> float:
