@@ -39,7 +39,11 @@ class AnyVectorStore(ChunkStore):
         rows = []
         for query in queries:
             most = query.keep or limit
-            near = await self._near(query, most * (WIDER if filters else 1))
+            asked = most * WIDER if filters else most
+            try:
+                near = await self._store.asimilarity_search_by_vector(query.dense.tolist(), asked)
+            except Exception as error:
+                raise store_error(error) from error
             rows.append([one for one in near if all(_matches(one, condition) for condition in filters)][:most])
         vectors = await self._vectors.find({one.page_content: [one.page_content] for row in rows for one in row})
         return HybridHits([[_candidate(one, vectors[one.page_content][0]) for one in row] for row in rows])
@@ -68,12 +72,6 @@ class AnyVectorStore(ChunkStore):
     _refused: Any = _refuse
     aupsert = adelete_chunks = adelete_documents = asummaries = achunk_hashes = _refused
     _fetch = _refused
-
-    async def _near(self, query: HybridQuery, k: int) -> list[Document]:
-        try:
-            return await self._store.asimilarity_search_by_vector(query.dense.tolist(), k)
-        except Exception as error:
-            raise store_error(error) from error
 
     async def _size(self) -> None:
         """Not known: LangChain's interface does not describe the collection."""
