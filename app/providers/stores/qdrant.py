@@ -10,10 +10,12 @@ import logging
 import math
 from collections.abc import AsyncIterator, Hashable, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.utils.iter import batch_iterate
+from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseVector
 from qdrant_client import QdrantClient, models
 
 from app.providers.embeddings.vectors import Vectors
@@ -21,12 +23,15 @@ from app.providers.stores import qdrant_points
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
+from app.providers.stores.qdrant_points import CollectionLayout, sparse_of
 from app.providers.stores.remote import RemoteStore
 from app.settings import Settings
 from graph.errors import CollectionMissing, ConfigurationError, RAGError, StoreUnavailable
 
 BATCH, PAGE = 64, 1000
 """Points per request with vectors, and without."""
+MOST_TERMS = 64
+"""Terms whose idf is asked for one search; further ones count as the rarest."""
 log = logging.getLogger("garden.store")
 
 
@@ -45,7 +50,7 @@ class QdrantStore(RemoteStore):
             check_compatibility=False,  # it would contact the server here
             headers={"api-key": key} if key else None,  # as ``api_key`` does, without a warning
         )
-        self._layout: qdrant_points.CollectionLayout | None = None
+        self._layout: CollectionLayout | None = None
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
@@ -55,9 +60,8 @@ class QdrantStore(RemoteStore):
             self._note("no_sparse_vectors", effect="keywords do not count")
         chosen = qdrant_points.qdrant_filter(conditions(where), nested=layout.ours)
         terms = list(dict.fromkeys(term for query in queries for term in query.terms)) if layout.sparse else []
-        where_to = (self._client, self.collection, layout)
-        searches = (self._ask(partial(qdrant_points.search, *where_to, query, limit, chosen)) for query in queries)
-        idf_asked = self._ask(partial(qdrant_points.inverse_document_frequencies, *where_to, terms))
+        searches = (self._ask(partial(self._search, layout, query, limit, chosen)) for query in queries)
+        idf_asked = self._ask(partial(self._idf, layout, terms))
         idf, *rows = await asyncio.gather(idf_asked, *searches)
         names = [name for name in (layout.dense, layout.sparse) if name] if layout.dense else True
         ids = list(dict.fromkeys(key for row in rows for key in row))
@@ -100,7 +104,7 @@ class QdrantStore(RemoteStore):
         async for page in self._pages(limit=BATCH, with_vectors=True):
             yield [qdrant_points.point_of(one, layout) for one in page]
 
-    async def _described(self) -> qdrant_points.CollectionLayout:
+    async def _described(self) -> CollectionLayout:
         """The collection as it was last described."""
         if self._layout is None:
             info = await self._ask(partial(self._client.get_collection, self.collection))
@@ -116,6 +120,49 @@ class QdrantStore(RemoteStore):
             self._client.create_collection(self.collection, **qdrant_points.collection_config(size))
         for path in qdrant_points.INDEXED_PATHS:
             self._client.create_payload_index(self.collection, path, models.PayloadSchemaType.KEYWORD, wait=True)
+
+    def _search(
+        self, layout: CollectionLayout, query: HybridQuery, limit: int, chosen: models.Filter | None
+    ) -> list[Any]:
+        """The ids of the *limit* nearest points in each channel.
+
+        ``QdrantVectorStore`` embeds a question's text itself, so it is given models that have this question's vectors.
+        """
+        hybrid = bool(layout.sparse and query.terms)
+        terms = SparseVector(indices=list(query.terms), values=[1.0] * len(query.terms))
+        dense_model: Any = SimpleNamespace(embed_query=lambda _: query.dense.tolist())
+        sparse_model: Any = SimpleNamespace(embed_query=lambda _: terms)
+        store = QdrantVectorStore(
+            self._client,
+            self.collection,
+            dense_model,
+            RetrievalMode.HYBRID if hybrid else RetrievalMode.DENSE,
+            layout.dense,
+            sparse_embedding=sparse_model,
+            sparse_vector_name=layout.sparse,
+            validate_embeddings=False,
+            validate_collection_config=False,
+        )
+        found = store.similarity_search("", limit * (2 if hybrid else 1), chosen)
+        return [document.metadata["_id"] for document in found]
+
+    def _idf(self, layout: CollectionLayout, terms: Sequence[int]) -> dict[int, float]:
+        """The idf of terms as the server weighs them; of those past ``MOST_TERMS`` the highest.
+
+        The server has no request for it, but scores a query of one term by weight times idf. Of shards the best hit
+        counts.
+        """
+        queried = terms[:MOST_TERMS]
+        shared: dict[str, Any] = {"using": layout.sparse, "limit": 1, "with_vector": [layout.sparse]}
+        queries = [models.SparseVector(indices=[term], values=[1.0]) for term in queried]
+        requests = [models.QueryRequest(query=query, **shared) for query in queries]
+        responses = self._client.query_batch_points(self.collection, requests) if queried else []
+        best = {term: one.points[0] for term, one in zip(queried, responses, strict=True) if one.points}
+        idf = {term: point.score / (sparse_of(point, layout) or {})[term] for term, point in best.items()}
+        if len(idf) < len(queried):
+            nowhere = math.log(1.0 + (self._client.count(self.collection).count + 0.5) / 0.5)
+            idf |= dict.fromkeys([term for term in queried if term not in idf], nowhere)
+        return dict.fromkeys(terms, max(idf.values(), default=0.0)) | idf
 
     async def _pages(self, **options: Any) -> AsyncIterator[list[Any]]:
         """The stored points, page by page."""

@@ -1,32 +1,27 @@
-"""Points, filters, searches and collection layout of a Qdrant server.
+"""Points, filters and collection layout of a Qdrant server.
 
 A point is one chunk. Our collections have two named vectors to search, ``dense`` (cosine) of ``indexed_text`` and
 ``bm25`` (sparse, modifier IDF), and ``sentences`` (multivector), one row per sentence. The payload is that of
 langchain-qdrant, ``{"page_content": str, "metadata": {...}}``. Other pipelines' collections need only a dense vector.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
-from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseVector
-from qdrant_client import QdrantClient, models
+from qdrant_client import models
 
 from app.providers.embeddings.vectors import Vectors, unit
-from app.providers.stores.hybrid import Candidate, Condition, HybridQuery
+from app.providers.stores.hybrid import Candidate, Condition
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import as_candidate, metadata_of, text_of
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
 """Payload fields with a keyword index: those that filters and deletes ask for."""
-MOST_TERMS = 64
-"""Terms whose idf is asked for one search; further ones count as the rarest."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
@@ -155,53 +150,3 @@ def point_ids(chunk_id: str) -> list[Any]:
         if str(own) == chunk_id and (isinstance(own, UUID) or own < 1 << 64):
             ids.append(own if isinstance(own, int) else chunk_id)
     return ids
-
-
-def search(
-    client: QdrantClient,
-    collection: str,
-    layout: CollectionLayout,
-    query: HybridQuery,
-    limit: int,
-    chosen: models.Filter | None,
-) -> list[Any]:
-    """The ids of the *limit* nearest points in each channel.
-
-    ``QdrantVectorStore`` embeds a question's text itself, so it is given models that have this question's vectors.
-    """
-    hybrid = bool(layout.sparse and query.terms)
-    terms = SparseVector(indices=list(query.terms), values=[1.0] * len(query.terms))
-    dense_model: Any = SimpleNamespace(embed_query=lambda _: query.dense.tolist())
-    sparse_model: Any = SimpleNamespace(embed_query=lambda _: terms)
-    store = QdrantVectorStore(
-        client,
-        collection,
-        dense_model,
-        RetrievalMode.HYBRID if hybrid else RetrievalMode.DENSE,
-        layout.dense,
-        sparse_embedding=sparse_model,
-        sparse_vector_name=layout.sparse,
-        validate_embeddings=False,
-        validate_collection_config=False,
-    )
-    return [document.metadata["_id"] for document in store.similarity_search("", limit * (2 if hybrid else 1), chosen)]
-
-
-def inverse_document_frequencies(
-    client: QdrantClient, collection: str, layout: CollectionLayout, terms: Sequence[int]
-) -> dict[int, float]:
-    """The idf of terms as the server weighs them; of those past ``MOST_TERMS`` the highest.
-
-    The server has no request for it, but scores a query of one term by weight times idf. Of shards the best hit counts.
-    """
-    queried = terms[:MOST_TERMS]
-    shared: dict[str, Any] = {"using": layout.sparse, "limit": 1, "with_vector": [layout.sparse]}
-    queries = [models.SparseVector(indices=[term], values=[1.0]) for term in queried]
-    requests = [models.QueryRequest(query=query, **shared) for query in queries]
-    responses = client.query_batch_points(collection, requests) if queried else []
-    best = {term: one.points[0] for term, one in zip(queried, responses, strict=True) if one.points}
-    idf = {term: point.score / (sparse_of(point, layout) or {})[term] for term, point in best.items()}
-    if len(idf) < len(queried):
-        nowhere = math.log(1.0 + (client.count(collection).count + 0.5) / 0.5)
-        idf |= dict.fromkeys([term for term in queried if term not in idf], nowhere)
-    return dict.fromkeys(terms, max(idf.values(), default=0.0)) | idf
