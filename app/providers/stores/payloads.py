@@ -19,9 +19,6 @@ _INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
 _TEXT = ("page_content", "text", "document")
 _DOCUMENT_ID = ("document_id", "doc_id", "source", "source_doc", "source_url", "url", "title")
 _TITLE = ("title", "document_title", "source", "source_doc", "document_id", "source_url")
-_URL = ("url", "source_url")
-_SECTION = ("section", "section_title")
-_PAGE = ("page", "page_number")
 
 
 def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chunk:
@@ -38,10 +35,10 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
         document_id=_string(metadata, _DOCUMENT_ID) or point_id,
         title=_string(metadata, _TITLE) or "",
         text=text,
-        url=_string(metadata, _URL),
+        url=_string(metadata, ("url", "source_url")),
         chapter=_string(metadata, ("chapter",)),
-        section=_string(metadata, _SECTION),
-        page=_integer(metadata, _PAGE),
+        section=_string(metadata, ("section", "section_title")),
+        page=_integer(metadata, ("page", "page_number")),
         chunk_index=_integer(metadata, ("chunk_index",)),
         source=_string(metadata, SOURCES),
         spans=spans_of(metadata.get("spans"), len(text)),
