@@ -46,15 +46,11 @@ class ErrorInfo:
 
 def classify_error(error: BaseException) -> ErrorInfo:
     """Classify *error* by itself and its causes; ``unknown`` when nothing is recognised."""
-    status = retry_after = None
-    kind: Kind = "unknown"
-    for cause in _causes(error):
-        status = status or _status(cause)
-        retry_after = _retry_after(cause) if retry_after is None else retry_after
-        if kind == "unknown" and isinstance(cause, _UNREACHABLE):
-            kind = "unreachable"
-        elif kind == "unknown" and isinstance(cause, _LATE):
-            kind = "late"
+    causes = list(_causes(error))
+    status = next(filter(None, map(_status, causes)), None)
+    retry_after = next((seconds for seconds in map(_retry_after, causes) if seconds is not None), None)
+    network = next((cause for cause in causes if isinstance(cause, _UNREACHABLE + _LATE)), None)
+    kind: Kind = "unknown" if network is None else "unreachable" if isinstance(network, _UNREACHABLE) else "late"
     if status:
         kind = _BY_STATUS.get(status, "broken" if status >= 500 else "rejected")
     return ErrorInfo(kind, status, retry_after)
