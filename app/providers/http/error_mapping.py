@@ -7,7 +7,7 @@ operating system error among their causes. Their text is dropped: it may hold ad
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
 import httpx
 
@@ -26,8 +26,6 @@ Kind = Literal["unreachable", "late", "unauthorized", "missing", "limited", "bro
 _UNREACHABLE = (httpx.NetworkError, httpx.ProxyError, httpx.RemoteProtocolError, httpx.ConnectTimeout, ConnectionError)
 _LATE = (httpx.TimeoutException, TimeoutError)
 _BY_STATUS: dict[int, Kind] = {401: "unauthorized", 403: "unauthorized", 404: "missing", 429: "limited"}
-
-E = TypeVar("E", bound=RAGError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def chat_error(error: BaseException, model: str, *, begun: bool = False) -> Synt
     return (ModelUnavailable if unavailable else SynthesisFailed)(_text(info, "The chat model"))
 
 
-def _failure(kind: type[E], part: str, error: BaseException) -> E:
+def _failure(kind: type[RAGError], part: str, error: BaseException) -> RAGError:
     """Return the error for the failure of *part*; ``details["status"]`` is the HTTP status, if any."""
     info = classify_error(error)
     return kind(_text(info, part), **({"status": info.status} if info.status else {}))
