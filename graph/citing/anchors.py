@@ -111,6 +111,19 @@ def states(draft: AnchoredDraft, sentence: int) -> bool:
     return not (in_code or heading or is_preamble(text) or text.rstrip("*_ ").endswith("?") or is_short(text))
 
 
+def unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> list[str]:
+    """List the cited claims without support, each once, in order."""
+    repaired = {anchor.sentence for anchor in anchors if anchor.backed and anchor.guessed}
+    lost = [one.claim for one in anchors if not (one.backed or one.guessed or one.sentence in repaired)]
+    # "It weighs 12 kg [1] and lasts for ever.": only the clause before the marker is carried
+    parted = (
+        one for one in anchors if one.clauses and one.backed and one.backed[0][0] != draft.text[slice(*one.claim)]
+    )
+    lost += [claim_span(draft.text, one.clauses[-1][1], one.claim[1]) for one in parted]
+    texts = (draft.text[slice(*span)] for span in sorted(lost))
+    return list(dict.fromkeys(text for text in texts if text.strip(".!? ")))
+
+
 def _sentences(text: str, positions: Sequence[int], code: Sequence[Span]) -> list[Span]:
     """Split *text* into sentences; "[1]." and lines "…:" end one, with closing quotation marks."""
     ends = {position + 1 for position in positions if text[position : position + 1] in (".", "!", "?")}

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from graph.citing.anchors import AnchoredDraft, Backed, CitationAnchor, anchor_draft, guess, states
+from graph.citing.anchors import Backed, CitationAnchor, anchor_draft, guess, states, unsupported
 from graph.citing.markers import Marker
 from graph.errors import RAGError
 from graph.evidence.amounts import as_written
-from graph.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, claim_span, completed
+from graph.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, completed
 from graph.evidence.edits import EXACT_COPY
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
@@ -69,7 +69,7 @@ async def place_markers(
     for anchor in anchors:
         supports[anchor.sentence] = max(supports.get(anchor.sentence, 0.0), anchor.support)
     shown = [anchor for anchor in anchors if attribute or not anchor.guessed]
-    return Cited(_cut(draft.text, shown), [supports[i] for i in sorted(supports)], _unsupported(draft, shown))
+    return Cited(_cut(draft.text, shown), [supports[i] for i in sorted(supports)], unsupported(draft, shown))
 
 
 def _cut(text: str, anchors: Sequence[CitationAnchor]) -> list[str | tuple[Backed, ...]]:
@@ -85,19 +85,6 @@ def _cut(text: str, anchors: Sequence[CitationAnchor]) -> list[str | tuple[Backe
         carried |= fresh.keys()
     out.append(text[done:])
     return [piece for piece in out if piece]
-
-
-def _unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> list[str]:
-    """List the cited claims without support, each once, in order."""
-    repaired = {anchor.sentence for anchor in anchors if anchor.backed and anchor.guessed}
-    lost = [one.claim for one in anchors if not (one.backed or one.guessed or one.sentence in repaired)]
-    # "It weighs 12 kg [1] and lasts for ever.": only the clause before the marker is carried
-    parted = (
-        one for one in anchors if one.clauses and one.backed and one.backed[0][0] != draft.text[slice(*one.claim)]
-    )
-    lost += [claim_span(draft.text, one.clauses[-1][1], one.claim[1]) for one in parted]
-    texts = (draft.text[slice(*span)] for span in sorted(lost))
-    return list(dict.fromkeys(text for text in texts if text.strip(".!? ")))
 
 
 @dataclass(slots=True)

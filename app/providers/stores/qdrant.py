@@ -19,6 +19,7 @@ from langchain_qdrant import QdrantVectorStore, RetrievalMode, SparseVector
 from qdrant_client import QdrantClient, models
 
 from app.providers.embeddings.vectors import Vectors
+from app.providers.http.error_mapping import store_error
 from app.providers.stores import qdrant_points
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
 from app.providers.stores.layout import METADATA, Point, point_id
@@ -199,4 +200,4 @@ class QdrantStore(RemoteStore):
         missing = getattr(error, "status_code", None) == 404 and isinstance(content, bytes)
         if missing and b"ollection" in content and b"doesn't exist" in content:  # not just any server's 404
             return CollectionMissing(f"The vector store holds no collection named {self.collection!r}.")
-        return super()._error(error)
+        return store_error(error)
