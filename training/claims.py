@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from graph.evidence.claims import completed
+from graph.evidence.edits import denies
 from graph.lists import labelled
 from graph.terms import stems
 from training.data import Example
-from training.tampering import joined
+from training.tampering import denied, joined
 
 ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s+")
 """The bullet of an item of a list, which is no part of it."""
@@ -46,6 +47,8 @@ ALONE_SHARE = 0.7
 """Share of the claims on items of a list, or on rows of a table, that are read without the other items and rows."""
 TAILED = 0.3
 """Share of the true claims that are read with an invented tail too."""
+DENIED = 0.25
+"""Share of the true claims that are read with a "not" too, or without theirs."""
 ENDING = re.compile(
     r"[\w)] ((?:because|after|before|for|in|by|within|at|without|with|if|unless|so that|in order to|on|during|until|"
     r"as soon as|as long as|under|through|via|where|when|every|each|once|except|instead of|and only|and not)"
@@ -107,6 +110,12 @@ def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: i
                 if true and chance.random() < TAILED and len(said.split()) > 4:
                     longer = completed(wrapped(tailed(said, sentences, tails, chance), chance), question)
                     made.append(windowed(longer, title, sentences, tuple(gold), False, chance))
+                if true and chance.random() < DENIED and (turned_round := denied(said, chance)):
+                    claim = completed(wrapped(turned_round, chance), question)
+                    made.append(windowed(claim, title, sentences, tuple(gold), False, chance))
+                if true and denies(said):  # once more, or a "not" would tell the false ones
+                    again = completed(wrapped(said, chance), question)
+                    made.append(windowed(again, title, sentences, tuple(gold), True, chance))
                 if true and near and chance.random() < 0.3:
                     other, others = row["neighbours"][chance.choice(near)]
                     made.append(_wrong(claim, other, others, chance))

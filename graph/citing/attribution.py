@@ -11,7 +11,6 @@ from graph.citing.markers import Marker
 from graph.errors import RAGError
 from graph.evidence.amounts import as_written
 from graph.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, completed
-from graph.evidence.edits import EXACT_COPY
 from graph.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
 from graph.ports import Passage, PassageReader
 from graph.sentences import Span
@@ -133,9 +132,7 @@ class _Check:
 
     def divisible(self) -> bool:
         """Whether to check clause by clause: another clause may hold what a quote lacks, or denies in other words."""
-        found = [quote for group in self.options for quote in group]
-        denied = any(one.contradiction == "denial" and one.overlap >= EXACT_COPY for one in found)
-        return self.support() < SUPPORT_BAR and not denied and not any(one.refused for one in found)
+        return self.support() < SUPPORT_BAR and not any(one.refused for group in self.options for one in group)
 
 
 async def _verify(

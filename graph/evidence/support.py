@@ -24,8 +24,8 @@ SUPPORT_BAR, CLEAR_SUPPORT = 0.5, 0.8
 """Least support of a citation that is kept, and of one the model did not set itself (``ATTRIBUTION=verified``)."""
 CONTRADICTED = 0.2
 """Most support of what is refused (``Quote.refused``), and without a reader of any sentence with a change."""
-SCALE, BIAS = 0.8, 0.6  # Platt scaling of the reader's logit
-CHANGES = {None: 0.0, "condition": 0.0, "name": 1.5, "denial": 2.5, "amount": 4.0}  # taken from the logit
+SCALE, BIAS = 0.8, 0.65  # Platt scaling of the reader's logit
+CHANGES = {None: 0.0, "condition": 0.0, "name": 1.5, "denial": 2.5, "amount": 3.5}  # taken from the logit
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
 AROUND, COVERED = 3, (0.6, 0.75, 0.9)
