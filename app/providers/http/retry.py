@@ -31,14 +31,16 @@ async def retried(
     deadline: float,
     attempts: int = ATTEMPTS,
     unless: Callable[[], bool] = lambda: False,
+    asleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
     """Await ``work()`` until it succeeds, cannot be retried, or no time is left; raise the last error.
 
     *work* is a coroutine function, for tenacity to await it. *deadline* is on ``time.monotonic``, *attempts* counts the
-    first one. *unless* forbids a retry: an answer begins only once.
+    first one. *unless* forbids a retry: an answer begins only once. Tests set *asleep*.
     """
     jittered = tenacity.wait_random_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT)
     retrying = tenacity.AsyncRetrying(
+        sleep=asleep,
         retry=lambda state: _info(state).transient and not unless(),
         wait=lambda state: max(jittered(state), _info(state).retry_after or 0.0),
         stop=tenacity.stop_after_attempt(attempts) | tenacity.stop_before_delay(deadline - time.monotonic()),

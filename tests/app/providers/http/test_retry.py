@@ -52,10 +52,8 @@ def status(code: int, retry_after: str | None = None) -> httpx.HTTPStatusError:
 
 
 @pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    made = Time()
-    monkeypatch.setattr(asyncio, "sleep", made.asleep)
-    return made
+def time() -> Time:
+    return Time()
 
 
 Refusal = Callable[[], Exception]
@@ -75,7 +73,7 @@ Refusal = Callable[[], Exception]
 async def test_passing_troubles_are_tried_again(time: Time, error: Refusal) -> None:
     """Connection errors, 429 and 5xx are retried."""
     part = Part(error(), error())
-    assert await retried(part.acall, deadline=soon()) == 3
+    assert await retried(part.acall, deadline=soon(), asleep=time.asleep) == 3
 
 
 @pytest.mark.parametrize(
@@ -86,7 +84,7 @@ async def test_nothing_else_is(time: Time, error: Refusal) -> None:
     raised = error()
     part = Part(raised)
     with pytest.raises(type(raised)) as caught:
-        await retried(part.acall, deadline=soon())
+        await retried(part.acall, deadline=soon(), asleep=time.asleep)
     assert caught.value is raised
     assert part.calls == 1
 
@@ -99,25 +97,25 @@ async def test_our_own_error_is_read_by_its_cause(time: Time) -> None:
         error.__cause__ = httpx.ConnectError("x")
         return error
 
-    assert await retried(Part(translated()).acall, deadline=soon()) == 2
+    assert await retried(Part(translated()).acall, deadline=soon(), asleep=time.asleep) == 2
     with pytest.raises(ModelUnavailable):
-        await retried(Part(ModelUnavailable("open")).acall, deadline=soon())
+        await retried(Part(ModelUnavailable("open")).acall, deadline=soon(), asleep=time.asleep)
 
 
 async def test_attempts_are_counted_in_all(time: Time) -> None:
     """``attempts`` includes the first; the last error is raised as it is."""
     part = Part(*(status(503) for _ in range(9)))
     with pytest.raises(httpx.HTTPStatusError):
-        await retried(part.acall, deadline=soon(), attempts=4)
+        await retried(part.acall, deadline=soon(), attempts=4, asleep=time.asleep)
     assert part.calls == 4
     with pytest.raises(httpx.HTTPStatusError):
-        await retried(Part(status(503)).acall, deadline=soon(), attempts=1)
+        await retried(Part(status(503)).acall, deadline=soon(), attempts=1, asleep=time.asleep)
 
 
 async def test_waits_grow_and_jitter_within_bounds(time: Time) -> None:
     """The n-th wait lies between 0 and FIRST_WAIT * 2**(n-1), and never above LONGEST_WAIT."""
     with pytest.raises(httpx.HTTPStatusError):
-        await retried(Part(*(status(503) for _ in range(9))).acall, deadline=soon(1e9), attempts=8)
+        await retried(Part(*(status(503) for _ in range(9))).acall, deadline=soon(1e9), attempts=8, asleep=time.asleep)
     bounds = [min(LONGEST_WAIT, FIRST_WAIT * 2.0**n) for n in range(7)]
     assert len(time.waits) == 7
     assert all(0 <= wait <= bound for wait, bound in zip(time.waits, bounds, strict=True))
@@ -125,7 +123,7 @@ async def test_waits_grow_and_jitter_within_bounds(time: Time) -> None:
 
 async def test_retry_after_is_honoured(time: Time) -> None:
     """The wait is at least what the server asks for, above our own longest wait too."""
-    assert await retried(Part(status(429, "7")).acall, deadline=soon()) == 2
+    assert await retried(Part(status(429, "7")).acall, deadline=soon(), asleep=time.asleep) == 2
     assert time.waits == [7.0]
 
 
@@ -133,7 +131,7 @@ async def test_no_wait_passes_the_deadline(time: Time) -> None:
     """When the next try would come too late, the error is raised now, without waiting."""
     part = Part(status(429, "7"))
     with pytest.raises(httpx.HTTPStatusError):
-        await retried(part.acall, deadline=soon(7.0))
+        await retried(part.acall, deadline=soon(7.0), asleep=time.asleep)
     assert (time.waits, part.calls) == ([], 1)
 
 
@@ -141,7 +139,7 @@ async def test_unless_forbids_a_retry(time: Time) -> None:
     """An answer that has begun is not begun anew."""
     part = Part(status(503))
     with pytest.raises(httpx.HTTPStatusError):
-        await retried(part.acall, deadline=soon(), unless=lambda: True)
+        await retried(part.acall, deadline=soon(), unless=lambda: True, asleep=time.asleep)
     assert part.calls == 1
 
 
