@@ -111,8 +111,8 @@ def written_claims(rows: Iterable[dict[str, Any]], questions: Questions, seed: i
                     longer = completed(wrapped(tailed(said, sentences, tails, chance), chance), question)
                     made.append(windowed(longer, title, sentences, tuple(gold), False, chance))
                 if true and chance.random() < DENIED and (turned_round := denied(said, chance)):
-                    claim = completed(wrapped(turned_round, chance), question)
-                    made.append(windowed(claim, title, sentences, tuple(gold), False, chance))
+                    opposite = completed(wrapped(turned_round, chance), question)
+                    made.append(windowed(opposite, title, sentences, tuple(gold), False, chance))
                 if true and denies(said):  # once more, or a "not" would tell the false ones
                     again = completed(wrapped(said, chance), question)
                     made.append(windowed(again, title, sentences, tuple(gold), True, chance))

@@ -13,7 +13,8 @@ from graph.terms import AUXILIARIES, is_content, is_number, plain, stem, stems
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
 NEAR_COPY, EXACT_COPY = 0.55, 0.85
-"""Shares of a sentence's words in the order of its quote, from which the two are aligned, and it is a copy."""
+"""Shares of a sentence's words in the order of its quote: from the first, its denials aside, the two are aligned; from
+the second it is a copy."""
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.()!?—–\"“]")
 
