@@ -105,5 +105,7 @@ def _print_summary(report: IngestReport) -> None:
     )
     for skipped in report.skipped:
         out.print(f"  skipped [bold]{escape(skipped.path)}[/bold]: {escape(skipped.reason)}")
+    for note in report.notes:
+        out.print(f"  [bold]{escape(note.path)}[/bold]: {escape(note.note)}")
     if report.note:
         out.print(escape(report.note))

@@ -44,7 +44,8 @@ class DocumentInfo(_Data):
     """The metadata of one document.
 
     ``source`` names the document to people: its path below the ingested root, with ``/``; for a row of JSON Lines its
-    document id. ``metadata`` joins the metadata of every chunk.
+    document id. ``metadata`` joins the metadata of every chunk. ``notes`` say what of the file was left out and why;
+    they are reported and not stored.
     """
 
     document_id: DocumentId
@@ -52,6 +53,7 @@ class DocumentInfo(_Data):
     source: DocumentId
     url: Url | None = None
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class LoadedDocument(DocumentInfo):
@@ -92,10 +94,18 @@ class SkippedFile(_Data):
     rows_lost: bool = False
 
 
+class FileNote(_Data):
+    """What was left out of a document that was read, and why; ``path`` as in ``SkippedFile``."""
+
+    path: str
+    note: str
+
+
 class IngestReport(_Data):
     """What one ingest did.
 
-    Counts are of documents, ``chunks`` are those written. ``seconds`` is wall time, ``note`` says what was not done.
+    Counts are of documents, ``chunks`` are those written. ``seconds`` is wall time, ``note`` says what was not done,
+    ``notes`` what was left out of documents that were read.
     """
 
     added: int = 0
@@ -103,6 +113,7 @@ class IngestReport(_Data):
     unchanged: int = 0
     removed: int = 0
     skipped: tuple[SkippedFile, ...] = ()
+    notes: tuple[FileNote, ...] = ()
     chunks: int = 0
     seconds: float = 0.0
     note: str = ""

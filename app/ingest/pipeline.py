@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from langchain_core.utils.iter import batch_iterate
 
-from app.ingest.documents import IngestReport, SkippedFile, SplitDocument
+from app.ingest.documents import FileNote, IngestReport, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_file, find_files
 from app.ingest.manifest import IngestManifest
 from app.ingest.reading import Reader
@@ -88,6 +88,7 @@ class _Ingest:
     _chunks_found: int = 0
     _counts: Counter[str] = field(default_factory=Counter)
     _skipped: list[SkippedFile] = field(default_factory=list)
+    _notes: list[FileNote] = field(default_factory=list)
     _stored: dict[str, str] = field(default_factory=dict)
     _met: dict[str, str] = field(default_factory=dict)
     _chunk_ids: set[str] = field(default_factory=set)
@@ -113,6 +114,7 @@ class _Ingest:
             **self._counts,
             removed=len(removed),
             skipped=tuple(map(self._explained, self._skipped)),
+            notes=tuple(self._notes),
             seconds=time.monotonic() - started,
             note=" ".join(filter(None, (note, await asyncio.to_thread(self._replaced_note)))),
         )
@@ -133,6 +135,7 @@ class _Ingest:
             elif refused := self._refused(item):
                 self._skipped.append(SkippedFile(path=item.source, reason=refused))
             else:
+                self._notes += [FileNote(path=item.source, note=note) for note in item.notes]
                 current = self._met[item.document_id] = self.sink.content_hash(item)
                 if self._stored.get(item.document_id) == current:
                     self._counts["unchanged"] += 1

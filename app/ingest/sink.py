@@ -57,7 +57,8 @@ class Sink:
 
     def content_hash(self, document: SplitDocument) -> str:
         """Hash texts, positions, metadata, layout and model of a document, as 64 hex digits."""
-        return hashlib.sha256(f"{LAYOUT}\n{self.model_name}\n{document.model_dump_json()}".encode()).hexdigest()
+        stored = document.model_dump_json(exclude={"notes"})
+        return hashlib.sha256(f"{LAYOUT}\n{self.model_name}\n{stored}".encode()).hexdigest()
 
     async def write(self, chunks: Sequence[PendingChunk]) -> None:
         """Embed and store *chunks* of one document or of many.

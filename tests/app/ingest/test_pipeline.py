@@ -12,12 +12,13 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
-from app.ingest.pipeline import Progress, ingest_into
+from app.ingest.documents import FileNote
+from app.ingest.pipeline import Progress, ingest_into, ingest_items
 from app.ingest.sink import Sink
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import EmbeddingUnavailable, InvalidInput
-from tests.app.ingest.conftest import MODEL, pdf
+from tests.app.ingest.conftest import MODEL, load_one, pdf, split_one
 
 RunIngest = Callable[..., Any]
 LONG = " ".join(f"The cart number {n} has its brakes checked before the first mission of the day." for n in range(60))
@@ -316,3 +317,16 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
     report = await ingest_into(Sink(store, embeddings, MODEL), [path])
     assert (report.unchanged + report.added, await store.acount()) == (400, 400)
     assert report.unchanged > 0
+
+
+async def test_what_a_loader_leaves_out_is_reported(
+    container: Path, store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    """Every run reports the notes of a document; a note alone does not make a document a changed one."""
+    sink = Sink(store, embeddings, MODEL)
+    document = split_one(load_one(container / "carts.md"))
+    await ingest_items(sink, [(container, document)], 1)
+    noted = document.model_copy(update={"notes": ("2 hidden panels were left out",)})
+    report = await ingest_items(sink, [(container, noted)], 1)
+    assert (report.changed, report.unchanged) == (0, 1)
+    assert report.notes == (FileNote(path="carts.md", note="2 hidden panels were left out"),)
