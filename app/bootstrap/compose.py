@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from app import __version__
+from app.bootstrap.storage import Storage, check_collections
 from app.ingest.sink import Sink
 from app.ops.health import Health
 from app.ops.traffic import Traffic
@@ -29,7 +30,6 @@ from app.query_service.service import QueryService
 from app.settings import Settings, load_settings
 from app.tasks.service import TaskService
 from graph.build import build_graph
-from graph.errors import ConfigurationError
 from graph.policy import Policy
 from graph.ports import Grader, Ports, Retriever, Synthesizer
 from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
@@ -75,10 +75,15 @@ class AppContainer:
         self.closing.push_async_callback(store.aclose)
         return TaskService(store, self.embedding, self.chat, self.settings.request_timeout_seconds)
 
+    @cached_property
+    def storage(self) -> Storage:
+        """The embedding model and the collections alone, closed with this container."""
+        return Storage(self.settings, self.embedding, self.store, self.closing)
+
     @property
     def sink(self) -> Sink:
         """Where ingest puts documents."""
-        return Sink(self.store, self.embedding.embeddings, self.embedding.name)
+        return self.storage.sink
 
     async def aclose(self) -> None:
         """Close the stores and the models; a second call does nothing."""
@@ -98,9 +103,7 @@ def build_container(
     Raises ``ConfigurationError``, and then leaves no collection open.
     """
     settings = settings or load_settings()
-    if settings.tasks_collection == settings.vector_store_collection:
-        name = settings.tasks_collection
-        raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
+    check_collections(settings)
     embedding = embedding or make_embeddings(settings)
     reader = OnnxReader()
     reads_first = settings.chat == "extractive" and synthesizer is None

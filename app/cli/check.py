@@ -11,9 +11,9 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
-from app.bootstrap.compose import AppContainer
+from app.bootstrap.storage import Storage
 from app.cli.ingest import file_progress
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, run_in_container
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, run_in_storage
 from app.ingest.manifest import read_sources, recorded_documents
 from app.ingest.pipeline import ingest_into, ingest_items
 from app.ingest.tasks import read_tasks, task_document
@@ -72,7 +72,7 @@ def run_check(
             for segment in report.damaged_segments:
                 shutil.rmtree(database.folder / segment, ignore_errors=True)
             documents = None if name == settings.tasks_collection else name
-            run_in_container(partial(_repair, database, report), vector_store_collection=documents)
+            run_in_storage(partial(_repair, database, report), vector_store_collection=documents)
     (print_json if as_json else _print_summary)(report)
     return OK if report.undamaged else FAILED
 
@@ -109,10 +109,10 @@ def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
     return np.array_equal(saved.ids[rows], stored.ids) and np.array_equal(saved.dense[rows], stored.dense)
 
 
-async def _repair(database: Database, report: CheckReport, container: AppContainer) -> None:
+async def _repair(database: Database, report: CheckReport, storage: Storage) -> None:
     """Ingest damaged documents again from their recorded paths."""
-    tasks = report.collection == container.settings.tasks_collection
-    sink, store = (container.tasks.sink, container.tasks.store) if tasks else (container.sink, container.store)
+    tasks = report.collection == storage.settings.tasks_collection
+    sink, store = (storage.tasks, storage.tasks.store) if tasks else (storage.sink, storage.store)
     await store.adelete_documents(report.damaged_documents)
     if report.set_aside or report.damaged_documents:
         recorded = read_sources(database.folder)

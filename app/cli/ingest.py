@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from app.bootstrap.compose import AppContainer
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_container
+from app.bootstrap.storage import Storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_storage
 from app.ingest.documents import IngestReport
 from app.ingest.find import other_types
 from app.ingest.manifest import IngestManifest
@@ -48,46 +48,46 @@ def run_ingest(
         raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
     files = [Path(one) for one in paths]
     if tasks:
-        report = run_in_container(partial(_ingest_tasks, files, prune), tasks_collection=collection)
+        report = run_in_storage(partial(_ingest_tasks, files, prune), tasks_collection=collection)
     else:
         limits = WebLimits(max_pages, max_seconds, allow_private) if addresses else None
         work = partial(_ingest_paths, addresses or files, prune, limits=limits)
-        report = run_in_container(work, vector_store_collection=collection)
+        report = run_in_storage(work, vector_store_collection=collection)
     (print_json if as_json else _print_summary)(report)
     return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
 async def _ingest_paths(
-    paths: Sequence[Any], prune: bool, container: AppContainer, *, limits: WebLimits | None = None
+    paths: Sequence[Any], prune: bool, storage: Storage, *, limits: WebLimits | None = None
 ) -> IngestReport:
     """Ingest files and folders, or with *limits* web addresses."""
-    settings = container.settings
+    settings = storage.settings
     manifest = IngestManifest(settings.data_dir / settings.vector_store_collection, paths, prune=prune)
     with file_progress() as on_progress:
         if limits:
-            return await ingest_web(container.sink, paths, limits, manifest, on_progress)
-        report = await ingest_into(container.sink, paths, manifest=manifest, on_progress=on_progress)
+            return await ingest_web(storage.sink, paths, limits, manifest, on_progress)
+        report = await ingest_into(storage.sink, paths, manifest=manifest, on_progress=on_progress)
     notes = [report.note, await asyncio.to_thread(other_types, paths)]
     return report.model_copy(update={"note": " ".join(filter(None, notes))})
 
 
-async def _ingest_tasks(paths: Sequence[Path], prune: bool, container: AppContainer) -> IngestReport:
+async def _ingest_tasks(paths: Sequence[Path], prune: bool, storage: Storage) -> IngestReport:
     """Read every file before any task is stored, so that a wrong line stores nothing."""
     tasks: list[Item] = [(path, task_document(task)) for path in paths for task in read_tasks(path)]
-    settings = container.settings
+    settings = storage.settings
     manifest = IngestManifest(settings.data_dir / settings.tasks_collection, paths, prune=prune)
     with progress("ingesting", "tasks", len(tasks)) as show:
         return await ingest_items(
-            container.tasks.sink, tasks, len(tasks), manifest=manifest, on_progress=lambda done: show(done.documents)
+            storage.tasks, tasks, len(tasks), manifest=manifest, on_progress=lambda done: show(done.documents)
         )
 
 
-async def ingest_samples_if_empty(container: AppContainer) -> None:
+async def ingest_samples_if_empty(storage: Storage) -> None:
     """Ingest the sample documents and tasks, each only into a collection that is empty."""
-    if not await container.tasks.store.acount():
-        await _ingest_tasks([SAMPLE_FOLDER / SAMPLE_TASKS], False, container)
-    if not await container.store.acount():
-        _print_summary(await _ingest_paths(await asyncio.to_thread(sample_paths), False, container))
+    if not await storage.tasks.store.acount():
+        await _ingest_tasks([SAMPLE_FOLDER / SAMPLE_TASKS], False, storage)
+    if not await storage.store.acount():
+        _print_summary(await _ingest_paths(await asyncio.to_thread(sample_paths), False, storage))
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from app.settings import load_settings
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
+    from app.bootstrap.storage import Storage
 
 T = TypeVar("T")
 OK, FAILED, USAGE = 0, 1, 2
@@ -35,6 +36,20 @@ def run_in_container(work: Callable[["AppContainer"], Awaitable[T]], **overrides
     async def opened() -> T:
         async with aclosing(build_container(load_settings(**overrides))) as container:
             return await work(container)
+
+    return asyncio.run(opened())
+
+
+def run_in_storage(work: Callable[["Storage"], Awaitable[T]], **overrides: Any) -> T:
+    """Run *work* on the collections of the settings and those *overrides* that are not None.
+
+    No answer graph is built, and neither reader nor chat model is loaded.
+    """
+    from app.bootstrap.storage import open_storage
+
+    async def opened() -> T:
+        async with aclosing(open_storage(load_settings(**overrides))) as storage:
+            return await work(storage)
 
     return asyncio.run(opened())
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from app.bootstrap.compose import AppContainer
-from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, progress, run_in_container
+from app.bootstrap.storage import Storage
+from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, progress, run_in_storage
 from app.ingest.transfer.archive import Archive, Head, write_archive
 from app.ingest.transfer.copy import check_size, copy
 from app.providers.stores.make import make_store
@@ -49,7 +49,7 @@ def run_push(
     return _run("pushed", partial(_push, to), collection, as_json)
 
 
-async def _export(file: Path, source: AppContainer) -> dict[str, Any]:
+async def _export(file: Path, source: Storage) -> dict[str, Any]:
     store, model, name = source.store, source.embedding, source.settings.vector_store_collection
     if not (total := await store.acount()):
         raise ConfigurationError(f'The collection "{name}" is empty: there is nothing to export')
@@ -64,7 +64,7 @@ async def _export(file: Path, source: AppContainer) -> dict[str, Any]:
     return {"file": str(file), **written.model_dump()}
 
 
-async def _import(file: Path, archive: Archive, target: AppContainer) -> dict[str, Any]:
+async def _import(file: Path, archive: Archive, target: Storage) -> dict[str, Any]:
     head, settings, model = archive.head, target.settings, target.embedding
     if head.embedding_model != model.name:
         raise ConfigurationError(
@@ -76,7 +76,7 @@ async def _import(file: Path, archive: Archive, target: AppContainer) -> dict[st
     return {"file": str(file), "collection": settings.vector_store_collection, **asdict(done)}
 
 
-async def _push(to: Server, source: AppContainer) -> dict[str, Any]:
+async def _push(to: Server, source: Storage) -> dict[str, Any]:
     store, model, name = source.store, source.embedding, source.settings.vector_store_collection
     if source.settings.vector_store != "embedded":
         raise ConfigurationError("garden push copies an embedded collection: VECTOR_STORE=embedded")
@@ -88,11 +88,9 @@ async def _push(to: Server, source: AppContainer) -> dict[str, Any]:
     return {"to": to, "collection": name, **asdict(done)}
 
 
-def _run(
-    verb: str, work: Callable[[AppContainer], Awaitable[dict[str, Any]]], collection: str | None, as_json: bool
-) -> int:
+def _run(verb: str, work: Callable[[Storage], Awaitable[dict[str, Any]]], collection: str | None, as_json: bool) -> int:
     """Run *work* on the opened collection and print its summary; return the exit status."""
-    done = run_in_container(work, vector_store_collection=collection)
+    done = run_in_storage(work, vector_store_collection=collection)
     if as_json:
         print_json(done)
     else:

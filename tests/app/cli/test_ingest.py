@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,14 @@ def test_files_of_other_types_are_counted(docs: Path) -> None:
         (docs / name).parent.mkdir(exist_ok=True)
         (docs / name).write_text("x")
     assert ingest(docs).stderr.splitlines()[1:] == ["3 files of other types are not read (.mdx 2, .doc 1)."]
+
+
+def test_no_answer_graph_and_no_reader_is_loaded(docs: Path) -> None:
+    """An ingest loads neither LangGraph nor the module of the reader: it answers nothing."""
+    program = (
+        "import sys; from app.cli.ingest import run_ingest; status = run_ingest([sys.argv[1]]); "
+        "print(sorted({'langgraph.graph', 'graph.build', 'app.providers.rerank.reader'} & sys.modules.keys())); "
+        "sys.exit(status)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(docs)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
