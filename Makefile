@@ -107,7 +107,7 @@ LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generat
 .PHONY: clean
 clean:  ## remove caches and build results (not the environment, not the garden)
 	@rm -rf build dist *.egg-info bench/out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	@find app graph prompts tests training bench knowledge -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find answering app graph prompts tests training bench knowledge -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- the environment ---------------------------------------------------------------------------------------------
 

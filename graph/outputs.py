@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from answering.types import Chunk, Citation
 from graph.errors import Outcome
-from graph.state import Chunk, Citation, Failure, State, Update
+from graph.state import Failure, State, Update
 
 NOTHING_FOUND = "Nothing was found in the documents about this question."
 NOT_SURE = "Not sure: the documents have something close to this question, but nothing that surely answers it."

@@ -6,9 +6,10 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, Self
+from typing import Protocol
 
-from graph.state import Chunk, Draft, Question, ReadPassage, SubqueryResults
+from answering.types import Chunk, PassageReader, SubqueryResults
+from graph.state import Draft, Question
 
 
 class Retriever(Protocol):
@@ -57,29 +58,6 @@ class Rewriter(Protocol):
 
         *deadline* is in seconds of ``time.monotonic``. Raises ``SynthesisFailed``, also for a reply of no use.
         """
-
-
-class Passage(NamedTuple):
-    """What the reader reads of a chunk: its title with the section, and its sentences."""
-
-    title: str
-    sentences: tuple[str, ...]
-
-    @classmethod
-    def of(cls, chunk: Chunk, sentences: Sequence[str]) -> Self:
-        """Make the passage of *sentences* of *chunk*."""
-        names = dict.fromkeys(name for name in (chunk.title, chunk.section) if name)
-        return cls(" > ".join(names), tuple(sentences))
-
-
-class PassageReader(Protocol):
-    """Reads a passage for a question, or for a claim that it may support."""
-
-    async def read(self, question: str, passage: Passage) -> ReadPassage:
-        """Return the logits of *passage* as an answer."""
-
-    async def support(self, claim: str, passage: Passage) -> float:
-        """Return the logit that *passage* supports *claim*."""
 
 
 @dataclass(frozen=True, slots=True)

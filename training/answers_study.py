@@ -22,16 +22,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from answering.evidence.attribution import place_markers
+from answering.evidence.claims import bare_claim
+from answering.evidence.support import SUPPORT_BAR
+from answering.markers.markers import Marker
+from answering.markers.parse import parse
+from answering.text.sentences import sentence_spans
+from answering.text.terms import is_content, words
+from answering.types import Chunk, PassageReader
 from app.providers.rerank.reader import OnnxReader
-from graph.citing.attribution import place_markers
-from graph.citing.citations import parse
-from graph.citing.markers import Marker
-from graph.evidence.claims import bare_claim
-from graph.evidence.support import SUPPORT_BAR
-from graph.ports import PassageReader
-from graph.sentences import sentence_spans
-from graph.state import Chunk
-from graph.terms import is_content, words
 from training.rows import read_rows
 
 INVENTED = (

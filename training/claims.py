@@ -16,10 +16,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from graph.evidence.claims import completed
-from graph.evidence.edits import denies
-from graph.lists import labelled
-from graph.terms import stems
+from answering.evidence.claims import completed
+from answering.evidence.edits import denies
+from answering.text.blocks import labelled
+from answering.text.terms import stems
 from training.data import Example
 from training.tampering import denied, joined
 

@@ -1,4 +1,4 @@
-"""Make ``graph/relevance/common_stems.txt``: the commonest stems of English, most frequent first, one per line.
+"""Make ``answering/relevance/common_stems.txt``: the commonest stems of English, most frequent first, one per line.
 
     python -m training.common_stems VOCABULARY FILE
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from graph.terms import stem
+from answering.text.terms import stem
 
 KEPT = 4_000
 """More stems (15,000) did not improve the relevance models."""

@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from answering.relevance.calibration import LEXICAL
+from answering.text.terms import words
 from app.bootstrap.compose import build_container
 from app.cli.evaluation.fit import (
     ANSWER_WEIGHTS,
@@ -39,8 +41,6 @@ from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.layout import Point
 from app.settings import load_settings
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
-from graph.relevance.calibration import LEXICAL
-from graph.terms import words
 from training.rows import read_rows
 
 WORDS = ("keyword", "coverage")
@@ -190,7 +190,7 @@ def write(path: Path, entries: Mapping[str, Any], files: Sequence[str], question
         "by": "python -m training.fit_relevance",
         "questions": questions,
         "files": list(files),
-        "idf": "graph.relevance.features.english_idf",
+        "idf": "answering.relevance.features.english_idf",
         "model": "logistic regression, weights not negative, ridge 1 on standardised features",
         "cross_validation": "five folds, questions on one document in one fold",
         "positive_weights": {"relevance": RELEVANT_WEIGHTS, "answers": ANSWER_WEIGHTS},

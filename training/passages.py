@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from answering.text.terms import stems
 from app.ingest.documents import LoadedDocument, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings, find_weights
-from graph.terms import stems
 from training.rows import read_rows
 
 HERE = Path(__file__).parent

@@ -20,14 +20,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from answering.evidence.attribution import place_markers
+from answering.evidence.support import CLEAR_SUPPORT
+from answering.markers.markers import Marker
+from answering.text.sentences import sentence_spans
+from answering.text.terms import stems
+from answering.types import Chunk, PassageReader
 from app.providers.rerank.reader import OnnxReader
-from graph.citing.attribution import place_markers
-from graph.citing.markers import Marker
-from graph.evidence.support import CLEAR_SUPPORT
-from graph.ports import PassageReader
-from graph.sentences import sentence_spans
-from graph.state import Chunk
-from graph.terms import stems
 from training.retellings import RETOLD
 from training.rows import read_rows
 from training.tampering import Change, denied, joined, names_of, renamed, renumbered, reworded

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from langchain_core.documents import Document
 
+from answering.types import Chunk
 from app.api.errors import error_response, failure_body, require_media_type
 from app.api.middleware import require_writer
 from app.api.schemas import DeletedDocument, DocumentList, DocumentText, StoredChunk, StoredDocument
@@ -24,7 +25,7 @@ from app.ingest.sink import Sink
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.payloads import chunk_from_payload
 from graph.errors import InvalidInput, RAGError
-from graph.state import Chunk, failure_of
+from graph.state import failure_of
 
 PATH = "/api/v1/documents"
 MAX_UPLOAD = 32 * 1024 * 1024

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 from langchain_core.tracers.log_stream import LogEntry, RunLogPatch, RunState
 
+from answering.types import Chunk
 from app.api.query import in_own_task
 from app.api.schemas import result_body
 from app.query_service.service import QueryService
-from graph.state import Chunk
 
 SUMMARIES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "validate": lambda update: _count(update["question"].sub_questions, "sub-question"),

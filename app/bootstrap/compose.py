@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from answering.relevance.calibration import Calibration, calibration_for, load_calibrations
 from app import __version__
 from app.bootstrap.storage import Storage, check_collections
 from app.ingest.sink import Sink
 from app.ops.health import Health
 from app.ops.traffic import Traffic
 from app.pipeline.chat import ChatRewriter, ChatSynthesizer
+from app.pipeline.extractive import ExtractiveSynthesizer
+from app.pipeline.graders import CosineGrader, LocalGrader
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale, read_fitted
 from app.pipeline.retriever import HybridRetriever
 from app.providers.chat.completion import ChatModel
@@ -32,9 +35,6 @@ from app.tasks.service import TaskService
 from graph.build import build_graph
 from graph.policy import Policy
 from graph.ports import Grader, Ports, Retriever, Synthesizer
-from graph.relevance.calibration import Calibration, calibration_for, load_calibrations
-from graph.relevance.extractive import ExtractiveSynthesizer
-from graph.relevance.graders import CosineGrader, LocalGrader
 
 if TYPE_CHECKING:
     from app.ops.spans import Spans

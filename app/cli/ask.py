@@ -18,6 +18,9 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from answering.text.sentences import sentence_spans
+from answering.text.terms import question_stems, stems
+from answering.types import Chunk, Citation
 from app.api.schemas import answer_body, result_body
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.shared import FAILED, OK, USAGE, JsonFlag, print_error, print_json, run_in_container
@@ -26,9 +29,6 @@ from app.query_service.chunk_search import clamped, search
 from app.query_service.service import QueryService
 from graph.errors import CollectionMissing
 from graph.outputs import Result, snippet
-from graph.sentences import sentence_spans
-from graph.state import Chunk, Citation
-from graph.terms import question_stems, stems
 
 CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
 EMPTY = "The collection is empty. Ingest documents first: garden ingest PATH…"

@@ -6,9 +6,9 @@ from itertools import groupby
 from math import ceil
 from typing import TypeVar
 
+from answering.text.sentences import sentence_spans
 from app.ingest.documents import Block
 from app.ingest.loaders.outline import indent_of
-from graph.sentences import sentence_spans
 
 _FENCES = ("```", "~~~")
 T = TypeVar("T")

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, zip_longest
 from math import ceil
 
+from answering.text.sentences import Span, sentence_spans
 from app.ingest.break_block import broken, weight, word_pieces
 from app.ingest.documents import Block, LoadedDocument, SkippedFile, SplitDocument, TextChunk
-from graph.sentences import Span, sentence_spans
 
 TARGET = 190
 """Word pieces aimed at, title and heading not counted: about 140 words of English."""

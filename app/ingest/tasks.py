@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from answering.text.sentences import sentence_spans
 from app.ingest.documents import MAX_CHUNK_CHARS, MAX_ID_CHARS, MAX_TITLE_CHARS, SplitDocument, TextChunk
 from app.ingest.loaders.jsonl import parse_row
 from graph.errors import InvalidInput
-from graph.sentences import sentence_spans
 
 Status = Literal["pending", "in_progress", "completed"]
 Priority = Literal["low", "medium", "high", "critical"]

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from answering.text.sentences import sentence_spans
+from answering.types import Chunk
 from app.providers.embeddings.vectors import Vectors, adocument_vectors
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, document_weights
 from app.providers.stores.layout import indexed_text
 from app.providers.stores.payloads import chunk_from_payload
-from graph.sentences import sentence_spans
-from graph.state import Chunk
 
 READ_CHARS, READ_SENTENCES = 400_000, 4_000
 """Read of all chunks together; each gets an equal share."""

@@ -12,7 +12,13 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+from answering.questions.compound import split_questions, without_background
+from answering.relevance.calibration import calibration_for, load_calibrations
+from answering.relevance.features import read_best
+from answering.relevance.graders import assess, grade
+from answering.types import Chunk, SubqueryResults
 from app.library.chunk_list_store import ChunkListStore
+from app.library.retrieval_checks import MOST_CHUNKS, check_arguments, verdict
 from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
 from app.providers.blocking import run_blocking
@@ -24,12 +30,7 @@ from app.providers.rerank.models import make_reranker
 from app.providers.rerank.reader import OnnxReader
 from app.settings import load_settings
 from graph.errors import RAGError, RerankFailed
-from graph.relevance.calibration import calibration_for, load_calibrations
-from graph.relevance.compound import split_questions, without_background
-from graph.relevance.features import read_best
-from graph.relevance.graders import assess, grade
-from graph.retrieval_validation import MOST_CHUNKS, check_arguments, verdict
-from graph.state import Chunk, Question, SubqueryResults
+from graph.state import Question
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""

@@ -4,14 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from answering.text.sentences import sentence_spans
+from answering.text.terms import question_stems
+from answering.types import Chunk, SubqueryResults
 from app.pipeline.prompt_parts import TEMPLATE_TOKENS, fit, harmless, tokens
 from app.providers.chat.completion import ChatModel
 from app.providers.http.error_mapping import chat_error
 from graph.errors import SynthesisFailed
 from graph.ports import TokenSink, discard
-from graph.sentences import sentence_spans
-from graph.state import Chunk, Draft, Question, SubqueryResults
-from graph.terms import question_stems
+from graph.state import Draft, Question
 from prompts import load_prompt
 
 REPLY_TOKENS = 200

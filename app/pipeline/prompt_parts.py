@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.citing.citations import without_markers
+from answering.markers.parse import without_markers
+from answering.types import Chunk
 from graph.errors import SynthesisFailed
-from graph.state import Chunk
 from prompts import Prompt
 
 ANSWER_TOKENS = 512

@@ -8,15 +8,16 @@ from pathlib import Path
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import BaseModel
 
+from answering.relevance.calibration import Calibration
+from answering.relevance.graders import best_first
+from answering.types import Chunk, SubqueryResults
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import rerank_error
 from app.providers.http.retry import GuardedCalls
 from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, ScoringReranker, log_odds_of, sigmoid
 from graph.errors import ConfigurationError
-from graph.relevance.calibration import Calibration
-from graph.relevance.graders import best_first
-from graph.state import Chunk, Question, SubqueryResults
+from graph.state import Question
 
 FITTED_FILE = "relevance_model.json"
 _INDEX = "candidate_index"

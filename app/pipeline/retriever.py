@@ -12,12 +12,13 @@ from dataclasses import replace
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from answering.text.sentences import Span, sentence_spans
+from answering.text.terms import question_stems
+from answering.types import Chunk, SubqueryResults
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
-from graph.sentences import Span, sentence_spans
-from graph.state import Chunk, Question, SubqueryResults
-from graph.terms import question_stems
+from graph.state import Question
 
 POOL = 10
 """Candidates of a sub-question; more when more sources are asked for."""

@@ -4,11 +4,12 @@ import time
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from answering.types import Chunk
 from app.settings import Settings
 from graph.errors import InvalidInput
 from graph.nodes.validate import query_text
 from graph.ports import Retriever
-from graph.state import Chunk, Question
+from graph.state import Question
 
 LEAST_K, MOST_K = 3, 8
 """``k`` is clamped to this range here, and only here."""

@@ -2,12 +2,12 @@
 
 import time
 
-from graph.citing.attribution import Cited, place_markers
-from graph.citing.citations import parse, without_dangling
+from answering.evidence.attribution import Cited, place_markers
+from answering.markers.parse import parse, without_dangling
+from answering.types import Chunk, Citation, PassageReader
 from graph.outputs import ended, numbered
 from graph.policy import Policy
-from graph.ports import PassageReader
-from graph.state import Chunk, Citation, State, Update
+from graph.state import State, Update
 
 SHARE_OF_TIME = 0.5
 """Share of the remaining time that the reader may take; past it, the lexical overlap decides."""

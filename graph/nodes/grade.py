@@ -2,8 +2,9 @@
 
 from langgraph.config import get_stream_writer
 
-from graph.ports import Grader, PassageReader
-from graph.relevance.features import read_best
+from answering.relevance.features import read_best
+from answering.types import PassageReader
+from graph.ports import Grader
 from graph.state import State, Update
 
 

@@ -2,8 +2,9 @@
 
 from itertools import zip_longest
 
+from answering.types import Chunk
 from graph.ports import Retriever
-from graph.state import Chunk, State, Update
+from graph.state import State, Update
 
 
 async def retrieve(state: State, *, retriever: Retriever) -> Update:

@@ -2,7 +2,7 @@
 
 from langgraph.config import get_config, get_stream_writer
 
-from graph.citing.marked_text import MarkerStream
+from answering.markers.marked_text import MarkerStream
 from graph.ports import Synthesizer, discard
 from graph.state import State, Update
 

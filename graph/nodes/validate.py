@@ -8,11 +8,11 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
+from answering.questions.compound import asked_in, split_questions, without_background
+from answering.questions.follow_up import added_stems, carry_subject, is_follow_up, is_remark
 from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int
 from graph.ports import Rewriter
-from graph.relevance.compound import asked_in, split_questions, without_background
-from graph.relevance.follow_up import added_stems, carry_subject, is_follow_up, is_remark
 from graph.state import Question, State, Update
 
 MOST_EARLIER = 3

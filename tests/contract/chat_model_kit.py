@@ -14,9 +14,10 @@ from dataclasses import replace
 
 import pytest
 
+from answering.types import Chunk, SubqueryResults
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
 from graph.ports import Synthesizer
-from graph.state import Chunk, Draft, Question, SubqueryResults
+from graph.state import Draft, Question
 from tests.peers import Fault, HttpPeer
 from tests.peers.wire import SECRET, FaultKind
 from tests.support.synthesis import Tokens, chunk, cited, question

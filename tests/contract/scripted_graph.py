@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from answering.text.sentences import sentence_spans
+from answering.types import Chunk, PassageReader, SubqueryResults
 from graph.build import build_graph
 from graph.policy import Policy
-from graph.ports import PassageReader, Ports, TokenSink
-from graph.sentences import sentence_spans
-from graph.state import Chunk, Draft, Question, SubqueryResults
+from graph.ports import Ports, TokenSink
+from graph.state import Draft, Question
 
 
 def chunk(name: str, text: str, **more: Any) -> Chunk:

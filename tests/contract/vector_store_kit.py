@@ -14,12 +14,12 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
+from answering.text.sentences import sentence_spans
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.layout import Point, indexed_text
 from graph.errors import CollectionMissing, InvalidInput
-from graph.sentences import sentence_spans
 from graph.state import Question
 from tests.support.vectors import question_vector
 

@@ -8,11 +8,11 @@ from contextlib import ExitStack, contextmanager
 
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
+from answering.text.sentences import sentence_spans
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.layout import Point, indexed_text
 from app.providers.stores.qdrant import QdrantStore
 from app.settings import load_settings
-from graph.sentences import sentence_spans
 from tests.failures.table import Case
 from tests.peers import CoherePeer, Fault, HttpPeer, OllamaPeer, RerankPeer
 from tests.peers.chroma_server import ChromaServer

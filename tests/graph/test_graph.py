@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from answering.types import Chunk, SubqueryResults
 from graph.build import build_graph
 from graph.errors import ModelUnavailable, StoreUnavailable
 from graph.policy import Policy
 from graph.ports import Ports, TokenSink
-from graph.state import Chunk, Draft, Question, SubqueryResults
+from graph.state import Draft, Question
 from tests.contract.scripted_graph import Finds, Passes, Says, chunk
 
 GRASS = chunk("grass", "Grass is green. It is wet in the morning.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from answering.types import Citation
 from graph.outputs import SNIPPET_CHARS, named, numbered, snippet
-from graph.state import Citation
 
 
 def citation(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-PACKAGES = ("app", "graph", "prompts")
+PACKAGES = ("answering", "app", "graph", "prompts")
 SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
 TOP_MODULES = sorted(ROOT.glob("*.py"))
 SOURCES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py")) + TOP_MODULES

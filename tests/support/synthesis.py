@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from graph.relevance.calibration import Calibration, Logistic
-from graph.sentences import sentence_spans
-from graph.state import Chunk, Question
+from answering.relevance.calibration import Calibration, Logistic
+from answering.text.sentences import sentence_spans
+from answering.types import Chunk
+from graph.state import Question
 
 NOTHING = ()
 

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from answering.relevance.calibration import calibration_for, load_calibrations
 from app.bootstrap.compose import AppContainer
 from app.cli.evaluation.fit import RELEVANT_WEIGHTS, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.measures import EvalQuestion, folded, read_questions, rounded
@@ -25,7 +26,6 @@ from app.providers.rerank.scores import log_odds_of
 from app.providers.stores.payloads import chunk_from_payload
 from graph.errors import InvalidInput
 from graph.ports import Retriever
-from graph.relevance.calibration import calibration_for, load_calibrations
 
 LEAST_QUESTIONS = 50
 """Fewer questions are too few to fit a handful of weights, with five folds held out in turn."""

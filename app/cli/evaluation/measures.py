@@ -15,9 +15,9 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ConfigDict
 
+from answering.types import Chunk, Citation
 from graph.errors import InvalidInput
 from graph.outputs import Result
-from graph.state import Chunk, Citation
 
 
 class EvalQuestion(BaseModel):

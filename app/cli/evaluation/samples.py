@@ -17,14 +17,15 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
+from answering.relevance.features import FEATURE_NAMES, measure, read_best
+from answering.text.terms import is_content, words
+from answering.types import Chunk, PassageReader, SubqueryResults
 from app.cli.shared import Show
 from app.pipeline.retriever import POOL, HybridRetriever
 from app.providers.stores.hybrid import HybridStore
 from graph.errors import InvalidInput
-from graph.ports import PassageReader, Retriever
-from graph.relevance.features import FEATURE_NAMES, measure, read_best
-from graph.state import Chunk, Question, SubqueryResults
-from graph.terms import is_content, words
+from graph.ports import Retriever
+from graph.state import Question
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -12,12 +12,12 @@ from typing import Any
 
 from pypdf import PageObject, PdfReader
 
+from answering.text.sentences import sentence_spans
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import Unreadable
 from app.ingest.loaders.text_pages import running_key, running_lines, trimmed
-from graph.sentences import sentence_spans
 
 LARGER = 1.1
 """A line this many times the size of the text is a heading."""

@@ -1,6 +1,6 @@
 """Rerankers by name, each a LangChain ``BaseDocumentCompressor``.
 
-``local`` and ``none`` need none: see ``graph/relevance/graders.py``.
+``local`` and ``none`` need none: see ``answering/relevance/graders.py``.
 """
 
 import re

@@ -16,12 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from answering.types import Passage, ReadPassage
 from app.providers.embeddings.minilm import find_weights, open_session, read_tokenizer
 from app.providers.embeddings.minilm_graph import MS, EncoderGraph
 from app.providers.embeddings.vectors import valid_unicode
 from graph.errors import ConfigurationError
-from graph.ports import Passage
-from graph.state import ReadPassage
 
 WEIGHTS, SUPPORT_WEIGHTS = (Path(__file__).with_name(f"{name}_weights.npz") for name in ("reader", "support"))
 SHA256 = {

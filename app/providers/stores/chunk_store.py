@@ -173,7 +173,7 @@ class ChunkStore(VectorStore, HybridStore, ABC):
         return sorted(scored, key=lambda one: -one[1])[:k]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
-        """LangChain's relevance in [0, 1]: the cosine clipped at 0; not ``graph.relevance``."""
+        """LangChain's relevance in [0, 1]: the cosine clipped at 0; not ``answering.relevance``."""
         return lambda cosine: min(1.0, max(0.0, cosine))
 
     def _known_size(self) -> int | None:

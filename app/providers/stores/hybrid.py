@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Protocol
 
 import mmh3
 
+from answering.text.terms import stems
+from answering.types import Chunk
 from app.providers.embeddings.vectors import Vectors
 from graph.errors import InvalidInput
-from graph.state import Chunk
-from graph.terms import stems
 
 Where = Mapping[str, Any] | None
 """A filter: ``{field: value}``, all of which must hold; a list of values means any of them.

@@ -8,9 +8,9 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
+from answering.text.sentences import Span, sentence_spans
 from app.providers.embeddings.vectors import Vectors, agrouped_vectors
 from app.providers.stores.hybrid import document_weights
-from graph.sentences import Span, sentence_spans
 
 CONTENT, METADATA = "page_content", "metadata"
 """The payload's fields, as langchain-qdrant names them."""

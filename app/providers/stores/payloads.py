@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from langchain_core.documents import Document
 from pydantic import Field, TypeAdapter, ValidationError
 
+from answering.types import Chunk
 from app.providers.stores.hybrid import SOURCES, Candidate, DocumentSummary, summary
-from graph.state import Chunk
 
 _INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
 _TEXT = ("page_content", "text", "document")

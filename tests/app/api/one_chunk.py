@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import httpx
 
+from answering.types import Chunk
 from app.bootstrap.compose import AppContainer, build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.hybrid import Candidate, HybridHits
 from app.settings import load_settings
-from graph.state import Chunk
 from tests.app.api.test_query_api import CHEMICALS
 from tests.support.samples_service import serve
 

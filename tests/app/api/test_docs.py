@@ -103,13 +103,13 @@ class Desk:
         """A copy of the project's code, made when it is first needed."""
         folder = self.folder / "copy"
         if not folder.exists():
-            for name in ("app", "graph", "prompts"):
+            for name in ("answering", "app", "graph", "prompts"):
                 shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         return folder
 
     def write(self, path: Path, text: str) -> None:
         ours = path.relative_to(self.folder)
-        target = self.copy / ours if ours.parts[0] in ("app", "graph") else path
+        target = self.copy / ours if ours.parts[0] in ("answering", "app", "graph") else path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
         if path.name == ".env":

@@ -10,10 +10,10 @@ import httpx
 import pytest
 from typer.testing import CliRunner, Result
 
+from answering.types import Chunk
 from app.cli.main import app as command
 from app.query_service.chunk_search import assemble
 from graph.errors import InvalidInput
-from graph.state import Chunk
 from rag_service import RAGService
 from tests.failures.world import TEXTS, steady_store
 from tests.peers import CoherePeer, Fault

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answering.text.sentences import sentence_spans
 from app.ingest.break_block import word_pieces
 from app.ingest.documents import Block, Kind, LoadedDocument, SkippedFile
 from app.ingest.split import LIMIT, split_document
 from app.providers.embeddings.minilm import find_weights
 from app.providers.stores.layout import indexed_text
-from graph.sentences import sentence_spans
 from tests.app.ingest.conftest import load_one, split_one
 from tests.support.paths import KNOWLEDGE
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
+from answering.text.sentences import sentence_spans
 from app.library import validation
 from app.library.validation import LIMIT, shared_parts
 from graph.errors import InvalidInput, RerankFailed
-from graph.sentences import sentence_spans
 from retrieval_validation import CohereAPIError, ValidationError, validate_retrieval
 from tests.documents.data.sample_chunks import (
     ALL_IRRELEVANT,

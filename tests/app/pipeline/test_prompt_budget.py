@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answering.types import Chunk
 from app.pipeline.prompt_parts import ANSWER_TOKENS, fit
 from app.pipeline.prompt_parts import tokens as estimate
 from graph.errors import SynthesisFailed
-from graph.state import Chunk
 from prompts import load_prompt
 from tests.support.paths import ROOT
 from tests.support.synthesis import chunk

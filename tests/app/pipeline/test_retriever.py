@@ -17,15 +17,16 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
+from answering.text.sentences import sentence_spans
+from answering.text.terms import question_stems, stems
+from answering.types import Chunk, SubqueryResults
 from app.pipeline.retriever import MOST_SENTENCES, POOL, HybridRetriever
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import AVERAGE_STEMS, K1, B, Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import indexed_text
 from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable
-from graph.sentences import sentence_spans
-from graph.state import Chunk, Question, SubqueryResults
-from graph.terms import question_stems, stems
+from graph.state import Question
 from tests.support.vectors import document_vectors, question_vector
 
 GARDEN = {

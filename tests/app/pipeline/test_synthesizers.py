@@ -9,13 +9,13 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
+from answering.relevance.calibration import Calibration
 from app.pipeline.chat import ChatSynthesizer
+from app.pipeline.extractive import ExtractiveSynthesizer
 from app.providers.chat.completion import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.settings import load_settings
 from graph.ports import Synthesizer
-from graph.relevance.calibration import Calibration
-from graph.relevance.extractive import ExtractiveSynthesizer
 from tests.contract.chat_model_kit import CHUNKS, FACTS, RemoteSynthesizerKit, SynthesizerKit, draft_of
 from tests.peers import CoherePeer, HttpPeer, OllamaPeer
 

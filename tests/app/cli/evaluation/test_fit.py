@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from answering.relevance.features import FEATURE_NAMES
 from app.cli.evaluation.fit import cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.measures import calibration_error
 from app.cli.evaluation.samples import FOLDS, Samples
-from graph.relevance.features import FEATURE_NAMES
 from training.fit_relevance import joined
 
 

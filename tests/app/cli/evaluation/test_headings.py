@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from answering.types import Chunk
 from app.bootstrap.compose import build_container
 from app.cli.evaluation.samples import MOST_HEADINGS, heading_questions, heading_samples
 from app.ingest.pipeline import ingest_into
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.payloads import chunk_from_payload
 from app.settings import load_settings
-from graph.state import Chunk
 
 BIRDS = "heron stork egret ibis crane rail coot grebe loon diver".split()
 

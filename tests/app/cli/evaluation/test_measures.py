@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from answering.types import Chunk, Citation
 from app.cli.evaluation.measures import (
     EvalQuestion,
     EvalResult,
@@ -18,7 +19,6 @@ from app.cli.evaluation.measures import (
 from app.cli.evaluation.run import draw_report, summarise
 from graph.errors import InvalidInput
 from graph.outputs import Result
-from graph.state import Chunk, Citation
 
 
 def chunk(name: str, relevance: float) -> Chunk:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from answering.relevance.features import read_best, sentence_chances
+from answering.types import Chunk, Passage, SubqueryResults
 from app.providers.rerank.reader import SUPPORT_WEIGHTS, WEIGHTS, OnnxReader
 from graph.errors import ConfigurationError
-from graph.ports import Passage
-from graph.relevance.features import read_best, sentence_chances
-from graph.state import Chunk, SubqueryResults
 
 LEAVE = Passage(
     "Leave > Annual leave",

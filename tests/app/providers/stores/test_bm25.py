@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answering.text.terms import stems
 from app.providers.stores.hybrid import AVERAGE_STEMS, K1, B, dimension, document_weights
-from graph.terms import stems
 
 DIMENSIONS = [
     ("dogs", [1312749093]),

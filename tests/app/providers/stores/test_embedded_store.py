@@ -13,6 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import VectorStore
 
+from answering.text.sentences import sentence_spans
 from app.providers.embeddings.models import make_embeddings
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.embedded import EmbeddedStore
@@ -20,7 +21,6 @@ from app.providers.stores.layout import Point, indexed_text
 from app.providers.stores.make import make_store
 from app.settings import load_settings
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable
-from graph.sentences import sentence_spans
 from tests.peers import Fault, OllamaPeer
 
 SIZE = 32

@@ -16,6 +16,7 @@ import pytest
 from langchain_qdrant import QdrantVectorStore
 from qdrant_client import models
 
+from answering.text.terms import question_stems
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.hybrid import HybridQuery, dimension, document_weights
@@ -24,7 +25,6 @@ from app.providers.stores.make import make_store
 from app.providers.stores.qdrant import QdrantStore
 from app.settings import load_settings
 from graph.errors import ConfigurationError, StoreUnavailable
-from graph.terms import question_stems
 from tests.contract.vector_store_kit import EMBEDDING, FRUIT, SIZE, RemoteStoreKit, asked, documents, point
 from tests.peers import Fault
 from tests.peers.qdrant_peer import QdrantPeer

@@ -1,0 +1,1 @@
+"""Answers in the chunks' own sentences."""

@@ -1,0 +1,94 @@
+"""Choose the sentences of a chunk that answer a question."""
+
+import re
+from itertools import compress
+from textwrap import dedent
+
+from answering.extract.written import FENCE, Sentence
+from answering.relevance.graders import Assessment
+from answering.relevance.possible_answers import possible_answers
+from answering.text.blocks import INTRODUCES, bullet, introduced_by, is_fenced, is_long_code, list_around, table_header
+from answering.text.terms import vocabulary
+from answering.types import Chunk
+
+MOST_SENTENCES = 3
+"""Most sentences of an answer that are chosen each for itself; lists and headers come on top."""
+MOST_ITEMS = 12
+"""Most sentences quoted of a list; of a longer one not all are. Like ``SHORT_LIST`` chosen by reading answers."""
+SHORT_LIST = 6
+"""Most sentences of a list that is quoted in full where the best sentences are all of it."""
+_GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
+"""An item of a list that is one sentence with the next."""
+_STEPS = re.compile(
+    r"\bhow (?:do|does|can|could|should|would|to)\b|\bsteps?\b|\bwhat (?:do|should|must) (?:i|we|you)\b", re.IGNORECASE
+)
+"""A question that asks for steps."""
+WITHIN, WITHIN_PER_WORD = 0.6, 0.008
+"""Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
+
+
+def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:
+    """Choose the sentences of one chunk that answer best, in reading order.
+
+    A table row comes with its header, a lead-in with what it introduces, and an item of a list from its beginning, with
+    its lead-in. Steps are quoted from the first to the last, and so is a list of which the best sentences are.
+    """
+    chunk = assessed.chunk
+    best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
+    top = max([best.plain, *(other.plain for other in others)])
+    near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
+    further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.plain)[: MOST_SENTENCES - 1]
+    chosen = {s.start: s for s in (best, *further)}
+    numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
+    introduced = introduced_by(chunk, numbers[0])[:MOST_ITEMS]
+    added = [*introduced]
+    for n in numbers:
+        added += table_header(chunk, n)
+        items = list_around(chunk, n)
+        if not items:
+            continue
+        steps = _STEPS.search(question) and bullet(chunk, items[0])[0].isdigit()
+        goes_on = _GOES_ON.search(chunk.sentences[n])
+        short = len(items) <= SHORT_LIST and len(numbers) == MOST_SENTENCES and set(numbers) <= set(items)
+        if len(items) <= MOST_ITEMS and not introduced and (steps or goes_on or short):
+            added += items
+        added += range(next(at for at in range(n, -1, -1) if bullet(chunk, at)), n)
+        if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
+            added.append(items[0] - 1)
+    pieces = [piece for n in added for piece in _pieces(chunk, n, best.score)]
+    lines = [line for n in numbers for line in _lines(chunk, n, question, best.score)]
+    code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
+    by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}
+    return tuple(by_start[start] for start in sorted(by_start))
+
+
+def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
+    """Return sentence *n*; of a block of code, unless it is long, one that reads as code."""
+    start, end = chunk.spans[n]
+    text = chunk.text[start:end]
+    if is_long_code(chunk, n):
+        return []
+    if is_fenced(chunk, n):
+        lines = dedent(chunk.text[chunk.text.rfind("\n", 0, start) + 1 : end])
+        text = f"{FENCE}\n{lines}\n{FENCE}" if "\n" in lines else f"`{text}`"
+    return [Sentence(chunk.chunk_id, start, end, text, score, 0.0, bullet(chunk, n))]
+
+
+def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
+    """Return the lines of sentence *n* that have most words of *question*, if it is code; in reading order."""
+    start, end = chunk.spans[n]
+    lines = [*re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])] if is_fenced(chunk, n) else []
+    best = sorted(lines, key=lambda line: -len(vocabulary(question) & vocabulary(line[0])))[:MOST_SENTENCES]
+    spans = sorted((start + line.start(), start + line.end()) for line in best)
+    marks = {start: bullet(chunk, n)}
+    return [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0, marks.get(i, "")) for i, j in spans]
+
+
+def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
+    """List the sentences of a chunk that can answer *question*, else all."""
+    chunk = assessed.chunk
+    sentences = [
+        Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain, bullet(chunk, n))
+        for n, ((start, end), match) in enumerate(zip(chunk.spans, assessed.matches, strict=True))
+    ]
+    return list(compress(sentences, possible_answers(question, chunk))) or sentences

@@ -1,0 +1,1 @@
+"""The citations in the text of a chat model, complete or as a stream."""

@@ -1,0 +1,158 @@
+"""Read the content of brackets: chunk numbers, a document's name, or ordinary words."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from answering.text.sentences import replace_code
+from answering.types import Chunk
+
+STATED = "stated|described|explained|shown|noted|mentioned|outlined|specified|indicated|defined|listed|given|written"
+_LABEL = (
+    r"(?:chunk|source|document|doc|passage|context|ref|reference|citation|cite|footnote|note|excerpt|snippet|result"
+    r"|item|number|no|id|see|cf|from)s?\b\s*[.:#]?"
+)
+_DASH = r"(?:-|‐|‑|–|—|~|…|\.{2,3}|to\b|through\b)"
+_NUMBERS = re.compile(
+    rf"\s*(?:(?P<first>\d{{1,9}})\s*{_DASH}\s*(?:{_LABEL})?\s*(?P<last>\d{{1,9}})|(?P<one>[-+‑–]?\d{{1,9}})|{_LABEL}"
+    r"|[#^,;&/|+()]|and\b|or\b)",
+    re.IGNORECASE,
+)
+_MINUS = str.maketrans("‑–", "--")
+_LABEL_FIRST = re.compile(rf"\A{_LABEL}\s*", re.IGNORECASE)
+_REFERENCE = re.compile(
+    r"(?:(?P<number>\d{1,9})\s*[,:–—-]\s*)?(?P<name>.*?)"
+    rf"(?:(?:^|(?(number)|(?!))|\s*,|[ :(#]{{1,2}}(?=p))\s*(?P<page_word>(?:pages?|pp?|pg)\b\.?)?\s*(?P<page>\d{{1,6}})"
+    rf"(?:\s*{_DASH}\s*(?P<last>\d{{1,6}}))?\)?)?"
+    r"(?:(?:^|\s*,)\s*(?:sections?\b|sect?\.|§|chapter\b|ch\.)\s*(?P<section>\S.*))?",
+    re.IGNORECASE,
+)
+_FILE = re.compile(r"[^\s/\\][^/\\]*\.(?:pdf|md|txt|html?|docx?|rst|epub|odt|rtf|pptx?|tex)", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
+_INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """One marker of a draft. Each group holds one citation's chunks, as 0-based positions.
+
+    A number names one chunk. A document or a page may be several; one of them that supports the sentence is enough,
+    and only that one is cited. A marker without groups names nothing that was given, and is removed.
+    """
+
+    groups: tuple[tuple[int, ...], ...] = ()
+
+
+def merged(markers: Sequence[Marker]) -> Marker:
+    """Join all that *markers* name, each group once."""
+    return Marker(tuple(dict.fromkeys(group for marker in markers for group in marker.groups)))
+
+
+def visible(inside: str) -> str:
+    """Normalise *inside* to what is visible: no zero-width characters, tags, emphasis; NFKC."""
+    if not inside.isascii():
+        inside = unicodedata.normalize("NFKC", inside)
+        inside = "".join(c for c in inside if c == "\n" or unicodedata.category(c) not in _INVISIBLE)
+    return " ".join(_TAG.sub(" ", inside).split()).strip("*_~`\\ ")
+
+
+def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
+    """Read the marker that brackets around *inside* make; None when they hold ordinary words.
+
+    Numbers count *chunks* from 1; ranges may be reversed or reach beyond; what is out of range is left out.
+    """
+    seen = visible(inside)
+    before, dagger, _ = seen.partition("†")  # 【1†source】, as some assistants write it
+    numbers = read_numbers(before, len(chunks))
+    if numbers is not None or dagger:
+        return numbers or Marker()
+    read = [_read_part(part.strip(), chunks) for part in seen.split(";") if part.strip()]
+    if not read or None in read:
+        return None
+    return Marker(tuple(dict.fromkeys(group for group in read if group)))
+
+
+def read_numbers(seen: str, count: int) -> Marker | None:
+    """Read numbers and ranges within 1..*count*; None for any other text."""
+    groups: dict[tuple[int, ...], None] = {}
+    position = 0
+    any_number = False
+    while position < len(seen):
+        match = _NUMBERS.match(seen, position)
+        if match is None:
+            return None
+        position = match.end()
+        if match["first"] or match["one"]:
+            any_number = True
+            one = (match["one"] or "").translate(_MINUS)
+            first, last = sorted((int(match["first"] or one), int(match["last"] or one)))
+            groups.update(((k - 1,), None) for k in range(max(1, first), min(last, count) + 1))
+    return Marker(tuple(groups)) if any_number else None
+
+
+def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
+    """Find the chunks of "doc, page 5", "page 5", "2, page 5"; None for no citation."""
+    bare = _LABEL_FIRST.sub("", part)
+    if named := _named(part, chunks) or _named(bare, chunks):
+        return named
+    match = _REFERENCE.fullmatch(bare)
+    if match is None:
+        return None
+    name, section = match["name"].strip(" ,"), match["section"]
+    named = _named(name, chunks) if name else tuple(range(len(chunks)))
+    names_document = bool(name) and (bool(named) or _FILE.fullmatch(name) is not None)
+    if not (names_document or match["page_word"] or (section and not name)):
+        return None
+    if match["number"]:
+        k = int(match["number"])
+        return (k - 1,) if 1 <= k <= len(chunks) else ()
+    first, last = sorted((int(match["page"] or 0), int(match["last"] or match["page"] or 0)))
+    pages = range(first, last + 1) if match["page"] else None
+    fitting = tuple(i for i in named if _fits(chunks[i], pages, section))
+    if not fitting and pages and not match["page_word"]:
+        fitting = tuple(i for i in named if i + 1 in pages)  # "Garden Guide, 3": chunk 3, if it is the document's
+    return fitting if fitting or names_document or pages else None
+
+
+def _named(name: str, chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    folded = _fold(name)
+    return tuple(i for i, chunk in enumerate(chunks) if folded in names_of(chunk))
+
+
+def _fits(chunk: Chunk, pages: range | None, section: str | None) -> bool:
+    if pages is not None and (chunk.page is None or chunk.page not in pages):
+        return False
+    target = _fold(section or "")
+    titles = [_fold(title) for title in (chunk.section, chunk.chapter) if title]
+    begins = (f"{target} ", f"{target}.", f"{target}:")  # "section 5.2" of "5.2 Safety valves"
+    return section is None or any(t == target or t.startswith(begins) or t.endswith(f" {target}") for t in titles)
+
+
+@lru_cache(maxsize=1024)
+def names_of(chunk: Chunk) -> frozenset[str]:
+    """List the folded names of the chunk's document: path, file name, stem, title."""
+    names = {_fold(name) for name in (chunk.source or "", chunk.document_id, chunk.title)}
+    names |= {name.rsplit("/", 1)[-1] for name in names}
+    names |= {name.rsplit(".", 1)[0] for name in names if re.fullmatch(r".+\.[a-z][a-z0-9]{1,5}", name)}
+    return frozenset(names - {""})
+
+
+def _fold(text: str) -> str:
+    """Fold case, width, white space and quotation marks of *text*, to compare names."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip("\"'“”.")
+
+
+def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:
+    """Find the first unclosed bracket in *start*:*end* of *text*, outside code; else the end."""
+    text = replace_code(text, lambda code: " " * len(code))
+    end = len(text) if end is None else end
+    opens: list[int] = []
+    for bracket in _BRACKET.finditer(text, max(0, start), end):
+        if bracket["open"]:
+            opens.append(bracket.start())
+        elif opens:
+            opens.pop()
+    return opens[0] if opens else end

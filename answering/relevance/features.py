@@ -1,0 +1,184 @@
+"""Read the best candidates, and measure question and chunk: sentence matches and features."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from answering.relevance.possible_answers import possible_answers
+from answering.text.terms import coverage, idf_shares, vocabulary
+from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
+
+HEADING_CREDIT = 0.5
+"""Weight of a word that stands in a heading and not in the text below it."""
+LARGEST_LOGIT = 12.0
+"""Limit of the reader's logits: beyond it a probability does not change."""
+MOST_PASSAGES = 3
+"""Passages read for each sub-question, the most promising first, until one answers (``docs/relevance.md``)."""
+SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
+"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading.
+
+Of a few tried by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
+LONGEST_PASSAGE = 900
+"""Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
+UNREAD = 20.0
+"""Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
+LEAST_SIMILARITY = 0.25
+"""Cosine below which a passage is not read: hardly one answers (``docs/relevance.md``)."""
+RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
+"""Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
+
+
+class Match(NamedTuple):
+    """How one sentence matches a question.
+
+    ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the sentence
+    or title, and in those with the sentence before. ``chance``, in [0, 1], is the reader's probability that this
+    sentence is the one that answers; None where the chunk was not read.
+    """
+
+    similarity: float
+    coverage: float
+    context_coverage: float
+    chance: float | None = None
+
+    @property
+    def plain(self) -> float:
+        """Weighted sum of similarity and coverages, in [0, 1]."""
+        return 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
+
+    @property
+    def score(self) -> float:
+        """Score by which sentences are ranked: the mean of ``plain`` and the reader's probability."""
+        return self.plain if self.chance is None else 0.5 * self.plain + 0.5 * self.chance
+
+
+class Features(NamedTuple):
+    """The features of one (question, chunk) pair, independent of others but for where reading stops."""
+
+    chunk_similarity: float  # cosine of question and chunk
+    sentence_similarity: float  # best cosine of question and sentence
+    keyword: float  # BM25 over the most the question could reach, in [0, 1]
+    coverage: float  # share of the question's idf in title and text, and by half in headings
+    margin: float  # the reader's best sentence over "none of them", logits; lowest where it was not read
+    answerable: float  # the reader's logit that the passage answers; lowest where it was not read
+    headed: float  # 1 for a chunk below a heading, 0 for one that its title alone names
+
+
+FEATURE_NAMES = Features._fields
+
+
+def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], Features], ...]:
+    """Measure every candidate of *results*, in its order: its sentence matches and its features."""
+    shares = idf_shares(results.question, english_idf)
+    measured = []
+    for chunk in results.chunks:
+        title, read = vocabulary(chunk.title), chunk.read
+        everything, before = title, frozenset[str]()
+        chances = sentence_chances(read) if read else (None,) * len(chunk.spans)
+        matches = []
+        for sentence, similarity, chance in zip(chunk.sentences, chunk.span_similarities, chances, strict=True):
+            terms = vocabulary(sentence)
+            everything |= terms
+            matches.append(
+                Match(similarity, coverage(shares, terms | title), coverage(shares, terms | title | before), chance)
+            )
+            before = terms
+        covered = coverage(shares, everything)
+        headings = [vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
+        covered += HEADING_CREDIT * (coverage(shares, everything.union(*headings)) - covered)
+        logits = (max(read.sentences) - read.null, read.answerable) if read else (-LARGEST_LOGIT, -LARGEST_LOGIT)
+        margin, answerable = (max(-LARGEST_LOGIT, min(LARGEST_LOGIT, one)) for one in logits)
+        features = Features(
+            chunk_similarity=nearness(chunk),
+            sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
+            keyword=chunk.keyword,
+            coverage=covered,
+            margin=margin,
+            answerable=answerable,
+            headed=float(bool(headings)),
+        )
+        measured.append((chunk, tuple(matches), features))
+    return tuple(measured)
+
+
+def window(chunk: Chunk) -> tuple[int, int]:
+    """Choose the sentences of *chunk* to read: all, or those around the nearest."""
+    lengths = [end - start for start, end in chunk.spans]
+    at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
+    start, end = at, at + 1
+    while True:
+        wider = [(start - 1, end)] * (start > 0) + [(start, end + 1)] * (end < len(lengths))
+        fitting = [(i, j) for i, j in wider if sum(lengths[i:j]) <= LONGEST_PASSAGE]
+        if not fitting:
+            return start, end
+        start, end = min(fitting, key=lambda span: abs(sum(span) - 2 * at - 1))
+
+
+def nearness(chunk: Chunk) -> float:
+    """Return the cosine of question and chunk; of a long one, its best sentence's if higher."""
+    if sum(end - start for start, end in chunk.spans) <= LONGEST_PASSAGE:
+        return chunk.similarity
+    return max(chunk.similarity, *chunk.span_similarities)
+
+
+def promise(chunk: Chunk) -> float:
+    """Return the priority of *chunk* for reading: its cosines and keyword score, weighted."""
+    best = max(chunk.span_similarities, default=chunk.similarity)
+    return nearness(chunk) + SENTENCE_WEIGHT * best + KEYWORD_WEIGHT * chunk.keyword
+
+
+async def read_best(
+    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MOST_PASSAGES
+) -> tuple[SubqueryResults, ...]:
+    """Read at most *most* near chunks of each of *subquery_results*, until one has an answer.
+
+    One has an answer where the reader scores a sentence that can answer above "none of them".
+    """
+    updated = []
+    for results in subquery_results:
+        near = [chunk for chunk in results.chunks if chunk.spans and nearness(chunk) >= LEAST_SIMILARITY]
+        read: dict[str, ReadPassage] = {}
+        for chunk in sorted(near, key=promise, reverse=True)[:most]:
+            start, end = window(chunk)
+            one = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
+            one = read[chunk.chunk_id] = _possible(results.question, chunk, one, start)
+            if max(one.sentences, default=one.null) > one.null:
+                break
+        chunks = tuple(replace(chunk, read=read.get(chunk.chunk_id)) for chunk in results.chunks)
+        updated.append(replace(results, chunks=chunks))
+    return tuple(updated)
+
+
+def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> ReadPassage:
+    """Extend *read*, from sentence *start* on, to all of *chunk*; others get the lowest score."""
+    unread = read.null - UNREAD
+    scores = [unread] * len(chunk.spans)
+    scores[start : start + len(read.sentences)] = read.sentences
+    possible = possible_answers(question, chunk)
+    return replace(read, sentences=tuple(s if can else unread for s, can in zip(scores, possible, strict=True)))
+
+
+def sentence_chances(read: ReadPassage) -> tuple[float, ...]:
+    """Return each sentence's probability: a softmax over the sentences and "none of them"."""
+    top = max([read.null, *read.sentences])
+    raised = [math.exp(score - top) for score in read.sentences]
+    total = sum(raised) + math.exp(read.null - top)
+    return tuple(one / total for one in raised)
+
+
+def english_idf(stem: str) -> float:
+    """Return the weight of *stem*: the log of its English frequency rank over `FLAT_RANKS`, at least .1.
+
+    By Zipf's law (1949) a word's rank is inverse to its frequency, so this is an idf up to constants; in a small
+    collection every missing word seems rare. The ranks are of ``common_stems.txt`` (``training/common_stems.py``).
+    """
+    return max(0.1, math.log(_ranks().get(stem, RANK_OF_OTHERS) / FLAT_RANKS))
+
+
+@cache
+def _ranks() -> dict[str, int]:
+    stems = Path(__file__).with_name("common_stems.txt").read_text(encoding="utf-8").split()
+    return {stem: rank for rank, stem in enumerate(stems, start=1)}

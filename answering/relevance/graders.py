@@ -1,0 +1,62 @@
+"""Assess the probabilities that a chunk is about a question and answers it; grade by them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from answering.relevance.calibration import Calibration
+from answering.relevance.features import Match, measure
+from answering.relevance.possible_answers import names_another
+from answering.types import Chunk, SubqueryResults
+
+OF_ANOTHER = 0.3
+"""Share of its probability to answer that a chunk keeps where it, or its best sentence, names another year or label.
+
+Too little for the usual bar. Not fitted: hardly a question of the fitted sets asks for another year."""
+
+
+def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Keep each chunk once, with its highest relevance; highest first."""
+    best: dict[str, Chunk] = {}
+    for chunk in sorted(chunks, key=lambda chunk: -(chunk.relevance or 0.0)):
+        best.setdefault(chunk.chunk_id, chunk)
+    return list(best.values())
+
+
+class Assessment(NamedTuple):
+    """One candidate: how its sentences match, and its two probabilities in [0, 1]."""
+
+    chunk: Chunk
+    matches: tuple[Match, ...]
+    relevance: float
+    answers: float
+
+
+def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessment, ...]:
+    """Assess every candidate of *results*, in its order, with both calibrated probabilities."""
+    assessed = []
+    for chunk, matches, features in measure(results):
+        named = features._asdict()
+        full_text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
+        best = max(zip(matches, chunk.sentences, strict=True), key=lambda one: one[0].score)[1] if matches else ""
+        factor = OF_ANOTHER if any(names_another(results.question, text) for text in (full_text, best)) else 1.0
+        if chunk.read:  # in other words than the question, a passage is far from it by every cosine: it may answer yet
+            answering = calibration.answers_read.probability(named)
+            about = 1.0 - (1.0 - calibration.relevance_read.probability(named)) * (1.0 - answering)
+        else:
+            answering, about = calibration.answers.probability(named), calibration.relevance.probability(named)
+        assessed.append(Assessment(chunk, matches, about, answering * factor))
+    return tuple(assessed)
+
+
+def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration) -> tuple[Chunk, ...]:
+    """Grade every candidate once, ordered by the mean of relevance and the probability to answer.
+
+    ``relevance`` is the calibrated probability in [0, 1] that the chunk is about the question, or any sub-question.
+    """
+    assessed = [one for results in subquery_results for one in assess(results, calibration)]
+    best: dict[str, Assessment] = {}
+    for one in sorted(assessed, key=lambda one: -one.relevance):
+        best.setdefault(one.chunk.chunk_id, one)
+    ordered = sorted(best.values(), key=lambda one: -(one.relevance + one.answers))
+    return tuple(replace(one.chunk, relevance=one.relevance) for one in ordered)

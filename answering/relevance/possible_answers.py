@@ -1,0 +1,104 @@
+"""Tell which sentences can answer a question, by what is plain to see: no heading, another year, or no amount."""
+
+import re
+from itertools import pairwise
+
+from answering.text.blocks import introduced_by, is_long_code
+from answering.text.sentences import code_spans
+from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
+from answering.types import Chunk
+
+LEAST_WORDS = 3
+"""Content words of a lead-in that says something by itself."""
+LONGEST_NAMED = 10_000
+"""A text of more characters is not gone through: so much of it names this year and that."""
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_DIGITS = re.compile(r"\d+")
+_PRICE = re.compile(r"[$€£]\s?\d[\d,.]*|\d[\d,.]*\s?(?:[$€£%]|(?:euro|dollar|pound|percent)s?\b)", re.IGNORECASE)
+_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_DAY = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b|\b{_MONTH}\s+\d{{1,2}}\b", re.IGNORECASE)
+"""A day of a month, whose number is no label: "Orchid 3 starts on 2 April" does not name "Orchid 2"."""
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
+
+_MAY = re.compile(r"(?<=\w )May\b")
+"""The month, which is a stop word otherwise."""
+_DENIAL = re.compile(r"\b(?:not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_QUANTITIES = frozenset("all any both each few most no none once only".split())
+"""Stop words that answer: "Which guests pay?", "All guests pay."."""
+_ASKS_AMOUNT = re.compile(
+    r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy)|what percentage"
+    r"|wh(?:at|ich)\b.*\bnumber)\b",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(
+    rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?|half|quarter|third|fortnight|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
+    |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
+    |yearly|annual|annually|(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:second|minute|hour|day|week|month|year|decade)s
+    |an?[ ](?:mile|second|minute|hour|day|week|month|year|decade))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for an amount of things or time: a number, or a word of these."""
+
+
+def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
+    """Tell for each sentence of *chunk* whether it can answer *question*, bool [sentences].
+
+    It is no heading, question, code or table header, and no mere lead-in ("For example:") of what is not quoted; says
+    more than the question does; names no other year or label; and has an amount where one is asked for. A sentence in
+    the question's own words can answer whether something is so, and lead in a list that answers.
+    """
+    question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
+    asks_amount = bool(_ASKS_AMOUNT.search(question))
+    quantities = _QUANTITIES.difference(words(question))
+    headings = {chunk.title, chunk.chapter, chunk.section}
+    code = code_spans(chunk.text)
+    sentences = chunk.sentences
+    rows = [text.startswith("|") for text in sentences]
+    possible = []
+    for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
+        terms = stems(text)
+        more = not question_terms.issuperset(terms) or _MAY.search(text) or not quantities.isdisjoint(words(text))
+        denies = whether and _DENIAL.search(text)
+        repeats = not more and not denies and not ((whether or text.endswith(":")) and len(terms) > 1)
+        header = rows[n] and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])
+        bare = text.endswith(":") and len(frozenset(terms)) < LEAST_WORDS
+        bare = bare and all(is_long_code(chunk, one) for one in introduced_by(chunk, n))
+        possible.append(
+            not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
+            and not any(first <= start and end <= last for first, last in code)
+            and not (asks_amount and not _AMOUNT.search(text))
+            and not names_another(question, text)
+        )
+    return tuple(possible)
+
+
+def names_another(question: str, text: str) -> bool:
+    """Whether *question* names a year, a number or a letter that *text* does not, and *text* another one in its place.
+
+    In a year's place stands any year, in another's one that follows the same word: for "Heron 4", "Heron 2", for
+    "garage C", "garage A".
+    """
+    labels = _labels(_PRICE.sub("", question))
+    if len(text) > LONGEST_NAMED or not labels:
+        return False
+    text = _DAY.sub("", text)
+    text_labels = _labels(_PRICE.sub("", text))
+    letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
+    held = letters.union(_DIGITS.findall(text), (label for _, label in text_labels))
+    missing = {label for _, label in labels if label not in held}
+    if any(map(_YEAR.fullmatch, missing)):
+        return any(map(_YEAR.fullmatch, held))
+    labelled = {name for name, label in labels if label in missing and is_content(name)}
+    return any(name in labelled for name, _ in text_labels)
+
+
+def _labels(text: str) -> list[tuple[str, str]]:
+    """List the numbers of *text*, and the letters that follow a noun, each with the stem of the word before it."""
+    pairs = pairwise(["", *_TOKEN.findall(text)])
+    named = [(name.lower() if name.isalpha() else "", label) for name, label in pairs]
+    return [(stem(name), label.lower()) for name, label in named if label[0].isdigit() or _is_letter(label, name)]
+
+
+def _is_letter(label: str, name: str) -> bool:
+    """Whether *label* is a single letter, no article or pronoun, and *name* a word that it may belong to."""
+    return len(label) == 1 and label.isalpha() and label not in "aIi" and len(name) > 1 and is_content(name)

@@ -1,0 +1,1 @@
+"""Sentences, words, blocks and amounts of a text."""

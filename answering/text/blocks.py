@@ -1,0 +1,111 @@
+"""Find the lists, lead-ins, code and table headers of a chunk among its sentences."""
+
+import re
+from itertools import takewhile
+
+from answering.text.sentences import code_spans
+from answering.types import Chunk
+
+_ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+\Z")
+_FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
+"""What stands before an item of a list, and before the code of a fenced block."""
+INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
+"""A sentence before a list or code that introduces it."""
+
+_BAR = re.compile(r"(?<!\\)\|")
+MOST_LINES = 6
+"""Lines of the longest block of code that is quoted: about what is taken in at a glance."""
+
+
+def before(chunk: Chunk, n: int) -> str:
+    """Return what stands between sentence *n* and the one before it."""
+    return chunk.text[chunk.spans[n - 1][1] if n else 0 : chunk.spans[n][0]]
+
+
+def bullet(chunk: Chunk, n: int) -> str:
+    """Return the bullet of sentence *n* with a space ("2. ", "- "), or nothing where it begins no item of a list."""
+    found = _ITEM.search(before(chunk, n))
+    return f"{found[1]} " if found else ""
+
+
+def is_fenced(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is the code of a fenced block."""
+    start, end = chunk.spans[n]
+    in_code = any(first <= start and end <= last for first, last in code_spans(chunk.text))
+    return in_code and bool(_FENCED.search(before(chunk, n)))
+
+
+def is_row(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is a row of a table."""
+    return chunk.text.startswith("|", chunk.spans[n][0])
+
+
+def is_long_code(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is code of more than ``MOST_LINES`` lines that are not blank."""
+    return is_fenced(chunk, n) and sum(bool(line.strip()) for line in chunk.sentences[n].split("\n")) > MOST_LINES
+
+
+def list_around(chunk: Chunk, n: int) -> range:
+    """Return the numbers of the sentences of the list that sentence *n* is in; none outside of lists."""
+
+    def ends(at: int) -> bool:
+        return "\n\n" in before(chunk, at) and not bullet(chunk, at)
+
+    first, last = n, n + 1
+    while first and not ends(first):
+        first -= 1
+    while last < len(chunk.spans) and not ends(last):
+        last += 1
+    begin = next((at for at in range(first, last) if bullet(chunk, at)), last)
+    return range(begin, last) if begin <= n else range(0)
+
+
+def introduced_by(chunk: Chunk, n: int) -> list[int]:
+    """Return the numbers of the sentences that *n* introduces: a list, code, or after ":" a table or one sentence."""
+    text, after = chunk.sentences[n], n + 1
+    if after == len(chunk.spans):
+        return []
+    colon = text.endswith(":")
+    if not colon and (bullet(chunk, n) or not INTRODUCES.search(text)):
+        return []
+    if bullet(chunk, after):
+        return list(list_around(chunk, after))
+    if colon and (rows := [*takewhile(lambda at: is_row(chunk, at), range(after, len(chunk.spans)))]):
+        return rows
+    if is_fenced(chunk, after) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
+        return [after]
+    return []
+
+
+def table_header(chunk: Chunk, n: int) -> list[int]:
+    """Return the number of the first row of the table that sentence *n* is a further row of, or nothing."""
+    first = n
+    while first and is_row(chunk, first - 1) and is_row(chunk, n):
+        first -= 1
+    return [first] if first < n else []
+
+
+def cells(row: str) -> list[str]:
+    """Return the cells of a Markdown table's *row*, without the space around them."""
+    return [cell.strip() for cell in _BAR.split(row.strip().removeprefix("|").removesuffix("|"))]
+
+
+def labelled(header: str, row: str) -> str:
+    """Return the cells of *row* after the names of their columns, "Plan: Basic; Price: $5"; as it is if they differ."""
+    names, values = cells(header), cells(row)
+    if len(names) != len(values) or len(values) < 2:
+        return row
+    return "; ".join(f"{name}: {value or '–'}" if name else value for name, value in zip(names, values, strict=True))
+
+
+def told(chunk: Chunk, n: int) -> str:
+    """Return sentence *n* as it can be read alone: a further row of a table with the names of its columns."""
+    header = table_header(chunk, n)
+    return labelled(chunk.sentences[header[0]], chunk.sentences[n]) if header else chunk.sentences[n]
+
+
+def introduction(chunk: Chunk, n: int) -> str:
+    """Return the sentence that introduces the list, or the sentence after ":", that sentence *n* is; "" for none."""
+    items = list_around(chunk, n)
+    lead = (items.start if items else n) - 1
+    return chunk.sentences[lead] if lead >= 0 and n in introduced_by(chunk, lead) else ""

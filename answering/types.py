@@ -1,0 +1,114 @@
+"""The types that the functions of this package take and return."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, Self
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPassage:
+    """The reader's logits for one passage as an answer.
+
+    ``sentences`` has a score each, ``null`` is that of "none of them", ``answerable`` that of the passage.
+    """
+
+    sentences: tuple[float, ...]
+    null: float
+    answerable: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One retrieved segment of a document, with what was measured of it for the question.
+
+    ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
+    question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
+    as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
+    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``read`` is None if unread.
+    """
+
+    chunk_id: str
+    document_id: str
+    title: str
+    text: str
+    url: str | None = None
+    chapter: str | None = None
+    section: str | None = None
+    page: int | None = None
+    chunk_index: int | None = None
+    source: str | None = None
+    similarity: float = 0.0
+    keyword: float = 0.0
+    spans: tuple[tuple[int, int], ...] = ()
+    span_similarities: tuple[float, ...] = ()
+    near_duplicates: tuple[str, ...] = ()
+    relevance: float | None = None
+    read: ReadPassage | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences of the chunk, verbatim."""
+        return [self.text[start:end] for start, end in self.spans]
+
+    @property
+    def headings(self) -> str:
+        """Title, chapter and section on one line."""
+        return " | ".join(dict.fromkeys(part for part in (self.title, self.chapter, self.section) if part))
+
+
+@dataclass(frozen=True, slots=True)
+class SubqueryResults:
+    """One sub-question and its candidates as measured against it, best first by the fused score."""
+
+    question: str
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One verified citation: a sentence of the answer, and the chunk's sentence that supports it.
+
+    ``marker`` is the 1-based position of the document in ``citedDocuments``. ``quote`` is exactly
+    ``chunk.text[start:end]``; ``support`` in [0, 1] is how well the quote carries ``sentence``.
+    """
+
+    marker: int
+    document_id: str
+    chunk_id: str
+    sentence: str
+    quote: str
+    start: int
+    end: int
+    support: float
+    title: str
+    source: str
+    page: int | None = None
+    section: str | None = None
+    url: str | None = None
+
+
+class Passage(NamedTuple):
+    """What the reader reads of a chunk: its title with the section, and its sentences."""
+
+    title: str
+    sentences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, chunk: Chunk, sentences: Sequence[str]) -> Self:
+        """Make the passage of *sentences* of *chunk*."""
+        names = dict.fromkeys(name for name in (chunk.title, chunk.section) if name)
+        return cls(" > ".join(names), tuple(sentences))
+
+
+class ReadingFailed(Exception):
+    """A reader did not read a passage."""
+
+
+class PassageReader(Protocol):
+    """Reads a passage for a question, or for a claim that it may support."""
+
+    async def read(self, question: str, passage: Passage) -> ReadPassage:
+        """Return the logits of *passage* as an answer. Raises ``ReadingFailed``."""
+
+    async def support(self, claim: str, passage: Passage) -> float:
+        """Return the logit that *passage* supports *claim*. Raises ``ReadingFailed``."""

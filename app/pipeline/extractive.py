@@ -1,0 +1,102 @@
+"""Answer with the chunks' own sentences, without a model (``CHAT_MODEL=extractive``)."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from answering.extract.sentences import answering_sentences
+from answering.extract.written import Sentence, written
+from answering.relevance.calibration import Calibration
+from answering.relevance.graders import OF_ANOTHER, assess
+from answering.text.terms import coverage, vocabulary
+from answering.types import Chunk, SubqueryResults
+from graph.ports import TokenSink
+from graph.state import Draft, Question
+
+UNANSWERED = "The passages found do not answer: {}"
+"""Names a sub-question that got no answer, where another one did."""
+CHARS_PER_TOKEN = 4
+"""Characters that a token of ``maxTokens`` stands for where no model counts them."""
+
+
+class Extract(NamedTuple):
+    """The sentences that answer one question, in reading order, and their probability in [0, 1]."""
+
+    question: str
+    sentences: tuple[Sentence, ...]
+    probability: float
+
+
+class ExtractiveSynthesizer:
+    """Answers each sub-question with the sentences, few but for a list, of one chunk that probably answers it."""
+
+    def __init__(self, calibration: Calibration, *, per_sub_question: bool = False) -> None:
+        """With *per_sub_question*, a chunk must pass the relevance threshold for the very sub-question it answers."""
+        self._calibration = calibration
+        self._per_sub_question = per_sub_question
+
+    async def synthesize(
+        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
+    ) -> Draft:
+        """Return the draft over *chunks*; ``text`` is empty when no sub-question reaches ``min_confidence``.
+
+        Past ``max_tokens`` the sentences that answer least are left out, whole. Of each answered sub-question the best
+        one always stays, a lead-in with the first item after it: who sets a low limit wants a short answer, not none.
+
+        ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
+        """
+        least = question.relevance_threshold if self._per_sub_question else 0.0
+        extracts = [self._extract(results, chunks, least, question.added) for results in retrieved]
+        answered = [one for one in extracts if one.sentences and one.probability >= question.min_confidence]
+        if not answered:
+            return Draft(text="", confidence=max((one.probability for one in extracts), default=0.0))
+        sentences = [sentence for one in answered for sentence in one.sentences]
+        unanswered = [one.question for one in extracts if one not in answered]
+        notes = [f"\n\n{UNANSWERED.format(one)}{'?' * one[-1:].isalnum()}" for one in unanswered]
+        pieces = [*written(sentences, chunks), *notes]
+        most = (question.max_tokens or 0) * CHARS_PER_TOKEN
+        added = frozenset(question.added)  # a sentence with these is better than one without
+        ranked = [
+            sorted(one.sentences, key=lambda s: (-len(added & vocabulary(s.text)), -s.score, -s.plain))
+            for one in answered
+        ]
+        spare = [sentence for best, *others in ranked for sentence in others[best.text.endswith(":") :]]
+        spare.sort(key=lambda sentence: (-sentence.score, -sentence.plain))
+        while most and spare and len("".join(pieces)) > most:
+            sentences.remove(spare.pop())
+            pieces = [*written(sentences, chunks), *notes]
+        for piece in pieces:
+            await emit(piece)
+        return Draft("".join(pieces), confidence=min(one.probability for one in answered))
+
+    def _extract(
+        self, results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]
+    ) -> Extract:
+        """Answer one sub-question from its most probable chunk, of those read if there are any.
+
+        Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is chance.
+        Chunks with all *added* stems come first; an answer without them is hardly one: it is about something else.
+        """
+        passed = {chunk.chunk_id for chunk in chunks}
+        candidates = [
+            assessed
+            for assessed in assess(results, self._calibration)
+            if assessed.chunk.chunk_id in passed and assessed.matches and assessed.relevance >= least
+        ]
+        candidates = [one for one in candidates if one.chunk.read] or candidates
+        candidates = [one for one in candidates if _shows(added, one.chunk, one.chunk.sentences)] or candidates
+        if not candidates:
+            return Extract(results.question, (), 0.0)
+        best = max(candidates, key=lambda assessed: assessed.answers)
+        texts = [sentence.text for sentence in answering_sentences(best, results.question)]
+        copies = [one for one in candidates if one.chunk.chunk_id in best.chunk.near_duplicates]
+        full = [one for one in copies if all(text in one.chunk.text for text in texts)]
+        fullest = max([best, *full], key=lambda assessed: len(assessed.chunk.text))
+        sentences = answering_sentences(fullest, results.question)
+        factor = 1.0 if _shows(added, fullest.chunk, [sentence.text for sentence in sentences]) else OF_ANOTHER
+        return Extract(results.question, sentences, best.answers * factor)
+
+
+def _shows(added: Iterable[str], chunk: Chunk, sentences: Iterable[str]) -> bool:
+    """Whether all *added* stems are in *sentences* or a heading of *chunk*."""
+    shown = vocabulary("\n".join(filter(None, (chunk.title, chunk.chapter, chunk.section, *sentences))))
+    return all(coverage({one: 1.0}, shown) for one in added)
