@@ -72,7 +72,7 @@ bench: $(VENV)/.installed-dev  ## measure beside four other services (ARGS='--on
 .PHONY: train
 train: $(VENV)/.installed-dev  ## train the reader anew and write its weights: docs/reader.md
 	@$(BIN)/python -m training.train --minilm $(MINILM) --public $(PUBLIC) --written $(WRITTEN) --out reader.pt $(ARGS)
-	@$(BIN)/python -m training.export reader.pt app/providers/rerank/reader_weights.npz
+	@$(BIN)/python -m training.export $(MINILM) reader.pt app/providers/rerank/reader.onnx
 
 SAMPLES = $(wildcard knowledge/*.md knowledge/*.html knowledge/*.txt knowledge/*.rst knowledge/*.pdf)
 
@@ -115,12 +115,12 @@ clean:  ## remove caches and build results (not the environment, not the garden)
 # installed in place, built by the setuptools of the lock. What runs is kept small: only the modules that a start needs
 # are compiled ahead, so that the first start is as quick as any.
 $(VENV)/.installed-run: requirements/run.txt pyproject.toml | $(BIN)/python
-	@echo "Installing what runs (about 205 MB to fetch, once) ..."
+	@echo "Installing what runs (about 196 MB to fetch, once) ..."
 	@$(call install,requirements/run.txt,--no-compile)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c "import $(STARTING)"
 	@touch $@
 
-STARTING = app.cli.main, app.api.server, app.bootstrap.compose, bs4, docutils.core, markdown_it, onnx, onnxruntime, pypdf, \
+STARTING = app.cli.main, app.api.server, app.bootstrap.compose, bs4, docutils.core, markdown_it, onnxruntime, pypdf, \
 	tokenizers, usearch.index, uvicorn, uvloop
 
 $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python

@@ -5,6 +5,7 @@ The reader (needs the extra ``train``):
   model           the cross-encoder: all-MiniLM-L6-v2 with heads for sentences and answerability
   train           one run: ``python -m training.train``
   export          weights as 8-bit integers: ``python -m training.export``
+  onnx_graphs     the ONNX files of the reader and of the encoders: ``python -m training.onnx_graphs``
 
 What it and the relevance models are judged by (needs what tests need):
   corpora         the documents that relevance is fitted on, from clones of their repositories

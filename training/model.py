@@ -15,6 +15,8 @@ from training.data import Batch
 
 HEADS = 12
 EPSILON = 1e-12
+HEAD_NAMES = ("token", "sentence", "whole")
+"""The linear layers over the encoder's output, in the order of their logits: 1, 1 and 3 of them."""
 
 
 class Layer(nn.Module):

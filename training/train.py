@@ -13,7 +13,8 @@ import torch
 
 from training.claims import made_claims, own_claims, public_claims, wice_claims, written_claims
 from training.data import Encoding, Example, public_examples, written_examples
-from training.model import POSITIONS, Reader, loss_of
+from training.model import HEAD_NAMES, POSITIONS, Reader, loss_of
+from training.onnx_graphs import arrays_of
 from training.rows import read_rows
 
 RATE, HEAD_RATE, DECAY, WARM_UP = 2e-4, 1e-3, 0.01, 80
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--public-claims", type=Path, nargs="*", default=[], help="public sets of claims, .jsonl")
     parser.add_argument("--wice", type=Path, help="a clone of ryokamoi/wice")
     parser.add_argument("--made", type=int, default=12_000, help="most claims made from sentences, each pass")
-    parser.add_argument("--init", type=Path, help="weights to start from (.pt, .npz), in place of all-MiniLM-L6-v2")
+    parser.add_argument("--init", type=Path, help="weights to start from (.pt, .onnx), in place of all-MiniLM-L6-v2")
     parser.add_argument("--most", type=int, default=120_000, help="most examples of each public set")
     parser.add_argument("--passes", type=int, default=2, help="passes over the written questions")
     parser.add_argument("--claim-passes", type=int, default=2, help="passes over the claims")
@@ -48,8 +49,8 @@ def main() -> None:
     torch.manual_seed(args.seed)
     reader, encoding = Reader(args.minilm), Encoding(args.minilm)
     if args.init:
-        packed = args.init.suffix == ".npz"
-        state = unpacked(np.load(args.init)) if packed else torch.load(args.init, map_location="cpu")
+        shipped = args.init.suffix == ".onnx"
+        state = unpacked(arrays_of(args.init)) if shipped else torch.load(args.init, map_location="cpu")
         reader.load_state_dict(started(state), strict=False)
     examples = [one for path in args.public for one in public_examples(read_rows(path), args.seed, args.most)]
     written, claims, public, own = (
@@ -102,9 +103,9 @@ def unpacked(arrays: Mapping[str, np.ndarray]) -> dict[str, torch.Tensor]:
         return (arrays[f"{name}.levels"].astype(np.float32) * arrays[f"{name}.scales"].astype(np.float32)).T
 
     made: dict[str, np.ndarray] = {}
-    for name in ("token", "sentence", "whole"):
-        head = array(f"head.{name}")
-        made[f"{name}.weight"], made[f"{name}.bias"] = head[:, :-1], head[:, -1]
+    for kind, head in (("weight", array("heads.weight").T), ("bias", array("heads.bias"))):
+        parts = np.split(head, (1, 2))
+        made |= {f"{name}.{kind}": part for name, part in zip(HEAD_NAMES, parts, strict=True)}
     number = 0
     while f"encoder.layer.{number}.output.dense.bias" in arrays:
         at, own = f"encoder.layer.{number}", f"layers.{number}"

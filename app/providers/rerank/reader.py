@@ -1,7 +1,7 @@
 """Run the shipped reader: the sentences of a passage as answers, and the passage as support of a statement.
 
-One pass reads a question, or a statement, and one passage. Questions are read with ``reader_weights.npz``, statements
-with ``support_weights.npz``, whose last training was on statements alone (model card: ``docs/reader.md``; training:
+One pass reads a question, or a statement, and one passage. Questions are read with ``reader.onnx``, statements with
+``support.onnx``, whose last training was on statements alone (model card: ``docs/reader.md``; training:
 ``training/``); tokenizer and word embeddings are those of all-MiniLM-L6-v2.
 """
 
@@ -10,28 +10,37 @@ import hashlib
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from enum import IntEnum
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from answering.types import Passage, ReadPassage
 from app.providers.embeddings.minilm import find_weights, open_session, read_tokenizer
-from app.providers.embeddings.minilm_graph import MS, EncoderGraph
 from app.providers.embeddings.vectors import valid_unicode
 from graph.errors import ConfigurationError
 
-WEIGHTS, SUPPORT_WEIGHTS = (Path(__file__).with_name(f"{name}_weights.npz") for name in ("reader", "support"))
+WEIGHTS, SUPPORT_WEIGHTS = (Path(__file__).with_name(f"{name}.onnx") for name in ("reader", "support"))
 SHA256 = {
-    WEIGHTS.name: "b5df414b6265cd65511aaf7d1e24525f385cfffadfc62a294b72a3222c080ceb",
-    SUPPORT_WEIGHTS.name: "f9224f17924d921d1f4311e2dc4379ee47a61fbedd085d12c58ecad4e7cc2e1a",
+    WEIGHTS.name: "65a9d4a747ae3ae0d039701ec9380266b01cfdf3294d5a5d7c379efea4fbc9b3",
+    SUPPORT_WEIGHTS.name: "94be423da9d61a2e8249fc0a460aac31c2fb113eff089673e481fb9e86942f6a",
 }
 """sha256 of the shipped weights; other bytes under these names stop the start."""
 QUESTION_TOKENS, PASSAGE_TOKENS = 96, 224
 """Word pieces of a question, or of a claim with its question (the last), and of a passage: ``training/data.py``."""
 UNREAD = 20.0
 """How far below "no sentence answers" the score is of a sentence that was not read."""
+
+
+class Logit(IntEnum):
+    """The logits of one token: its own score, its sentence's; of the first token those of the whole passage."""
+
+    TOKEN = 0
+    SENTENCE = 1
+    NULL = 2
+    ANSWERABLE = 3
+    SUPPORTED = 4
 
 
 class OnnxReader:
@@ -63,17 +72,18 @@ class OnnxReader:
     def _read(self, question: str, passage: Passage) -> ReadPassage:
         """Score the sentences of *passage*; those past ``PASSAGE_TOKENS`` get the lowest score."""
         ids, ranges = self._encoded(question, passage)
-        token, sentence, whole = self._questions.logits(ids, range(len(ids)))
-        null, answerable, _ = whole[0].tolist()
+        logits = self._questions.logits(ids, range(len(ids)))
+        null, answerable = float(logits[0, Logit.NULL]), float(logits[0, Logit.ANSWERABLE])
+        tokens, sentence = logits[:, Logit.TOKEN], logits[:, Logit.SENTENCE]
         scores = [
-            float(sentence[start:end, 0].mean() + token[start:end, 0].max()) if end > start else null - UNREAD
+            float(sentence[start:end].mean() + tokens[start:end].max()) if end > start else null - UNREAD
             for start, end in ranges
         ]
         return ReadPassage(tuple(scores), null, answerable)
 
     def _support(self, claim: str, passage: Passage) -> float:
-        *_, whole = self._statements.logits(self._encoded(claim, passage)[0], [0])
-        return float(whole[0, 2])
+        ids, _ = self._encoded(claim, passage)
+        return float(self._statements.logits(ids, [0])[0, Logit.SUPPORTED])
 
     def _encoded(self, question: str, passage: Passage) -> tuple[list[int], list[tuple[int, int]]]:
         """Encode ``[CLS] question [SEP] title: sentence … [SEP]``; return ids and token ranges of sentences."""
@@ -92,50 +102,17 @@ class OnnxReader:
 
 
 class _Encoder:
-    """A session with the weights of *path*, and its heads."""
+    """A session of the model at *path*, whose embedding tables are those in *folder*."""
 
     def __init__(self, path: Path, folder: Path) -> None:
-        if path.name in SHA256 and hashlib.sha256(path.read_bytes()).hexdigest() != SHA256[path.name]:
+        model = path.read_bytes()
+        if path.name in SHA256 and hashlib.sha256(model).hexdigest() != SHA256[path.name]:
             raise ConfigurationError(f"{path} is damaged: install knowledge-garden again.")
-        with np.load(path) as arrays:
-            layers: dict[str, NDArray[Any]] = dict(arrays)
-        heads = [layers.pop(f"head.{name}") for name in ("token", "sentence", "whole")]
-        self._heads = [(head[:, :-1].astype(np.float32), head[:, -1].astype(np.float32)) for head in heads]
-        self._session = open_session(ReaderGraph(folder, layers).write(), folder)
+        self._session = open_session(model, folder)
 
-    def logits(self, ids: Sequence[int], kept: Sequence[int]) -> list[NDArray[np.float32]]:
-        """Return the logits of each head, float32 [kept, logits], for the tokens at *kept*."""
+    def logits(self, ids: Sequence[int], kept: Sequence[int]) -> NDArray[np.float32]:
+        """Return float32 [kept, 5] for the tokens at *kept*: the columns of ``Logit``."""
         feed = {"input_ids": np.array([ids], np.int32), "kept": np.array(kept, np.int32)}
-        (hidden,) = self._session.run(None, feed)
-        return [hidden[0] @ weight.T + bias for weight, bias in self._heads]
-
-
-class ReaderGraph(EncoderGraph):
-    """The model ``input_ids`` int32 [1, tokens] to float32 [1, kept, size], of the tokens at ``kept``, int32 [kept].
-
-    *folder* holds all-MiniLM-L6-v2, whose embedding tables are mapped; *layers* are the shipped arrays by name, 8-bit
-    with one scale for each output (``training/export.py``). What is multiplied with them is rounded to 8 bits as well,
-    with one scale for the passage, so that a processor's 8-bit instructions do the work.
-    """
-
-    inputs: ClassVar[dict[str, list[str]]] = {"input_ids": ["b", "t"], "kept": ["k"]}
-
-    def __init__(self, folder: Path, layers: dict[str, NDArray[np.generic]]) -> None:
-        super().__init__(folder, "int8")
-        self.layers = layers
-
-    def last(self, hidden: str, at: str) -> str:
-        """Write the last block, for the tokens that the heads read."""
-        return self.layer(hidden, at, self.node("Gather", [hidden, "kept"], axis=1))
-
-    def linear(self, hidden: str, at: str) -> str:
-        """Multiply ``hidden``, rounded to 8 bits, with the 8-bit weight."""
-        names = [self.weight(f"{at}.weight.{part}") for part in ("levels", "scales")]
-        return self.node(f"{MS}.DynamicQuantizeMatMul", [hidden, *names])
-
-    def weight(self, name: str) -> str:
-        """Write one of the reader's arrays into the graph; half precision becomes float32."""
-        if name.startswith("embeddings."):
-            return super().weight(name)
-        array = self.layers[name]
-        return self.constant(name, array if array.dtype == np.int8 else array.astype(np.float32))
+        (logits,) = self._session.run(None, feed)
+        read: NDArray[np.float32] = logits[0]
+        return read

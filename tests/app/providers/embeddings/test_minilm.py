@@ -19,10 +19,10 @@ import numpy as np
 import onnx
 import pytest
 from langchain_core.embeddings import Embeddings
+from onnx import TensorProto
 
 from app.bootstrap.compose import build_container
-from app.providers.embeddings.minilm import INSTALL_COMMAND, MiniLMEmbeddings, find_weights
-from app.providers.embeddings.minilm_graph import EncoderGraph, Precision
+from app.providers.embeddings.minilm import GRAPHS, INSTALL_COMMAND, MiniLMEmbeddings, Precision, find_weights
 from app.providers.embeddings.vectors import length_batches
 from app.settings import load_settings
 from graph.errors import ConfigurationError
@@ -144,14 +144,15 @@ def test_after_close_nothing_is_taken(folder: Path) -> None:
         closed.embed_query("too late")
 
 
-def test_the_graph_refers_to_the_weights_file_and_holds_no_copy(folder: Path) -> None:
-    """Every weight of the fp32 graph is an offset into ``model.safetensors``; the graph itself is a few kilobytes."""
-    written = EncoderGraph(folder, "fp32").write()
-    weights = [tensor for tensor in onnx.load_from_string(written).graph.initializer if tensor.name != "one"]
-    assert len(written) < 32_000
-    assert len(weights) > 100
-    assert all(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in weights)
-    assert {entry.value for tensor in weights for entry in tensor.external_data if entry.key == "location"} == {
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_the_shipped_graph_holds_no_weights(precision: Precision) -> None:
+    """The shipped file is a few kilobytes: every weight is an offset into ``model.safetensors``."""
+    weights = onnx.load(GRAPHS[precision], load_external_data=False).graph.initializer
+    external = [tensor for tensor in weights if tensor.data_location == TensorProto.EXTERNAL]
+    assert GRAPHS[precision].stat().st_size < 48_000
+    assert len(external) > 100
+    assert sum(len(tensor.raw_data) for tensor in weights) < 100
+    assert {entry.value for tensor in external for entry in tensor.external_data if entry.key == "location"} == {
         "model.safetensors"
     }
 
