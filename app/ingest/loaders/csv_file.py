@@ -1,40 +1,65 @@
-"""Load CSV, and add the rows of any spreadsheet to an outline."""
+"""Load CSV and TSV files, each as one table."""
 
 import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.outline import Outline, table_text
+from app.ingest.loaders.csv_dialect import SEPARATORS, Dialect, find_dialect
+from app.ingest.loaders.outline import Outline
+from app.ingest.loaders.sheet_rows import add_rows, header_index
 from app.ingest.loaders.text_encoding import Unreadable, decode
+
+MOST_NAMED = 5
+"""Lines left out that are named one by one; the others are counted."""
+Numbered = tuple[int, list[str]]
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a CSV file; its delimiter is the most frequent one in the first line.
+    """Read a CSV file by the dialect that fits all its rows; a row whose columns are not certain is left out and named.
 
-    Raises ``Unreadable`` for binary data and an endless quoted cell.
+    Raises ``Unreadable`` for binary data, an endless quoted cell, and a file whose columns are not certain.
     """
     text = decode(data).lstrip("\n")
-    delimiter = max(",;\t|", key=text.split("\n", 1)[0].count)
-    outline = Outline()
+    separators = "\t" if source.lower().endswith((".tsv", ".tab")) and "\t" in text else SEPARATORS
     try:
-        add_rows(outline, csv.reader(io.StringIO(text), delimiter=delimiter))
+        dialect, text = find_dialect(text, separators)
+        rows = list(dialect.rows(text))
     except csv.Error as error:
         raise Unreadable(f"a damaged CSV file ({error})") from error
-    return outline.document(source)
+    kept, left_out = _certain(rows, dialect)
+    outline = Outline()
+    add_rows(outline, [row for _, row in kept])
+    named = [f"line {line} left out: {why}" for line, why in left_out[:MOST_NAMED]]
+    if len(left_out) > MOST_NAMED:
+        named.append(f"{len(left_out) - MOST_NAMED} more lines left out")
+    return outline.document(source).model_copy(update={"notes": tuple(named)})
 
 
-def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") -> None:
-    """Add rows as one table below the heading ``name``.
+def _certain(rows: list[Numbered], dialect: Dialect) -> tuple[list[Numbered], list[tuple[int, str]]]:
+    """Return the rows whose cells surely stand below their header, and (line, why) of the others.
 
-    The first row of two or more cells is the header, single cells above it are paragraphs. Blank rows and columns go.
+    Raises ``Unreadable`` where most rows have more cells than the header.
     """
-    filled_rows = [row for row in rows if any(map(str.strip, row))]
-    if filled_rows:
-        outline.heading(1, name)
-    header = next((at for at, row in enumerate(filled_rows) if sum(map(bool, map(str.strip, row))) > 1), 0)
-    for row in filled_rows[:header]:
-        outline.add(" ".join("".join(row).split()))
-    filled = {at for row in filled_rows[header:] for at, cell in enumerate(row) if cell.strip()}
-    cells = ([cell for at, cell in enumerate(row) if at in filled] for row in filled_rows[header:])
-    outline.add(table_text(cells), "table")
+    header = header_index([row for _, row in rows])
+    width = len(rows[header][1]) if rows else 0
+    wide = {at for at, (_, row) in enumerate(rows) if at > header and any(map(str.strip, row[width:]))}
+    if wide and 2 * len(wide) >= sum(bool(row) for _, row in rows[header + 1 :]):
+        line, row = rows[min(wide)]
+        raise Unreadable(
+            f"its columns are not certain: line {line} has {len(row)} cells, the header {width}"
+            " (its separator in a cell without quotes?)"
+        )
+    torn = _torn([row for _, row in rows], header, width) if dialect.width == width else set()
+    more, fewer = "it has more cells than the header", "it has fewer cells than the header, as after a line break"
+    left_out = [(rows[at][0], more if at in wide else fewer) for at in sorted(wide | torn)]
+    return [row for at, row in enumerate(rows) if at not in wide | torn], left_out
+
+
+def _torn(rows: Sequence[Sequence[str]], header: int, width: int) -> set[int]:
+    """Return the rows that a line break without quotes has torn in two: short ones that together make a whole one."""
+    return {
+        part
+        for at in range(header + 1, len(rows) - 1)
+        if max(len(rows[at]), len(rows[at + 1])) < width and len(rows[at]) + len(rows[at + 1]) == width + 1
+        for part in (at, at + 1)
+    }

@@ -16,7 +16,7 @@ FORMATS = {
     **dict.fromkeys((".md", ".markdown"), "markdown"),
     **dict.fromkeys((".txt", ".text"), "text"),
     **dict.fromkeys((".htm", ".xhtml"), "html"),
-    ".csv": "csv_file",
+    **dict.fromkeys((".csv", ".tsv", ".tab"), "csv_file"),
 }
 """Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import."""
 
