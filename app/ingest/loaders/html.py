@@ -1,6 +1,5 @@
 """Make blocks of HTML with Beautiful Soup, in reading order; links are not fetched."""
 
-import re
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,11 +9,11 @@ from bs4.element import NavigableString, PageElement
 from lxml import etree
 
 from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.html_panels import HEADINGS, is_unseen, open_panels
 from app.ingest.loaders.html_table import rows_of
-from app.ingest.loaders.outline import Outline, fenced, table_text
+from app.ingest.loaders.outline import Outline, fenced, one_line, table_text
 from app.ingest.loaders.text_encoding import decode
 
-HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data dfn em font i img input ins kbd label mark meter output q ruby rt "
     "rp samp small span strong sub sup time tt u var wbr".split()
@@ -30,23 +29,34 @@ DROPPED = frozenset(
 )
 STRUCK = frozenset("s strike del".split())  # what is struck out is said no more
 
-_UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
+SAMPLE_CHARS = 60
+"""Characters of a hidden text that a note quotes."""
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read an HTML file: its ``main`` where it has one, else its body.
+    """Read an HTML file: its ``main`` where it has one, else its body; collapsed panels are read.
 
-    Title: the only ``h1``, ``<title>``, first heading, or file name. Url: the canonical link. Raises ``Unreadable``.
+    A note tells of other hidden text. Title: the only ``h1``, ``<title>``, first heading, or file name. Url: the
+    canonical link. Raises ``Unreadable``.
     """
     soup = parsed(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     title, link = inline_text(soup.title) if soup.title else "", soup.find("link", rel="canonical")
-    _drop(soup)
+    hidden = _drop(soup)
     headlines = soup.find_all("h1", limit=2)
     if len(headlines) == 1:
         title = inline_text(headlines[0])
     outline = Outline()
     HtmlBlocks(outline).add(soup.find("main") or soup.body or soup)
-    return outline.document(source, " ".join(title.split()), link.get("href") if link else None)
+    document = outline.document(source, " ".join(title.split()), link.get("href") if link else None)
+    return document.model_copy(update={"notes": hidden_note(hidden)})
+
+
+def hidden_note(hidden: list[str]) -> tuple[str, ...]:
+    """Return a note of the texts that were hidden, which quotes the first; none without such a text."""
+    if not hidden:
+        return ()
+    more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+    return (f'hidden text is not read: "{one_line(hidden[0], SAMPLE_CHARS)}"{more}',)
 
 
 def add_fragment(outline: Outline, html: str) -> None:
@@ -61,11 +71,16 @@ def parsed(html: str) -> BeautifulSoup:
     return BeautifulSoup(html, "lxml", parser=partial(etree.HTMLParser, huge_tree=True))
 
 
-def _drop(root: Tag) -> None:
-    """Empty the elements below ``root`` that are no content."""
+def _drop(root: Tag) -> list[str]:
+    """Open the panels below ``root``, empty the elements that are no content; return the texts that were hidden."""
+    open_panels(root, inline_text)
+    hidden: list[str] = []
     for tag in reversed(root.find_all(_is_dropped)):  # inner ones first, in place: linear however they are nested
+        if is_unseen(tag) and (text := " ".join(inline_text(tag).split())) and not tag.find_parent(_is_dropped):
+            hidden.append(text)
         tag.clear()
         tag.name = "span"
+    return hidden[::-1]
 
 
 def _is_dropped(tag: Tag) -> bool:
@@ -75,8 +90,7 @@ def _is_dropped(tag: Tag) -> bool:
     """
     if tag.name in ("html", "body"):
         return False
-    unseen = tag.has_attr("hidden") or _UNSEEN.search(str(tag.get("style", "")))
-    return tag.name in DROPPED | STRUCK or tag.get("role") == "navigation" or bool(unseen)
+    return tag.name in DROPPED | STRUCK or tag.get("role") == "navigation" or is_unseen(tag)
 
 
 def inline_text(tag: Tag) -> str:
@@ -105,6 +119,7 @@ class HtmlBlocks:
     in_term: bool = False
     in_link: bool = False  # in a link to a place of the same page
     says: bool = False  # the open list has more than such links
+    panels: list[int] = field(default_factory=list)  # headings open before each open panel
 
     def add(self, root: Tag) -> None:
         """Add everything below ``root``."""
@@ -125,6 +140,9 @@ class HtmlBlocks:
             elif node.name in HEADINGS and not self.counters:
                 self._flush_all()
                 self.outline.heading(int(node.name[1]), inline_text(node))
+            elif node.name == "summary" and self.panels and not self.counters:
+                self._flush_all()
+                self.outline.heading(self.outline.level_below(), inline_text(node))
             elif node.name == "pre" or (node.name == "table" and id(node) not in layout and node.find("tr")):
                 self._add_whole(node)
             else:
@@ -151,8 +169,11 @@ class HtmlBlocks:
             self.marker = "  " * (len(self.counters) - 1) + ("- " if number is None else f"{number}. ")
             if number is not None:
                 self.counters[-1] = number + 1
-        elif name in ("dt", "dd"):
-            self.in_term = name == "dt"
+        elif name in ("dt", "dd", "summary"):
+            self.in_term = name != "dd"
+        elif name == "details":
+            self._flush_all()
+            self.panels.append(self.outline.depth)
 
     def _leave(self, name: str) -> None:
         """End an element; drop a list of nothing but links into its own page (a table of contents)."""
@@ -160,8 +181,11 @@ class HtmlBlocks:
         if name in INLINE or name == "br":
             return
         self._flush()
-        if name in ("dt", "dl"):
+        if name in ("dt", "dl", "summary"):
             self.in_term = False
+        if name == "details":
+            self._flush_all()
+            self.outline.close(self.panels.pop())
         if name in ("ul", "ol", "dl"):
             self._flush_all()
         if name in ("ul", "ol"):

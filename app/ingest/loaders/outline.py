@@ -49,6 +49,22 @@ class Outline:
             self._open.append(number)
             self._headings.append((level, label))
 
+    @property
+    def depth(self) -> int:
+        """The number of open headings."""
+        return len(self._open)
+
+    def level_below(self) -> int:
+        """Return the level of a heading below the open one; beside it, if that is a question."""
+        if not self._open:
+            return 2
+        level, label = self._headings[self._open[-1]]
+        return level if label.endswith("?") else level + 1
+
+    def close(self, depth: int) -> None:
+        """Close open headings until *depth* are left: what follows a panel is no part of it."""
+        del self._open[depth:]
+
     def add(self, text: str, kind: Kind = "prose", page: int | None = None) -> None:
         """Add a block below the open headings; blank text is left out."""
         text = text.strip("\n").rstrip()
