@@ -44,6 +44,10 @@ class InvalidInput(RAGError):
         super().__init__(message, field=field, **details)
 
 
+class UnknownSource(InvalidInput):
+    """No stored document has the id or name that was asked for; ``nearest`` are some that look like it."""
+
+
 class Overloaded(RAGError):
     """Every slot is taken; ``retryAfterSeconds`` says when to try again."""
 

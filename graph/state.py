@@ -3,7 +3,7 @@
 ``Input → State``. A node sets its own keys. Values are readable (similarities, offsets), never vectors.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NotRequired
 
@@ -22,6 +22,7 @@ class Question:
     ``sub_questions`` are the questions it asks: itself, or those of a compound one. ``background``: more is said in
     ``text`` than is asked; it is searched too, and the nearer of the two is read. ``added`` are the stems that
     follow-ups ("and for contractors?") added to the question before: an extractive answer shows all of them.
+    ``where`` narrows the search: values by metadata field, ``source`` and ``filters`` of the Query API together.
     ``started`` and ``deadline`` are seconds of ``time.monotonic``; every stage gets what is left.
     """
 
@@ -29,7 +30,7 @@ class Question:
     sub_questions: tuple[str, ...]
     max_sources: int
     max_tokens: int | None
-    source: str | None
+    where: Mapping[str, Any] | None
     started: float
     deadline: float
     relevance_threshold: float = RELEVANCE_THRESHOLD
@@ -84,7 +85,8 @@ class Input(TypedDict):
     query: str
     maxSources: NotRequired[Annotated[int | None, EphemeralValue]]
     maxTokens: NotRequired[Annotated[int | None, EphemeralValue]]
-    source: NotRequired[Annotated[str | None, EphemeralValue]]
+    source: NotRequired[Annotated[str | list[str] | None, EphemeralValue]]
+    filters: NotRequired[Annotated[dict[str, Any] | None, EphemeralValue]]
     requestId: NotRequired[Annotated[str | None, EphemeralValue]]
 
 

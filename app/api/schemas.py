@@ -33,6 +33,17 @@ class Question(BaseModel):
         ["integer", "null"], "most chunks to answer from; default 10", 5, minimum=1, maximum=MAX_SOURCES
     )
     maxTokens: Any = _open(["integer", "null"], "longest answer", 500, minimum=1, maximum=MAX_TOKENS)
+    source: Any = _open(
+        ["string", "array", "null"],
+        "search these documents alone: an id or a name, or a list of them; `*` at the end stands for any ending",
+        "handbook.md",
+    )
+    filters: Any = _open(
+        ["object", "null"],
+        "search only what has these metadata: a value or a list of values per field, or a range of days: "
+        '`{"date": {"gte": "2024-01-01"}}`',
+        {"folder": "hr"},
+    )
     includeEvidence: Annotated[StrictBool | None, WithJsonSchema({"type": ["boolean", "null"]})] = Field(
         None, description="add the verified quotes and more metadata", examples=[True]
     )  # the playground draws no field for an ``anyOf``

@@ -1,11 +1,13 @@
 """Serve the Search API: ``GET /api/v1/search``."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Query
 
 from app.bootstrap.compose import AppContainer
 from app.query_service.chunk_search import SearchResults, search
+from graph.errors import InvalidInput
 from graph.nodes.validate import query_text
 
 
@@ -18,10 +20,20 @@ def search_routes(container: AppContainer) -> APIRouter:
     async def search_chunks(
         q: Annotated[str, Query(description="what to look for", examples=["nodes"])],
         k: Annotated[int, Query(description="how many chunks; clamped to 3-8", examples=[3])] = 5,
+        source: Annotated[list[str] | None, Query(description="as in `POST /query`; may be repeated")] = None,
+        filters: Annotated[str | None, Query(description="a JSON object, as in `POST /query`")] = None,
     ) -> SearchResults:
         """Return the chunks nearest to a query, by similarity, and the context assembled from them."""
         query_text(q, settings.max_query_chars, "q")
         async with container.service.slot():
-            return await search(container.retriever, settings, q, k)
+            return await search(container.retriever, settings, q, k, source, _object(filters))
 
     return router
+
+
+def _object(filters: str | None) -> Any:
+    """Parse *filters*. Raises ``InvalidInput`` where they are no JSON."""
+    try:
+        return None if filters is None else orjson.loads(filters)
+    except orjson.JSONDecodeError:
+        raise InvalidInput("filters must be a JSON object.", "filters") from None

@@ -23,7 +23,18 @@ from answering.text.terms import question_stems, stems
 from answering.types import Chunk, Citation
 from app.api.schemas import answer_body, result_body
 from app.bootstrap.compose import AppContainer, build_container
-from app.cli.shared import FAILED, OK, USAGE, JsonFlag, print_error, print_json, run_in_container
+from app.cli.shared import (
+    FAILED,
+    OK,
+    USAGE,
+    FilterOption,
+    JsonFlag,
+    SourceOption,
+    filters_of,
+    print_error,
+    print_json,
+    run_in_container,
+)
 from app.ops.advice import ADVICE
 from app.query_service.chunk_search import clamped, search
 from app.query_service.service import QueryService
@@ -39,6 +50,8 @@ WHOLE_LINES = 1_000_000
 def run_ask(
     question: Annotated[str | None, typer.Argument(help="the question; may be left out with --chat")] = None,
     chat: Annotated[bool, typer.Option("--chat", help=CHAT_HELP)] = False,
+    source: SourceOption = None,
+    filters: FilterOption = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Ask a question; print the answer as it comes, then its sources."""
@@ -48,6 +61,7 @@ def run_ask(
     if not out.is_terminal:
         out.width = WHOLE_LINES
     conversation = uuid4().hex if chat else None
+    scope = {"source": source or None, "filters": filters_of(filters)}
     status = OK
     with asyncio.Runner() as runner:  # between questions no loop runs, so that Ctrl+C ends the wait for a line
         container = build_container()
@@ -56,7 +70,8 @@ def run_ask(
             if conversation and service.conversations:
                 container.closing.push_async_callback(service.conversations.forget, conversation)
             for text in chain([question] if question is not None else (), _lines() if chat else ()):
-                status = _show(out, runner.run(_ask(out, service, text, conversation)), text, as_json=as_json)
+                result = runner.run(_ask(out, service, {"query": text, **scope}, conversation))
+                status = _show(out, result, text, as_json=as_json)
         finally:
             runner.run(container.aclose())
     return status
@@ -70,11 +85,11 @@ def _lines() -> Iterator[str]:
                 yield line
 
 
-async def _ask(out: Console, service: QueryService, question: str, conversation: str | None) -> Result:
+async def _ask(out: Console, service: QueryService, fields: dict[str, Any], conversation: str | None) -> Result:
     """Run the question; a terminal shows the provisional text until the verified answer replaces it."""
     streamed, result = Text(), None
     with Live(Spinner("dots", "searching the documents …"), console=out, transient=True) as screen:
-        async for event in service.stream({"query": question}, conversation=conversation):
+        async for event in service.stream(fields, conversation=conversation):
             if event.kind == "token":
                 screen.update(streamed.append(event.text))
             result = event.result
@@ -148,11 +163,14 @@ def _print_indented(out: Console, text: str, style: str) -> None:
 def run_search(
     query: Annotated[str, typer.Argument(help="what to look for")],
     k: Annotated[int, typer.Option("-k", help="how many chunks, 3 to 8")] = 5,
+    source: SourceOption = None,
+    filters: FilterOption = None,
     as_json: JsonFlag = False,
 ) -> int:
     """List the chunks nearest to a query, and the context assembled from them."""
+    scope = (source or None, filters_of(filters))
     try:
-        response = run_in_container(lambda container: search(container.retriever, container.settings, query, k))
+        response = run_in_container(lambda one: search(one.retriever, one.settings, query, k, *scope))
     except CollectionMissing:
         if as_json:
             print_json({"query": query, "k": clamped(k), "results": [], "context": ""})

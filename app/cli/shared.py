@@ -1,9 +1,10 @@
 """What several commands need: the open service, JSON output, progress bars, and errors with advice."""
 
 import asyncio
+import re
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import orjson
@@ -15,6 +16,7 @@ from rich.text import Text
 
 from app.ops.advice import ADVICE
 from app.settings import load_settings
+from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app.bootstrap.compose import AppContainer
@@ -24,6 +26,13 @@ T = TypeVar("T")
 OK, FAILED, USAGE = 0, 1, 2
 """Exit statuses: done; a part failed or nothing was found; a wrong argument, setting or input."""
 CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
+SourceOption = Annotated[
+    list[str] | None, typer.Option("--source", help="search this document alone: an id or name, or a beginning and *")
+]
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option("--filter", help="search only what has this metadata: FIELD=VALUE, or FIELD>=DAY and FIELD<=DAY"),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="print JSON")]
 Show = Callable[..., None]
 """``show(done, total, remark)``: update the bar; the total may be known from the start, the remark follows it."""
@@ -52,6 +61,30 @@ def run_in_storage(work: Callable[["Storage"], Awaitable[T]], **overrides: Any) 
             return await work(storage)
 
     return asyncio.run(opened())
+
+
+def filters_of(options: Sequence[str] | None) -> dict[str, Any] | None:
+    """Parse ``--filter`` options; values of one field given several times are alternatives, bounds are joined.
+
+    A value that reads as a number, ``true`` or ``false`` stands for that and for the text. Raises ``InvalidInput``.
+    """
+    filters: dict[str, Any] = {}
+    for option in options or ():
+        parsed = re.fullmatch(r"([^=<>]+)(=|>=|<=)(.*)", option)
+        if not parsed:
+            raise InvalidInput(f"--filter {option!r} is not FIELD=VALUE, FIELD>=DAY or FIELD<=DAY.", "filters")
+        field, sign, value = parsed.groups()
+        known = filters.setdefault(field, [] if sign == "=" else {})
+        if isinstance(known, list) != (sign == "="):
+            raise InvalidInput(f"--filter names {field} with a value and with a range.", "filters")
+        if sign == "=":
+            known.append(value)
+            with suppress(orjson.JSONDecodeError):
+                if isinstance(other := orjson.loads(value), int | float):
+                    known.append(other)
+        else:
+            known["gte" if sign == ">=" else "lte"] = value
+    return filters or None
 
 
 @contextmanager

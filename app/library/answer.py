@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from graph.errors import CollectionMissing, Outcome, RAGError
+from graph.errors import CollectionMissing, Outcome, RAGError, UnknownSource
 from graph.outputs import Result, named
 
 FOUND = "Answer found."
@@ -98,9 +98,9 @@ ERRORS: dict[Outcome, type[RAGServiceError]] = {
 
 
 def answer_of(result: Result) -> Answer:
-    """Convert a ``Result``; a missing collection is no error here ("return I don't know")."""
+    """Convert a ``Result``; a missing collection or source is no error here ("return I don't know")."""
     failure = result.failure
-    missing = failure is not None and failure.error_type == CollectionMissing.__name__
+    missing = failure is not None and failure.error_type in (CollectionMissing.__name__, UnknownSource.__name__)
     error = None if missing else ERRORS.get(result.outcome)
     message, details = FOUND if result.answered else NOT_FOUND, NO_CITATIONS if error else None
     if error and failure:

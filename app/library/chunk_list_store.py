@@ -15,7 +15,8 @@ from langchain_core.embeddings import Embeddings
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 from app.providers.embeddings.vectors import Vectors, adocument_vectors
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, document_weights
+from app.providers.stores.filters import Where
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, document_weights
 from app.providers.stores.layout import indexed_text
 from app.providers.stores.payloads import chunk_from_payload
 
@@ -54,6 +55,9 @@ class ChunkListStore:
         idf = {term: math.log(1.0 + (len(weights) - held[term] + 0.5) / (held[term] + 0.5)) for term in terms}
         candidates = [Candidate(key, *one) for key, one in enumerate(zip(self.chunks, vectors, weights, strict=True))]
         return HybridHits([candidates for _ in queries], idf)
+
+    async def arequire(self, where: Where, *, found: bool) -> None:
+        """Do nothing: there is no filter."""
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """Embed the nearest chunks' sentences within the limit; others get their chunk's vector."""

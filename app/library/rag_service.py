@@ -62,13 +62,16 @@ class RAGService(AbstractContextManager["RAGService"]):
         """``query`` for async callers, on any loop."""
         return await self._loop.arun(self._answer(question, filters, raise_on_error))
 
-    def retrieve(self, query: str, k: int = 5) -> SearchResults:
-        """Find the *k* (clamped to 3-8) chunks nearest to *query*, and their context. Raises ``graph.errors``."""
-        return self._loop.run(search(self._container.retriever, self._container.settings, query, k))
+    def retrieve(self, query: str, k: int = 5, **scope: Any) -> SearchResults:
+        """Find the *k* (clamped to 3-8) chunks nearest to *query*, and their context. Raises ``graph.errors``.
 
-    async def aretrieve(self, query: str, k: int = 5) -> SearchResults:
+        *scope* may hold ``source`` and ``filters``, as in a question of the Query API.
+        """
+        return self._loop.run(search(self._container.retriever, self._container.settings, query, k, **scope))
+
+    async def aretrieve(self, query: str, k: int = 5, **scope: Any) -> SearchResults:
         """``retrieve`` for async callers."""
-        return await self._loop.arun(search(self._container.retriever, self._container.settings, query, k))
+        return await self._loop.arun(search(self._container.retriever, self._container.settings, query, k, **scope))
 
     def health_check(self) -> dict[str, Any]:
         """Probe every part now, in at most two seconds; returns the document's five fields."""
@@ -135,13 +138,13 @@ class RAGService(AbstractContextManager["RAGService"]):
         return answer
 
     def _filter_fields(self, filters: dict[str, Any] | None) -> dict[str, Any]:
-        """Convert ``source`` and ``max_results`` to the graph's fields. Raises ``InvalidInput`` for anything else."""
+        """Convert ``source``, ``max_results`` and metadata fields to the graph's fields. Raises ``InvalidInput``."""
         filters = {} if filters is None else filters
         if not isinstance(filters, dict):
             raise InvalidInput("filters must be a dict.", "filters")
-        if unknown := [name for name in filters if name not in ("source", "max_results")]:
-            raise InvalidInput(f"filters may hold source and max_results, not {unknown[0]!r}.", "filters")
         most = filters.get("max_results")
         if most is None:
             most = self._container.settings.max_retrieval_results
-        return {"source": filters.get("source"), "maxSources": bounded_int(most, "max_results", MAX_SOURCES)}
+        fields = {name: value for name, value in filters.items() if name not in ("source", "max_results")}
+        most = bounded_int(most, "max_results", MAX_SOURCES)
+        return {"source": filters.get("source"), "filters": fields or None, "maxSources": most}

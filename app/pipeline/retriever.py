@@ -46,7 +46,6 @@ class HybridRetriever:
     async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
         """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
         pool = max(self._pool, question.max_sources)
-        where = {"source": question.source} if question.source else None
         vectors: Vectors | None = None
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
@@ -55,7 +54,9 @@ class HybridRetriever:
                     HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(part)), pool)
                     for vector, part in zip(vectors, question.searched, strict=True)
                 ]
-                hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), where)
+                hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), question.where)
+                if question.where:
+                    await self._store.arequire(question.where, found=any(hits.candidates))
                 best = [_best(*one, hits.idf) for one in zip(queries, hits.candidates, strict=True)]
                 searched = list(zip(question.searched, queries, best, strict=True))
                 if question.background:

@@ -1,13 +1,14 @@
 """Search the chunks nearest to a query and assemble a context from them (contract, Search API)."""
 
 import time
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from answering.types import Chunk
 from app.settings import Settings
 from graph.errors import InvalidInput
-from graph.nodes.validate import query_text
+from graph.nodes.validate import query_text, scope
 from graph.ports import Retriever
 from graph.state import Question
 
@@ -41,8 +42,12 @@ class SearchResults(BaseModel):
     context: str
 
 
-async def search(retriever: Retriever, settings: Settings, query: str, k: int) -> SearchResults:
+async def search(
+    retriever: Retriever, settings: Settings, query: str, k: int, source: Any = None, filters: Any = None
+) -> SearchResults:
     """Return the *k* best chunks for *query*, highest similarity first; no score is too low.
+
+    *source* and *filters* narrow the search as in a question.
 
     Both channels, dense and BM25, decide which are best; no result means an empty collection. Raises ``InvalidInput``
     for an invalid query or *k*, ``CollectionMissing``, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
@@ -52,7 +57,7 @@ async def search(retriever: Retriever, settings: Settings, query: str, k: int) -
         raise InvalidInput("k must be an integer.", "k")
     k = clamped(k)
     now = time.monotonic()
-    question = Question(text, (text,), k, None, None, now, now + settings.request_timeout_seconds)
+    question = Question(text, (text,), k, None, scope(source, filters), now, now + settings.request_timeout_seconds)
     (results,) = await retriever.retrieve(question)
     chunks = sorted(results.chunks[:k], key=lambda c: -c.similarity)
     hits = [SearchHit.model_validate(c).model_copy(update={"source_url": c.url or c.source}) for c in chunks]

@@ -94,7 +94,7 @@ class QueryService:
         self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
     ) -> Any:
         """Start a run, with *conversation* on its thread, stored once at the end."""
-        names = ("query", "maxSources", "maxTokens", "source")
+        names = ("query", "maxSources", "maxTokens", "source", "filters")
         run_input: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
         config: RunnableConfig = {
             "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing

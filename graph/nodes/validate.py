@@ -17,6 +17,8 @@ from graph.state import Question, State, Update
 
 MOST_EARLIER = 3
 """Earlier questions that are kept on a thread: a follow-up seldom goes back further."""
+MOST_FILTERS, MOST_VALUES = 20, 100
+"""Most fields of a filter, and most values of one field."""
 REWRITING_SHARE = 1 / 3
 """Share of a question's time that the chat model has to complete a follow-up: the rest is for the answer."""
 log = logging.getLogger("garden.graph")
@@ -53,14 +55,11 @@ async def _rewritten(follow_up: str, earlier: list[str], rewriter: Rewriter | No
 
 
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
-    """Check *raw* (``query``, ``maxSources``, ``maxTokens``, ``source``) and return the ``Question``.
+    """Check *raw* (the fields of ``Input``) and return the ``Question``.
 
     ``None`` counts as absent. Lengths are Unicode code points after trimming (contract, Interface Q).
     """
     text = query_text(raw.get("query"), policy.max_query_chars)
-    source = raw.get("source")
-    if source is not None and (not isinstance(source, str) or not source.strip()):
-        raise InvalidInput("source must be a non-blank string.", "source")
     bounds = {"maxSources": MAX_SOURCES, "maxTokens": MAX_TOKENS}
     limits = {
         field: bounded_int(raw[field], field, most) for field, most in bounds.items() if raw.get(field) is not None
@@ -72,13 +71,34 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
         sub_questions=split_questions(bare),
         max_sources=limits.get("maxSources", policy.default_max_sources),
         max_tokens=limits.get("maxTokens", policy.default_max_tokens),
-        source=source,
+        where=scope(raw.get("source"), raw.get("filters")),
         started=now,
         deadline=now + policy.request_timeout,
         relevance_threshold=policy.relevance_threshold,
         min_confidence=policy.min_confidence,
         background=bare != text,
     )
+
+
+def scope(source: object, filters: object) -> dict[str, Any] | None:
+    """Join ``source`` and ``filters`` of a question to one filter; None for neither. Raises ``InvalidInput``."""
+    where: dict[str, Any] = {}
+    if filters is not None:
+        if not isinstance(filters, dict) or not all(isinstance(name, str) and name.strip() for name in filters):
+            raise InvalidInput("filters must be an object of metadata fields.", "filters")
+        where = {name: value for name, value in filters.items() if value is not None}
+        if len(where) > MOST_FILTERS or any(isinstance(one, list) and len(one) > MOST_VALUES for one in where.values()):
+            raise InvalidInput(
+                f"filters may name at most {MOST_FILTERS} fields, with at most {MOST_VALUES} values each.", "filters"
+            )
+    if source is not None:
+        names = source if isinstance(source, list) else [source]
+        if not 0 < len(names) <= MOST_VALUES or not all(isinstance(one, str) and one.strip() for one in names):
+            raise InvalidInput(f"source must be a non-blank string, or a list of 1 to {MOST_VALUES}.", "source")
+        if "source" in where:
+            raise InvalidInput("source must not be given twice, beside filters and in them.", "source")
+        where["source"] = source
+    return where or None
 
 
 def query_text(value: object, most: int, field: str = "query") -> str:

@@ -19,7 +19,7 @@ from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.layout import Point, indexed_text
-from graph.errors import CollectionMissing, InvalidInput
+from graph.errors import CollectionMissing, InvalidInput, UnknownSource
 from graph.state import Question
 from tests.support.vectors import question_vector
 
@@ -72,9 +72,9 @@ def point(document: str, at: int, content_hash: str, text: str = "It is so. It s
     return Point(f"{document}/{at}", text, {**known, **metadata}, rows[0], rows[1:])
 
 
-def asked(text: str, source: str | None = None, *parts: str) -> Question:
+def asked(text: str, source: str | list[str] | None = None, *parts: str) -> Question:
     now = time.monotonic()
-    return Question(text, parts or (text,), 5, None, source, now, now + 60)
+    return Question(text, parts or (text,), 5, None, {"source": source} if source else None, now, now + 60)
 
 
 class VectorStoreKit:
@@ -130,13 +130,68 @@ class VectorStoreKit:
         found = await store.asimilarity_search("pears", k=max(1, len(expected)), filter=where)
         assert {document.metadata["n"] for document in found} == expected
 
-    @pytest.mark.parametrize("value", [1.5, True, None, {"gt": 1}, ["a", 2.5], ["a", 2]])
+    @pytest.mark.parametrize("value", [None, {"gt": 1}, {"gte": "2024-13-01"}, {"like": "2024-01-01"}, ["a", None], {}])
     async def test_a_filter_that_cannot_be_compared_is_refused_by_name(self, store: Any, value: Any) -> None:
         """Rather than understood in each store's own way."""
         await store.aadd_documents(documents())
         with pytest.raises(InvalidInput) as reported:
             await store.asimilarity_search("pears", filter={"weight": value})
         assert reported.value.details["field"] == "weight"
+
+    @pytest.mark.parametrize(
+        ("where", "expected"),
+        [
+            ({"source": "hr/leave.md"}, {"hr/leave.md"}),
+            ({"source": ["hr/leave.md", "notes.txt"]}, {"hr/leave.md", "notes.txt"}),
+            ({"source": "hr/*"}, {"hr/leave.md", "hr/pay.md"}),
+            ({"source": ["hr/p*", "it*"]}, {"hr/pay.md", "it.md"}),
+            ({"source": "*"}, {"hr/leave.md", "hr/pay.md", "it.md", "notes.txt"}),
+            ({"source": "h%"}, set()),
+            ({"source": "hr/_ay.md"}, set()),
+            ({"folder": "hr", "draft": True}, {"hr/pay.md"}),
+            ({"draft": [True, False]}, {"hr/pay.md", "it.md"}),
+            ({"draft": 1}, set()),
+            ({"version": 1.5}, {"it.md"}),
+            ({"level": [2, "none"]}, {"hr/leave.md", "notes.txt"}),
+            ({"tags": "pay"}, {"hr/pay.md"}),
+            ({"tags": ["pay", "rest"]}, {"hr/leave.md", "hr/pay.md"}),
+            ({"tags": "pa"}, set()),
+            ({"date": {"gte": "2024-02-01"}}, {"hr/pay.md", "it.md"}),
+            ({"date": {"gt": "2024-02-01"}}, {"it.md"}),
+            ({"date": {"gte": "2024-01-31", "lt": "2024-02-01"}}, {"hr/leave.md"}),
+            ({"date": {"lte": "2024-02-01"}, "folder": "hr"}, {"hr/leave.md", "hr/pay.md"}),
+            ({"date": {"gt": "2030-01-01"}}, set()),
+        ],
+    )
+    async def test_a_scope_is_exact(self, store: Any, where: dict[str, Any], expected: set[str]) -> None:
+        """Ids and their beginnings, values and lists of each type, and days; all that pass come back, nothing else."""
+        fields: dict[str, dict[str, Any]] = {
+            "hr/leave.md": {"folder": "hr", "tags": ["rest", "leave"], "date": "2024-01-31", "level": 2},
+            "hr/pay.md": {"folder": "hr", "tags": ["pay"], "date": "2024-02-01", "draft": True},
+            "it.md": {"folder": "", "date": "2025-06-30", "draft": False, "version": 1.5, "level": 1},
+            "notes.txt": {"folder": "", "date": "later", "level": "none"},
+        }
+        await store.aupsert([point(one, at, "h", **fields[one]) for one in fields for at in range(3)])
+        found = await store.asimilarity_search("pears", k=12, filter=where)
+        assert sorted(one.metadata["document_id"] for one in found) == sorted([*expected] * 3)
+        assert {one.metadata["document_id"]: one.metadata.get("tags") for one in found} == {
+            one: fields[one].get("tags") for one in expected
+        }
+
+    async def test_an_unknown_source_or_field_is_named_with_what_there_is(self, store: Any) -> None:
+        """The nearest ids for a source, the names for a field; what exists and matches nothing is no error."""
+        await store.aupsert([point(one, 0, "h", folder="hr") for one in ("hr/leave.md", "hr/pay.md", "it.md")])
+        retriever = HybridRetriever(store, EMBEDDING)
+        with pytest.raises(UnknownSource) as source:
+            await retriever.retrieve(asked("pears", ["it.md", "leave.md"]))
+        assert source.value.details == {"field": "source", "unknown": "leave.md", "nearest": ["hr/leave.md"]}
+        with pytest.raises(InvalidInput) as field:
+            await retriever.retrieve(replace(asked("pears"), where={"author": "Kim"}))
+        assert field.value.details["unknown"] == "author"
+        assert {"folder", "source", "title"} <= set(field.value.details["fields"])
+        assert not {"spans", "content_hash"} & set(field.value.details["fields"])
+        (nothing,) = await retriever.retrieve(replace(asked("pears"), where={"folder": "it"}))
+        assert nothing.chunks == ()
 
     async def test_ingest_can_tell_what_is_stored_and_delete_by_document_or_chunk(self, store: Any) -> None:
         """As ``ChunkStore`` says."""

@@ -81,6 +81,8 @@ class QdrantPeer(HttpPeer):
                     with_vectors=scroll.with_vector or False,
                 )
                 return _result({"points": [_plain(one) for one in page], "next_page_offset": after})
+            case "POST", "/facet":
+                return _result(self.engine.facet(name, body["key"], limit=body["limit"]))
             case "POST", "/points/count":
                 return _result(self.engine.count(name))
             case "POST", "/points/delete":

@@ -1,5 +1,8 @@
 """Any LangChain ``VectorStore`` as a store that can be searched: without keywords, filters applied here.
 
+LangChain has no common language for filters. So more and more of the nearest chunks are read, until enough of them
+pass, all were read, or ``MOST_READ`` were: then chunks further away are not found, which is logged.
+
 It is filled with its own tools: LangChain's interface cannot list what is stored, which ingest needs.
 """
 
@@ -14,13 +17,16 @@ from langchain_core.vectorstores import VectorStore
 from app.providers.embeddings.vectors import VectorCache, Vectors
 from app.providers.http.error_mapping import store_error
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.hybrid import Candidate, Condition, HybridHits, HybridQuery, Where, conditions
+from app.providers.stores.filters import Condition, Where, conditions
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import CONTENT, METADATA, Point, point_id
 from app.providers.stores.payloads import as_candidate
 from graph.errors import ConfigurationError, StoreUnavailable
 
 WIDER = 20
-"""So many times more chunks are asked for where a filter is applied to them afterwards."""
+"""So many times more chunks are asked for where a filter is applied to them afterwards, and again if too few pass."""
+MOST_READ = 10_000
+"""Most chunks read for one filtered query."""
 log = logging.getLogger("garden.store")
 
 
@@ -34,19 +40,26 @@ class AnyVectorStore(ChunkStore):
         log.warning("vector_store_generic", extra={"store": self.collection, "effect": "no keywords, no store filters"})
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
-        """See ``HybridStore``; one channel. Filters apply to ``WIDER`` times as many chunks."""
+        """See ``HybridStore``; one channel."""
         filters = conditions(where)
-        rows = []
-        for query in queries:
-            most = query.keep or limit
-            asked = most * WIDER if filters else most
+        rows = [await self._nearest(query, query.keep or limit, filters) for query in queries]
+        vectors = await self._vectors.find({one.page_content: [one.page_content] for row in rows for one in row})
+        return HybridHits([[_candidate(one, vectors[one.page_content][0]) for one in row] for row in rows])
+
+    async def _nearest(self, query: HybridQuery, most: int, filters: Sequence[Condition]) -> list[Document]:
+        asked = most * WIDER if filters else most
+        while True:
             try:
                 near = await self._store.asimilarity_search_by_vector(query.dense.tolist(), asked)
             except Exception as error:
                 raise store_error(error) from error
-            rows.append([one for one in near if all(_matches(one, condition) for condition in filters)][:most])
-        vectors = await self._vectors.find({one.page_content: [one.page_content] for row in rows for one in row})
-        return HybridHits([[_candidate(one, vectors[one.page_content][0]) for one in row] for row in rows])
+            passed = [one for one in near if all(_matches(one, condition) for condition in filters)]
+            if not filters or len(passed) >= most or len(near) < asked:
+                return passed[:most]
+            if asked >= MOST_READ:
+                log.warning("filter_not_exhaustive", extra={"store": self.collection, "read": asked})
+                return passed[:most]
+            asked = min(asked * WIDER, MOST_READ)
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The documents with these ids, where the store finds any by id."""
@@ -60,6 +73,9 @@ class AnyVectorStore(ChunkStore):
     async def aprobe(self) -> None:
         await self.asimilarity_search("ready?", 1)
 
+    async def arequire(self, where: Where, *, found: bool) -> None:
+        """Do nothing: without a list of what is stored, an unknown name is one of which nothing is found."""
+
     async def acount(self) -> int:
         raise StoreUnavailable(f"{self.collection} does not count its chunks.")
 
@@ -70,6 +86,7 @@ class AnyVectorStore(ChunkStore):
         yield await self._refuse()
 
     _refused: Any = _refuse
+    ahas = afield_names = avalues = _refused
     aupsert = adelete_chunks = adelete_documents = asummaries = achunk_hashes = _refused
     _fetch = _refused
 
@@ -78,7 +95,7 @@ class AnyVectorStore(ChunkStore):
 
 
 def _matches(document: Document, condition: Condition) -> bool:
-    return any(document.metadata.get(name) in condition.values for name in condition.fields)
+    return any(condition.matches(document.metadata.get(name)) for name in condition.fields)
 
 
 def _candidate(document: Document, vector: Vectors) -> Candidate:

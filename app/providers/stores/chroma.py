@@ -5,7 +5,7 @@ and keeps one vector per chunk: the keyword part of a score is 0, and sentences 
 are computed from the returned vectors, so they are right whatever space (cosine, l2, ip) the collection has.
 
 Metadata is flat, of text, numbers and booleans; other values are stored as JSON text under their own name (``spans``
-is), and ``json_fields`` lists those names.
+is), and ``json_fields`` lists those names. For filters, each text or number of such a list has a field of its own too.
 """
 
 import asyncio
@@ -21,7 +21,8 @@ from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.chroma_client import ChromaClient, chroma
-from app.providers.stores.hybrid import Candidate, Condition, HybridHits, HybridQuery, Where, conditions
+from app.providers.stores.filters import Condition, Where
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.payloads import as_candidate, metadata_of, text_of
 from app.providers.stores.remote import RemoteStore
@@ -46,7 +47,7 @@ class ChromaStore(RemoteStore):
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; there is one channel, and no ``idf``."""
         self._note("no_sparse_vectors", effect="keywords do not count, sentences are embedded when needed")
-        collection, condition = await self._open(), chroma_where(conditions(where))
+        collection, condition = await self._open(), await self._where(where)
         if not limit or not (size := _size_of(collection)):
             return HybridHits([[] for _ in queries])
         self._fits(size, len(queries[0].dense), StoreUnavailable)
@@ -76,6 +77,10 @@ class ChromaStore(RemoteStore):
         except CollectionMissing:
             return 0
 
+    async def ahas(self, where: Where) -> bool:
+        read = partial(chroma(await self._open()).get, where=await self._where(where), limit=1, include=[])
+        return bool((await self._ask(read))["ids"])
+
     async def apoints(self) -> AsyncIterator[list[Point]]:
         async for found in self._pages(BATCH, ["documents", "metadatas", "embeddings"]):
             vectors = unit(found["embeddings"])
@@ -89,10 +94,10 @@ class ChromaStore(RemoteStore):
     async def _size(self) -> int | None:
         return _size_of(await self._open())
 
-    async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
+    async def _metadata(self, fields: Sequence[str] | None, where: Where = None) -> dict[Any, dict[str, Any]]:
         pages = self._pages(PAGE, ["metadatas"], where)
         rows = [row async for found in pages for row in zip(found["ids"], found["metadatas"], strict=True)]
-        return {row_id: dict(metadata or {}) for row_id, metadata in rows}
+        return {row_id: metadata_of(payload(None, metadata)) for row_id, metadata in rows}
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not chunk_ids:
@@ -107,7 +112,7 @@ class ChromaStore(RemoteStore):
 
     async def _pages(self, size: int, include: list[str], where: Where = None) -> AsyncIterator[dict[str, Any]]:
         """Yield the columns of the matching chunks, page by page."""
-        read = partial(chroma(await self._open()).get, where=chroma_where(conditions(where)), include=include)
+        read = partial(chroma(await self._open()).get, where=await self._where(where), include=include)
         offset = 0
         while (found := await self._ask(partial(read, limit=size, offset=offset)))["ids"]:
             yield found
@@ -121,6 +126,9 @@ class ChromaStore(RemoteStore):
         metadatas = [flat(point.metadata, stored.get(chunk_id)) for chunk_id, point in batch.items()]
         texts = [point.text for point in batch.values()]
         await self._ask(partial(store.add_texts, texts, metadatas, list(batch)))
+
+    async def _where(self, where: Where) -> dict[str, Any] | None:
+        return chroma_where(await self._exact(where, days=True)) if where else None
 
     async def _open(self, *, create: bool = False) -> Collection:
         return await self._ask(partial(self._client.open_collection, create=create))
@@ -139,7 +147,8 @@ def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -
         name: orjson.dumps(value).decode() for name, value in row.items() if not isinstance(value, str | int | float)
     }
     if packed:
-        row |= {**packed, JSON_FIELDS: orjson.dumps(list(packed)).decode()}
+        elements = {_element(name, one): True for name in packed for one in _listed(row[name])}
+        row |= {**packed, **elements, JSON_FIELDS: orjson.dumps(list(packed)).decode()}
     return dict.fromkeys(stored or ()) | row
 
 
@@ -149,6 +158,8 @@ def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, An
     listed = _unpacked(metadata.pop(JSON_FIELDS, None))
     for name in {"spans", *(listed if isinstance(listed, list) else ())} & metadata.keys():
         metadata[name] = _unpacked(metadata[name])
+        for one in _listed(metadata[name]):
+            metadata.pop(_element(name, one), None)
     return {CONTENT: document, METADATA: metadata} if document else metadata
 
 
@@ -159,8 +170,19 @@ def chroma_where(conditions: list[Condition]) -> dict[str, Any] | None:
 
 
 def _any(condition: Condition) -> dict[str, Any]:
-    rows = [{name: {"$in": list(condition.values)}} for name in condition.fields if condition.values]
+    by_type = [[one for one in condition.values if type(one) is kind] for kind in (str, int, float, bool)]
+    rows: list[Any] = [{name: {"$in": same}} for name in condition.fields for same in by_type if same]
+    rows += [{_element(name, one): True} for name in condition.fields for one in condition.values]
     return _NO_CHUNK if not rows else rows[0] if len(rows) == 1 else {"$or": rows}
+
+
+def _element(name: str, value: Any) -> str:
+    """Return the field that says that the list *name* holds *value*."""
+    return f"{name}={value}"
+
+
+def _listed(value: Any) -> list[str | int]:
+    return [one for one in value if isinstance(one, str | int)] if isinstance(value, list) else []
 
 
 def _unpacked(value: object) -> Any:

@@ -26,13 +26,13 @@ from urllib.parse import quote
 import numpy as np
 import orjson
 
-from app.providers.stores.hybrid import Where, conditions
+from app.providers.stores.filters import Where
 from app.providers.stores.layout import Point
+from app.providers.stores.sql import condition
 from graph.errors import ConfigurationError, StoreDamaged, StoreUnavailable
 
 FILE, VERSION = "garden.sqlite3", 3
 COLUMNS = "id, chunk_id, checksum, metadata, words, dense, text, sentences"  # the checksum covers all that follow it
-TEXT_COLUMNS = ("chunk_id", "document_id", "source")  # the columns of metadata that filters find as text
 WORD = np.dtype([("term", "<u4"), ("weight", "<f4")])  # a BM25 dimension of a chunk and its weight there
 T = TypeVar("T")
 _CREATING = Lock()  # for the threads of this process, which share its lock on a file
@@ -193,24 +193,12 @@ def stored_size(connection: sqlite3.Connection) -> int | None:
 
 def select(connection: sqlite3.Connection, columns: str, where: Where = None, rest: str = "") -> sqlite3.Cursor:
     """Select columns of the chunks that pass a filter."""
-    condition, values = _condition(where)
-    return connection.execute(f"SELECT {columns} FROM chunks WHERE {condition} {rest}", values)
+    clause, values = condition(where)
+    return connection.execute(f"SELECT {columns} FROM chunks WHERE {clause} {rest}", values)
 
 
 def remove(where: Where, connection: sqlite3.Connection) -> int:
     """Delete the chunks that pass a filter; return how many."""
-    condition, values = _condition(where)
-    connection.execute(f"INSERT INTO removed SELECT id FROM chunks WHERE {condition}", values)
-    return connection.execute(f"DELETE FROM chunks WHERE {condition}", values).rowcount
-
-
-def _condition(where: Where) -> tuple[str, list[str]]:
-    """A filter as an SQL condition and its parameters."""
-    clauses, parameters = ["TRUE"], []
-    for condition in conditions(where):
-        name = condition.fields[0]
-        path = ".".join(f'"{part}"' for part in name.replace("'", "''").split("."))
-        column, kind = (name, str) if name in TEXT_COLUMNS else (f"json_extract(metadata, '$.{path}')", None)
-        clauses.append(f"{column} IN (SELECT value FROM json_each(?))")
-        parameters.append(orjson.dumps([kind(value) if kind else value for value in condition.values]).decode())
-    return " AND ".join(clauses), parameters
+    clause, values = condition(where)
+    connection.execute(f"INSERT INTO removed SELECT id FROM chunks WHERE {clause}", values)
+    return connection.execute(f"DELETE FROM chunks WHERE {clause}", values).rowcount

@@ -22,15 +22,18 @@ from langchain_core.embeddings import Embeddings
 
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, remove, select, stored_size
-from app.providers.stores.hybrid import SOURCES, DocumentSummary, HybridHits, HybridQuery, Where, summary
+from app.providers.stores.filters import SOURCES, Scalar, Where
+from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, summary
 from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.payloads import as_candidate, chunk_index_of
 from app.providers.stores.segments import Segment, View, ids_of
+from app.providers.stores.sql import COLUMNS as TEXT_COLUMNS
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS = 4
 SEGMENT_CHUNKS = 65_536  # most of one segment, which bounds the memory and the time that saving one takes
+FIELD_NAMES = "SELECT DISTINCT key FROM chunks, json_each(metadata) WHERE atom IS NOT NULL OR type = 'array'"
 log = logging.getLogger("garden.store")
 
 
@@ -98,6 +101,17 @@ class EmbeddedStore(ChunkStore):
             return HybridHits([[by_id[row_id] for row_id in row] for row in rankings], idf)
 
         return await self._read(job)
+
+    async def ahas(self, where: Where) -> bool:
+        return bool(await self._select("1", where, "LIMIT 1"))
+
+    async def afield_names(self) -> set[str]:
+        return {name for (name,) in await self._read(lambda connection: connection.execute(FIELD_NAMES).fetchall())}
+
+    async def avalues(self, fields: Sequence[str]) -> set[Scalar]:
+        columns = [field for field in fields if field in TEXT_COLUMNS]
+        rows = [await self._select(f"DISTINCT {one}", rest=f"AND {one} IS NOT NULL") for one in columns]
+        return {value for row in rows for (value,) in row}
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         with self.database.reading() as connection:

@@ -16,14 +16,8 @@ import mmh3
 from answering.text.terms import stems
 from answering.types import Chunk
 from app.providers.embeddings.vectors import Vectors
-from graph.errors import InvalidInput
+from app.providers.stores.filters import Where
 
-Where = Mapping[str, Any] | None
-"""A filter: ``{field: value}``, all of which must hold; a list of values means any of them.
-
-``source`` also matches the names that other pipelines give it.
-"""
-SOURCES = ("source", "source_doc", "source_url")
 SIMILARITY_SHARE = 0.7
 """Weight of the cosine in the order of the candidates; the rest is BM25's."""
 K1 = 0.9
@@ -90,32 +84,8 @@ class HybridHits:
     idf: dict[int, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One of ``fields`` has one of ``values``, all of one type; without values nothing matches."""
-
-    fields: tuple[str, ...]
-    values: tuple[str, ...] | tuple[int, ...]
-
-
-def conditions(where: Where) -> list[Condition]:
-    """Read a filter.
-
-    Raises ``InvalidInput`` for a field whose values are not all strings or all integers, or whose name has a ``"``.
-    """
-    parsed = []
-    for name, value in (where or {}).items():
-        values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
-        if {type(one) for one in values} not in (set(), {str}, {int}):
-            raise InvalidInput("A filter compares with text, or with whole numbers.", field=name)
-        if '"' in name:
-            raise InvalidInput("A field with a quotation mark in its name cannot be filtered by.", field=name)
-        parsed.append(Condition(SOURCES if name == SOURCES[0] else (name,), values))
-    return parsed
-
-
 class HybridStore(Protocol):
-    """A store that is searched in both channels at once. Both methods may raise ``StoreUnavailable``."""
+    """A store that is searched in both channels at once. All methods may raise ``StoreUnavailable``."""
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """Return the best ``limit`` chunks per channel and query that pass ``where``.
@@ -127,6 +97,12 @@ class HybridStore(Protocol):
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """Return the stored unit vectors of sentences by ``key``, float32 [n_spans, d]."""
+
+    async def arequire(self, where: Where, *, found: bool) -> None:
+        """Raise ``UnknownSource`` or ``InvalidInput`` where *where* names a source or a field that no chunk has.
+
+        *found*: a search with this filter found chunks.
+        """
 
 
 def document_weights(text: str) -> dict[int, float]:

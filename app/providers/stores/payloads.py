@@ -13,7 +13,8 @@ from langchain_core.documents import Document
 from pydantic import Field, TypeAdapter, ValidationError
 
 from answering.types import Chunk
-from app.providers.stores.hybrid import SOURCES, Candidate, DocumentSummary, summary
+from app.providers.stores.filters import SOURCES
+from app.providers.stores.hybrid import Candidate, DocumentSummary, summary
 
 _INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
 _TEXT = ("page_content", "text", "document")

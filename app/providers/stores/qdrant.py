@@ -21,7 +21,8 @@ from qdrant_client import QdrantClient, models
 from app.providers.embeddings.vectors import Vectors
 from app.providers.http.error_mapping import store_error
 from app.providers.stores import qdrant_points
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, Where, conditions
+from app.providers.stores.filters import Condition, Scalar, Where
+from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of
 from app.providers.stores.qdrant_points import CollectionLayout, sparse_of
@@ -31,6 +32,8 @@ from graph.errors import CollectionMissing, ConfigurationError, RAGError, StoreU
 
 BATCH, PAGE = 64, 1000
 """Points per request with vectors, and without."""
+MOST_VALUES = 100_000
+"""Values of an indexed field that one request lists; of more, all chunks are read."""
 MOST_TERMS = 64
 """Terms whose idf is asked for one search; further ones count as the rarest."""
 log = logging.getLogger("garden.store")
@@ -59,7 +62,7 @@ class QdrantStore(RemoteStore):
         self._fits(layout.size, len(queries[0].dense), StoreUnavailable)
         if not layout.sparse:
             self._note("no_sparse_vectors", effect="keywords do not count")
-        chosen = qdrant_points.qdrant_filter(conditions(where), nested=layout.ours)
+        chosen = await self._filter(where)
         terms = list(dict.fromkeys(term for query in queries for term in query.terms)) if layout.sparse else []
         searches = (self._ask(partial(self._search, layout, query, limit, chosen)) for query in queries)
         idf_asked = self._ask(partial(self._idf, layout, terms))
@@ -100,10 +103,40 @@ class QdrantStore(RemoteStore):
         except CollectionMissing:
             return 0
 
+    async def ahas(self, where: Where) -> bool:
+        return await self._has(await self._filter(where))
+
+    async def ahas_field(self, name: str) -> bool:
+        """See ``ChunkStore``; asked of the server, as ``afield_names`` reads only one page."""
+        layout = await self._described()
+        return await self._has(qdrant_points.present(name, nested=layout.ours))
+
+    async def afield_names(self) -> set[str]:
+        page = await anext(self._pages(limit=PAGE, with_payload=True))
+        return {name for one in page for name, value in metadata_of(one.payload).items() if value is not None}
+
+    async def avalues(self, fields: Sequence[str]) -> set[Scalar]:
+        layout = await self._described()
+        paths = [f"{METADATA}.{name}" for name in fields if f"{METADATA}.{name}" in qdrant_points.INDEXED_PATHS]
+        facets = [partial(self._client.facet, self.collection, path, limit=MOST_VALUES) for path in paths]
+        if layout.ours and paths:
+            hits = [(await self._ask(one)).hits for one in facets]
+            if max(map(len, hits)) < MOST_VALUES:
+                return {hit.value for row in hits for hit in row}
+        return await super().avalues(fields)
+
     async def apoints(self) -> AsyncIterator[list[Point]]:
         layout = await self._described()
         async for page in self._pages(limit=BATCH, with_vectors=True):
             yield [qdrant_points.point_of(one, layout) for one in page]
+
+    async def _has(self, chosen: models.Filter | None) -> bool:
+        page, _ = await self._ask(partial(self._client.scroll, self.collection, chosen, 1, with_payload=False))
+        return bool(page)
+
+    async def _filter(self, where: Where) -> models.Filter | None:
+        exact: list[Condition] = await self._exact(where, days=False) if where else []
+        return qdrant_points.qdrant_filter(exact, nested=(await self._described()).ours)
 
     async def _described(self) -> CollectionLayout:
         """The collection as it was last described."""
@@ -174,10 +207,11 @@ class QdrantStore(RemoteStore):
             if offset is None:
                 return
 
-    async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
+    async def _metadata(self, fields: Sequence[str] | None, where: Where = None) -> dict[Any, dict[str, Any]]:
         layout = await self._described()
-        chosen = qdrant_points.qdrant_filter(conditions(where), nested=layout.ours)
-        payload = ([f"{METADATA}.{name}" for name in fields] if layout.ours else True) if fields else False
+        chosen = await self._filter(where)
+        some = [f"{METADATA}.{name}" for name in fields or ()]
+        payload = (some if layout.ours and some else True) if fields is None or some else False
         pages = self._pages(scroll_filter=chosen, limit=PAGE, with_payload=payload)
         return {one.id: metadata_of(one.payload) async for page in pages for one in page}
 

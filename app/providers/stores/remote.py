@@ -16,7 +16,8 @@ from langchain_core.embeddings import Embeddings
 from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import ATTEMPTS, LONGEST_WAIT, GuardedCalls
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.hybrid import DocumentSummary, Where
+from app.providers.stores.filters import Condition, Scalar, Where, conditions
+from app.providers.stores.hybrid import DocumentSummary
 from app.providers.stores.payloads import summaries
 from graph.errors import CollectionMissing, RAGError
 
@@ -38,8 +39,8 @@ class RemoteStore(ChunkStore):
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix=type(self).__name__)
 
     @abstractmethod
-    async def _metadata(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
-        """Every matching chunk's own id -> at least these metadata fields."""
+    async def _metadata(self, fields: Sequence[str] | None, where: Where = None) -> dict[Any, dict[str, Any]]:
+        """Every matching chunk's own id -> at least these metadata fields, all of them for None."""
 
     @abstractmethod
     async def _remove(self, ids: Sequence[str]) -> None:
@@ -67,6 +68,15 @@ class RemoteStore(ChunkStore):
         rows = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
         return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in rows.values()}
 
+    async def afield_names(self) -> set[str]:
+        rows = (await self._list(None)).values()
+        return {name for metadata in rows for name, value in metadata.items() if value is not None}
+
+    async def avalues(self, fields: Sequence[str]) -> set[Scalar]:
+        rows = (await self._list(fields)).values()
+        found = (value for metadata in rows for name in fields for value in _elements(metadata.get(name)))
+        return {value for value in found if isinstance(value, Scalar)}
+
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._client.close()
@@ -86,7 +96,22 @@ class RemoteStore(ChunkStore):
             self._noted.add(event)
             log.warning(event, extra={"collection": self.collection, **facts})
 
-    async def _list(self, fields: Sequence[str], where: Where = None) -> dict[Any, dict[str, Any]]:
+    async def _exact(self, where: Where, *, days: bool) -> list[Condition]:
+        """Read a filter; a prefix, and with *days* a range, becomes the stored values that pass it."""
+        exact = []
+        for one in conditions(where):
+            if one.prefixes or (days and one.days):
+                stored = [value for value in await self.avalues(one.fields) if one.matches(value)]
+                exact.append(Condition(one.fields, (*one.values, *stored)))
+            else:
+                exact.append(one)
+        return exact
+
+    async def _list(self, fields: Sequence[str] | None, where: Where = None) -> dict[Any, dict[str, Any]]:
         with suppress(CollectionMissing):
             return await self._metadata(fields, where)
         return {}
+
+
+def _elements(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else (value,)

@@ -67,7 +67,9 @@ async def store(tmp_path: Path, embeddings: MiniLMEmbeddings) -> AsyncIterator[E
 def asked(*parts: str, source: str | None = None, seconds: float = 60, max_sources: int = 10) -> Question:
     """A question as the graph hands it on."""
     now = time.monotonic()
-    return Question(" ".join(parts), parts, max_sources, None, source, now, now + seconds)
+    return Question(
+        " ".join(parts), parts, max_sources, None, {"source": source} if source else None, now, now + seconds
+    )
 
 
 def ids(retrieved: Sequence[SubqueryResults], part: int = 0) -> list[str]:

@@ -195,7 +195,7 @@ async def test_filters_run_inside_the_engine_so_n_come_back_when_n_match(
     assert {document.metadata["n"] for document in found} == expected
 
 
-@pytest.mark.parametrize("where", [{"weight": 1.5}, {"weight": True}, {"weight": {"gt": 1}}, {"weight": ["a", 2.5]}])
+@pytest.mark.parametrize("where", [{"weight": {"gt": 1}}, {"weight": None}])
 async def test_a_filter_the_engine_cannot_compare_is_refused_by_name(
     store: EmbeddedStore, where: dict[str, Any]
 ) -> None:

@@ -1,0 +1,71 @@
+"""Filters in the language of SQLite, over the table of chunks of an embedded collection."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from app.providers.stores.filters import SOURCES, Condition, Where, conditions
+
+COLUMNS = ("chunk_id", "document_id", "source")
+"""The metadata fields that have an indexed column, which holds them as text."""
+LAST = "\U0010ffff"
+"""Sorts after any other character."""
+
+
+def condition(where: Where) -> tuple[str, list[Any]]:
+    """Return *where* as an SQL condition and its parameters."""
+    clauses, parameters = ["TRUE"], []
+    for one in conditions(where):
+        clause, values = _any(one)
+        clauses.append(clause)
+        parameters += values
+    return " AND ".join(clauses), parameters
+
+
+def json_path(field: str) -> str:
+    """Return the path of a metadata field, nested where its name has dots, as an SQL literal."""
+    return "'$." + ".".join(f'"{part}"' for part in field.replace("'", "''").split(".")) + "'"
+
+
+def _any(one: Condition) -> tuple[str, list[Any]]:
+    columns = [field for field in one.fields if field in COLUMNS]  # ``source`` holds the first of ``SOURCES``
+    nested = [] if set(SOURCES) <= set(one.fields) else [field for field in one.fields if field not in COLUMNS]
+    clauses, parameters = [], []
+    for field in columns:
+        clause, values = _text(field, one)
+        clauses.append(clause)
+        parameters += values
+    for field in nested:
+        clause, values = _tests(one)
+        clauses.append(f"EXISTS (SELECT 1 FROM json_each(metadata, {json_path(field)}) WHERE {clause})")
+        parameters += values
+    return f"({' OR '.join(clauses)})", parameters
+
+
+def _text(column: str, one: Condition) -> tuple[str, list[Any]]:
+    """Compare an indexed column: ranges of text find prefixes by the index."""
+    clauses, parameters = [f"{column} IN (SELECT value FROM json_each(?))"], [_json(one.values, str)]
+    for prefix in one.prefixes:
+        clauses.append(f"({column} >= ? AND {column} <= ?)")
+        parameters += [prefix, prefix + LAST]
+    return " OR ".join(clauses), parameters
+
+
+def _tests(one: Condition) -> tuple[str, list[Any]]:
+    """Compare ``value`` and ``type`` of a row of ``json_each``: a field's value, or an element of its list."""
+    texts_and_numbers = [value for value in one.values if not isinstance(value, bool)]
+    types = [str(value).lower() for value in one.values if isinstance(value, bool)]
+    clauses = [
+        "(type NOT IN ('true', 'false') AND value IN (SELECT value FROM json_each(?)))",
+        "type IN (SELECT value FROM json_each(?))",
+    ]
+    parameters: list[Any] = [_json(texts_and_numbers), _json(types)]
+    if one.days:
+        clauses.append("(type = 'text' AND value GLOB ? AND substr(value, 1, 10) >= ? AND substr(value, 1, 10) < ?)")
+        parameters += ["[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*", *one.days]
+    return " OR ".join(clauses), parameters
+
+
+def _json(values: Any, kind: Callable[[Any], Any] = lambda value: value) -> str:
+    return orjson.dumps([kind(value) for value in values]).decode()
