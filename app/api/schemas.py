@@ -36,13 +36,13 @@ class Question(BaseModel):
     source: Any = _open(
         ["string", "array", "null"],
         "search these documents alone: an id or a name, or a list of them; `*` at the end stands for any ending",
-        "handbook.md",
+        "what-is-*",
     )
     filters: Any = _open(
         ["object", "null"],
         "search only what has these metadata: a value or a list of values per field, or a range of days: "
         '`{"date": {"gte": "2024-01-01"}}`',
-        {"folder": "hr"},
+        {"type": "md"},
     )
     includeEvidence: Annotated[StrictBool | None, WithJsonSchema({"type": ["boolean", "null"]})] = Field(
         None, description="add the verified quotes and more metadata", examples=[True]

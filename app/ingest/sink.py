@@ -57,7 +57,9 @@ class Sink:
 
     def content_hash(self, document: SplitDocument) -> str:
         """Hash texts, positions, metadata, layout and model of a document, as 64 hex digits."""
-        stored = document.model_dump_json(exclude={"notes"})
+        stored = document.model_dump_json(
+            exclude={"notes": True, "metadata": {"modified"}}
+        )  # a touched file is the same
         return hashlib.sha256(f"{LAYOUT}\n{self.model_name}\n{stored}".encode()).hexdigest()
 
     async def write(self, chunks: Sequence[PendingChunk]) -> None:
@@ -107,7 +109,9 @@ async def _points(chunks: Sequence[PendingChunk], embeddings: Embeddings) -> lis
 
 def _metadata(one: PendingChunk) -> dict[str, Any]:
     document, chunk = one.document, one.chunk
+    day = {"date": document.metadata["modified"]} if "modified" in document.metadata else {}
     return {
+        **day,
         **document.metadata,
         **document.model_dump(include={"document_id", "title", "url", "source"}),
         **chunk.model_dump(include={"chapter", "section", "page", "chunk_index"}),

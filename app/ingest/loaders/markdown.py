@@ -11,6 +11,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.fields import own_fields
 from app.ingest.loaders.html import INLINE, STRUCK, add_fragment
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
@@ -53,7 +54,7 @@ class _Renderer(RendererHTML):
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a Markdown file. Front matter (a YAML mapping) may hold ``title`` and ``url``; its rest is dropped.
+    """Read a Markdown file. Front matter (a YAML mapping) may hold ``title`` and ``url``; others are metadata.
 
     Emphasis and links lose their syntax, lists and tables are lines, code is verbatim, template tags are dropped.
     Raises ``Unreadable`` for binary data.
@@ -62,7 +63,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
     markdown = MarkdownIt("commonmark", renderer_cls=_Renderer).enable(["table", "strikethrough"])
     add_fragment(outline := Outline(), markdown.render(plain_markdown(text)))
     named = fields.get("title")
-    return outline.document(source, str(named) if isinstance(named, str | int | float) else None, fields.get("url"))
+    document = outline.document(source, str(named) if isinstance(named, str | int | float) else None, fields.get("url"))
+    return document.model_copy(update={"metadata": own_fields(fields)})
 
 
 def _front_matter(text: str) -> tuple[dict[Any, Any], str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from warnings import catch_warnings
 
 from app.ingest.documents import LoadedDocument, SkippedFile
+from app.ingest.loaders.fields import file_fields
 from app.ingest.loaders.text_encoding import Unreadable
 
 MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
@@ -39,7 +40,10 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
         loader = import_module(f"app.ingest.loaders.{FORMATS.get(suffix, 'jsonl')}")
         with catch_warnings(action="ignore"):  # about markup, and features of a file that are not read
             loaded = loader.load(path.read_bytes(), source)
-        yield from [loaded] if isinstance(loaded, LoadedDocument) else loaded
+        fields = file_fields(path, source)
+        for one in [loaded] if isinstance(loaded, LoadedDocument) else loaded:
+            update = {"metadata": fields | one.metadata} if isinstance(one, LoadedDocument) else {}
+            yield one.model_copy(update=update)
         return
     except Unreadable as error:
         reason = str(error)

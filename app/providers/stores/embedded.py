@@ -27,13 +27,12 @@ from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery
 from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.payloads import as_candidate, chunk_index_of
 from app.providers.stores.segments import Segment, View, ids_of
-from app.providers.stores.sql import COLUMNS as TEXT_COLUMNS
+from app.providers.stores.sql import FIELD_NAMES, values_of
 from graph.errors import ConfigurationError, RAGError, StoreUnavailable
 
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS = 4
 SEGMENT_CHUNKS = 65_536  # most of one segment, which bounds the memory and the time that saving one takes
-FIELD_NAMES = "SELECT DISTINCT key FROM chunks, json_each(metadata) WHERE atom IS NOT NULL OR type = 'array'"
 log = logging.getLogger("garden.store")
 
 
@@ -109,9 +108,7 @@ class EmbeddedStore(ChunkStore):
         return {name for (name,) in await self._read(lambda connection: connection.execute(FIELD_NAMES).fetchall())}
 
     async def avalues(self, fields: Sequence[str]) -> set[Scalar]:
-        columns = [field for field in fields if field in TEXT_COLUMNS]
-        rows = [await self._select(f"DISTINCT {one}", rest=f"AND {one} IS NOT NULL") for one in columns]
-        return {value for row in rows for (value,) in row}
+        return set(await self._read(partial(values_of, fields)))
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         with self.database.reading() as connection:

@@ -92,9 +92,8 @@ def _days(name: str, bounds: Mapping[Any, Any]) -> tuple[str, str]:
 def nearest(unknown: str, names: Iterable[str]) -> list[str]:
     """Return at most ``MOST_NEAREST`` of *names* that look like *unknown*, best first."""
     sought = unknown.rstrip("*").lower()
-    containing, others = [], []
-    for name in sorted(names):
-        (containing if sought and sought in name.lower() else others).append(name)
-    by_lower = {name.lower(): name for name in [*containing, *others][:MOST_COMPARED]}
+    ordered = sorted(names, key=lambda name: (sought not in name.lower(), name))
+    containing = [name for name in ordered[:MOST_NEAREST] if sought and sought in name.lower()]
+    by_lower = {name.lower(): name for name in ordered[:MOST_COMPARED]}
     alike = [by_lower[one] for one in get_close_matches(sought, by_lower, MOST_NEAREST, 0.5)]
-    return list(dict.fromkeys([*containing[:MOST_NEAREST], *alike]))[:MOST_NEAREST]
+    return list(dict.fromkeys([*containing, *alike]))[:MOST_NEAREST]

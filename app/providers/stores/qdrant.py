@@ -21,25 +21,22 @@ from qdrant_client import QdrantClient, models
 from app.providers.embeddings.vectors import Vectors
 from app.providers.http.error_mapping import store_error
 from app.providers.stores import qdrant_points
-from app.providers.stores.filters import Condition, Scalar, Where
+from app.providers.stores.filters import Where
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
-from app.providers.stores.layout import METADATA, Point, point_id
-from app.providers.stores.payloads import metadata_of
+from app.providers.stores.layout import Point, point_id
 from app.providers.stores.qdrant_points import CollectionLayout, sparse_of
-from app.providers.stores.remote import RemoteStore
+from app.providers.stores.qdrant_reader import PAGE, QdrantReader
 from app.settings import Settings
 from graph.errors import CollectionMissing, ConfigurationError, RAGError, StoreUnavailable
 
-BATCH, PAGE = 64, 1000
-"""Points per request with vectors, and without."""
-MOST_VALUES = 100_000
-"""Values of an indexed field that one request lists; of more, all chunks are read."""
+BATCH = 64
+"""Points per request with vectors."""
 MOST_TERMS = 64
 """Terms whose idf is asked for one search; further ones count as the rarest."""
 log = logging.getLogger("garden.store")
 
 
-class QdrantStore(RemoteStore):
+class QdrantStore(QdrantReader):
     """One collection of a Qdrant server. Nothing is contacted when it is made."""
 
     def __init__(self, embedding: Embeddings, settings: Settings, collection: str, size: int | None = None) -> None:
@@ -54,7 +51,6 @@ class QdrantStore(RemoteStore):
             check_compatibility=False,  # it would contact the server here
             headers={"api-key": key} if key else None,  # as ``api_key`` does, without a warning
         )
-        self._layout: CollectionLayout | None = None
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
@@ -103,47 +99,10 @@ class QdrantStore(RemoteStore):
         except CollectionMissing:
             return 0
 
-    async def ahas(self, where: Where) -> bool:
-        return await self._has(await self._filter(where))
-
-    async def ahas_field(self, name: str) -> bool:
-        """See ``ChunkStore``; asked of the server, as ``afield_names`` reads only one page."""
-        layout = await self._described()
-        return await self._has(qdrant_points.present(name, nested=layout.ours))
-
-    async def afield_names(self) -> set[str]:
-        page = await anext(self._pages(limit=PAGE, with_payload=True))
-        return {name for one in page for name, value in metadata_of(one.payload).items() if value is not None}
-
-    async def avalues(self, fields: Sequence[str]) -> set[Scalar]:
-        layout = await self._described()
-        paths = [f"{METADATA}.{name}" for name in fields if f"{METADATA}.{name}" in qdrant_points.INDEXED_PATHS]
-        facets = [partial(self._client.facet, self.collection, path, limit=MOST_VALUES) for path in paths]
-        if layout.ours and paths:
-            hits = [(await self._ask(one)).hits for one in facets]
-            if max(map(len, hits)) < MOST_VALUES:
-                return {hit.value for row in hits for hit in row}
-        return await super().avalues(fields)
-
     async def apoints(self) -> AsyncIterator[list[Point]]:
         layout = await self._described()
         async for page in self._pages(limit=BATCH, with_vectors=True):
             yield [qdrant_points.point_of(one, layout) for one in page]
-
-    async def _has(self, chosen: models.Filter | None) -> bool:
-        page, _ = await self._ask(partial(self._client.scroll, self.collection, chosen, 1, with_payload=False))
-        return bool(page)
-
-    async def _filter(self, where: Where) -> models.Filter | None:
-        exact: list[Condition] = await self._exact(where, days=False) if where else []
-        return qdrant_points.qdrant_filter(exact, nested=(await self._described()).ours)
-
-    async def _described(self) -> CollectionLayout:
-        """The collection as it was last described."""
-        if self._layout is None:
-            info = await self._ask(partial(self._client.get_collection, self.collection))
-            self._layout = qdrant_points.layout_of(info)
-        return self._layout
 
     async def _size(self) -> int | None:
         self._layout = None
@@ -197,23 +156,6 @@ class QdrantStore(RemoteStore):
             nowhere = math.log(1.0 + (self._client.count(self.collection).count + 0.5) / 0.5)
             idf |= dict.fromkeys([term for term in queried if term not in idf], nowhere)
         return dict.fromkeys(terms, max(idf.values(), default=0.0)) | idf
-
-    async def _pages(self, **options: Any) -> AsyncIterator[list[Any]]:
-        """The stored points, page by page."""
-        offset: Any = None
-        while True:
-            page, offset = await self._ask(partial(self._client.scroll, self.collection, offset=offset, **options))
-            yield page
-            if offset is None:
-                return
-
-    async def _metadata(self, fields: Sequence[str] | None, where: Where = None) -> dict[Any, dict[str, Any]]:
-        layout = await self._described()
-        chosen = await self._filter(where)
-        some = [f"{METADATA}.{name}" for name in fields or ()]
-        payload = (some if layout.ours and some else True) if fields is None or some else False
-        pages = self._pages(scroll_filter=chosen, limit=PAGE, with_payload=payload)
-        return {one.id: metadata_of(one.payload) async for page in pages for one in page}
 
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         by_id = {key: chunk_id for chunk_id in chunk_ids for key in qdrant_points.point_ids(chunk_id)}

@@ -1,12 +1,10 @@
-"""Points, filters and collection layout of a Qdrant server.
+"""Points and collection layout of a Qdrant server.
 
 A point is one chunk. Our collections have two named vectors to search, ``dense`` (cosine) of ``indexed_text`` and
 ``bm25`` (sparse, modifier IDF), and ``sentences`` (multivector), one row per sentence. The payload is that of
 langchain-qdrant, ``{"page_content": str, "metadata": {...}}``. Other pipelines' collections need only a dense vector.
 """
 
-import re
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -15,7 +13,6 @@ import numpy as np
 from qdrant_client import models
 
 from app.providers.embeddings.vectors import Vectors, unit
-from app.providers.stores.filters import AFTER_LAST_DAY, FIRST_DAY, SOURCES, Condition
 from app.providers.stores.hybrid import Candidate
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import as_candidate, metadata_of, text_of
@@ -23,7 +20,6 @@ from app.providers.stores.payloads import as_candidate, metadata_of, text_of
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
 """Payload fields with a keyword index: those that filters and deletes ask for."""
-_PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
 class CollectionLayout(NamedTuple):
@@ -125,44 +121,6 @@ def point_of(record: Any, layout: CollectionLayout) -> Point:
         sentences=sentences_of(record, layout),
         sparse=sparse_of(record, layout),
     )
-
-
-def qdrant_filter(conditions: Sequence[Condition], *, nested: bool) -> models.Filter | None:
-    """The server's filter. Where metadata is not known to be *nested*, both places are asked."""
-    return models.Filter(must=[_any(condition, nested) for condition in conditions]) if conditions else None
-
-
-def present(field: str, *, nested: bool) -> models.Filter:
-    """The filter for points that have a metadata field; *nested* as for ``qdrant_filter``."""
-    paths = _paths([field], nested=nested)
-    empty = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
-    return models.Filter(should=[models.Filter(must_not=[one]) for one in empty])
-
-
-def _any(condition: Condition, nested: bool) -> Any:
-    tests = [{"match": match} for match in _matches(condition)]
-    tests += [{"range": models.Range(gte=one, lte=one)} for one in condition.values if isinstance(one, float)]
-    if condition.days:
-        first, end = (None if day in (FIRST_DAY, AFTER_LAST_DAY) else day for day in condition.days)
-        tests.append({"range": models.DatetimeRange.model_validate({"gte": first, "lt": end})})
-    if not tests:
-        return models.HasIdCondition(has_id=[])
-    fields = [field for field in condition.fields if not nested or field not in SOURCES[1:]]
-    paths = _paths(fields, nested=nested)
-    return models.Filter(should=[models.FieldCondition(key=path, **test) for path in paths for test in tests])
-
-
-def _matches(condition: Condition) -> list[Any]:
-    """The exact matches of a condition: the server has one for all texts, one for all whole numbers."""
-    texts: list[Any] = [one for one in condition.values if isinstance(one, str)]
-    numbers: list[Any] = [one for one in condition.values if isinstance(one, int) and not isinstance(one, bool)]
-    flags = [models.MatchValue(value=one) for one in condition.values if isinstance(one, bool)]
-    return [*(models.MatchAny(any=some) for some in (texts, numbers) if some), *flags]
-
-
-def _paths(fields: Sequence[str], *, nested: bool) -> list[str]:
-    paths = [f"{METADATA}.{name}" if _PLAIN.fullmatch(name) else f'{METADATA}."{name}"' for name in fields]
-    return paths if nested else [*paths, *fields]
 
 
 def point_ids(chunk_id: str) -> list[Any]:

@@ -1,6 +1,7 @@
 """Filters in the language of SQLite, over the table of chunks of an embedded collection."""
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -9,6 +10,8 @@ from app.providers.stores.filters import SOURCES, Condition, Where, conditions
 
 COLUMNS = ("chunk_id", "document_id", "source")
 """The metadata fields that have an indexed column, which holds them as text."""
+FIELD_NAMES = "SELECT DISTINCT key FROM chunks, json_each(metadata) WHERE atom IS NOT NULL OR type = 'array'"
+"""Selects the names of the metadata fields that chunks have."""
 LAST = "\U0010ffff"
 """Sorts after any other character."""
 
@@ -21,6 +24,19 @@ def condition(where: Where) -> tuple[str, list[Any]]:
         clauses.append(clause)
         parameters += values
     return " AND ".join(clauses), parameters
+
+
+def values_of(fields: Sequence[str], connection: sqlite3.Connection) -> list[Any]:
+    """Select the values that chunks have in *fields*, distinct for each; nested ones are left out."""
+    values = []
+    for field in dict.fromkeys(fields):
+        if field in COLUMNS:
+            select = f"SELECT DISTINCT {field} FROM chunks WHERE {field} IS NOT NULL"
+        else:
+            each = f"json_each(metadata, {json_path(field)})"
+            select = f"SELECT DISTINCT value FROM chunks, {each} WHERE atom IS NOT NULL"
+        values += [value for (value,) in connection.execute(select)]
+    return values
 
 
 def json_path(field: str) -> str:

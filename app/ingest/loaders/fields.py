@@ -1,0 +1,57 @@
+"""The metadata that filters of a search use: a file's folder, type and day of change, and what it says of itself."""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from app.ingest.documents import MAX_LABEL_CHARS
+
+MOST_FIELDS, MOST_ELEMENTS = 50, 100
+"""Fields kept of one front matter, and elements of one list."""
+MAX_NAME_CHARS = 100
+TAKEN = frozenset(
+    "chapter chunk_id chunk_index content_hash doc_id document document_id document_title ingested_at json_fields "
+    "metadata modified page page_content page_number section section_title source source_doc source_url spans text "
+    "title url".split()
+)
+"""Metadata that has a meaning of its own, which no front matter may change."""
+
+
+def file_fields(path: Path, source: str) -> dict[str, JsonValue]:
+    """Return ``folder`` ("" for none), ``type`` (the suffix) and ``modified`` (a day, UTC) of a file."""
+    modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+    return {"folder": source.rpartition("/")[0], "type": path.suffix.lower().lstrip("."), "modified": modified}
+
+
+def own_fields(front_matter: Mapping[object, object]) -> dict[str, JsonValue]:
+    """Return the fields of a front matter that can be filtered by: texts, numbers, days, booleans, and lists of them.
+
+    Left out are nested fields, ``TAKEN`` names, names with dots or quotation marks, and what no JSON can hold.
+    """
+    fields: dict[str, JsonValue] = {}
+    for name, value in front_matter.items():
+        if not isinstance(name, str) or name in TAKEN or not 0 < len(name) <= MAX_NAME_CHARS or set(name) & {".", '"'}:
+            continue
+        if isinstance(value, list):
+            elements: list[JsonValue] = [one for one in map(_scalar, value[:MOST_ELEMENTS]) if one is not None]
+            kept: JsonValue = elements or None
+        else:
+            kept = _scalar(value)
+        if kept is not None and _scalar(name) and len(fields) < MOST_FIELDS:
+            fields[name] = kept
+    return fields
+
+
+def _scalar(value: object) -> JsonValue:
+    """Return a value as JSON holds it, a day as ISO text; None for one that cannot be kept."""
+    if isinstance(value, date):  # a datetime is one too
+        return value.isoformat()[:10]
+    if isinstance(value, str):
+        valid = value.encode("utf-8", "ignore").decode() == value
+        return value if valid and 0 < len(value) <= MAX_LABEL_CHARS else None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, int) and abs(value) < 1 << 63 else None
