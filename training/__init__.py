@@ -1,7 +1,7 @@
 """Training and fitting of what is shipped. No package imports it; a run prints its progress.
 
 The reader (needs the extra ``train``):
-  data            examples from public question sets and from questions written for this project
+  examples        examples from public question sets and from questions written for this project
   model           the cross-encoder: all-MiniLM-L6-v2 with heads for sentences and answerability
   train           one run: ``python -m training.train``
   export          weights as 8-bit integers: ``python -m training.export``

@@ -1,7 +1,7 @@
 """Training examples for entailment: does a passage support a sentence that a chat model wrote?
 
-Five sources: claims written for this project over public manuals (``training/claims.jsonl``, joined with their
-passages by ``training.passages``), and over passages of its own (``training/own_claims.jsonl``), public sets
+Five sources: claims written for this project over public manuals (``training/data/claims.jsonl.xz``, joined with their
+passages by ``training.passages``), and over passages of its own (``training/data/own_claims.jsonl.xz``), public sets
 (``training.public_sets``), WICE (``ryokamoi/wice``), and claims made here from sentences of the passages.
 """
 
@@ -20,7 +20,7 @@ from answering.evidence.claims import completed
 from answering.evidence.edits import denies
 from answering.text.blocks import labelled
 from answering.text.terms import stems
-from training.data import Example
+from training.examples import Example
 from training.tampering import denied, joined
 
 ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s+")

@@ -1,8 +1,8 @@
 """Lay out the documents that relevance is fitted on: ``python -m training.corpora --repositories DIR --out DIR``.
 
-``training/relevance_questions.jsonl`` holds questions written for this project over public documents: of each corpus a
-row with its files (repository, commit, path), then its questions. ``gold`` names the sentences that answer by file and
-fingerprint; no text of the documents is kept here. Each corpus becomes ``OUT/NAME/docs`` and
+``training/data/relevance_questions.jsonl.xz`` holds questions written for this project over public documents: of each
+corpus a row with its files (repository, commit, path), then its questions. ``gold`` names the sentences that answer by
+file and fingerprint; no text of the documents is kept here. Each corpus becomes ``OUT/NAME/docs`` and
 ``OUT/NAME/questions.jsonl``, the two arguments of ``--set`` of ``training.fit_relevance``.
 """
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from training.passages import committed, fingerprint, passages_of
-from training.rows import read_rows
+from training.rows import DATA, read_rows
 
-QUESTIONS = Path(__file__).with_name("relevance_questions.jsonl")
+QUESTIONS = DATA / "relevance_questions.jsonl.xz"
 
 
 def main() -> None:

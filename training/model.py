@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from training.data import Batch
+from training.examples import Batch
 
 HEADS = 12
 EPSILON = 1e-12

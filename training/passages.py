@@ -1,10 +1,10 @@
 """Join what was written with its passages: ``python -m training.passages --repositories DIR --out FILE --claims FILE``.
 
-``training/questions.jsonl`` holds questions, ``training/claims.jsonl`` claims written for this project over public
-manuals; a claim that answers a question is followed by it. They name a passage by repository, commit, path and the
-fingerprints of its sentences; no text of the manuals is kept here. DIR holds a clone of each repository as
-``owner+name``. ``training/topic_questions.jsonl`` holds questions over passages of the public sets (``--public``), most
-of them on the subject of a passage that does not answer them.
+``training/data/questions.jsonl.xz`` holds questions, ``training/data/claims.jsonl.xz`` claims written for this project
+over public manuals; a claim that answers a question is followed by it. They name a passage by repository, commit, path
+and the fingerprints of its sentences; no text of the manuals is kept here. DIR holds a clone of each repository as
+``owner+name``. ``training/data/topic_questions.jsonl.xz`` holds questions over passages of the public sets
+(``--public``), most of them on the subject of a passage that does not answer them.
 Needs the project's own loaders and encoder, so run it in the project's environment.
 """
 
@@ -28,9 +28,8 @@ from app.ingest.documents import LoadedDocument, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings, find_weights
-from training.rows import read_rows
+from training.rows import DATA, read_rows
 
-HERE = Path(__file__).parent
 NEIGHBOURS = 5
 """Passages of the same repository that the encoder finds nearest to a question, to be read in vain."""
 ALIKE = 0.5
@@ -50,9 +49,8 @@ def main() -> None:
     parser.add_argument("--without", action="append", default=[], help="repository that is left out, to measure on")
     args = parser.parse_args()
     by_repository: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for name in ("questions.jsonl", "claims.jsonl"):
-        for line in (HERE / name).read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
+    for name in ("questions", "claims"):
+        for row in read_rows(DATA / f"{name}.jsonl.xz"):
             if row["repository"] in args.without:
                 continue
             by_repository[row["repository"], row["commit"]].append(row)
@@ -64,7 +62,7 @@ def main() -> None:
             for row in joined(wanted, passages, encoder):
                 print(json.dumps(row, ensure_ascii=False), file=questions if "questions" in row else claims)
         if args.public:
-            for row in of_public(read_rows(HERE / "topic_questions.jsonl"), read_rows(args.public)):
+            for row in of_public(read_rows(DATA / "topic_questions.jsonl.xz"), read_rows(args.public)):
                 print(json.dumps(row, ensure_ascii=False), file=questions)
 
 

@@ -1,9 +1,9 @@
 """Training data of public sets: ``python -m training.public_sets --repositories DIR --out FILE --claims FILE``.
 
 DIR holds a clone of each repository as ``owner+name``. Questions are written as rows of the public file that
-``training.data`` reads, claims as rows ``{src, claim, title, sentences, label, gold}``. ``--measured`` names files of
-questions and passages (JSON Lines) that are measured: rows that share a question, a title or thirteen words in a row
-with them are left out. Repositories, commits and licences: ``docs/reader.md``.
+``training.examples`` reads, claims as rows ``{src, claim, title, sentences, label, gold}``. ``--measured`` names files
+of questions and passages (JSON Lines) that are measured: rows that share a question, a title or thirteen words in a
+row with them are left out. Repositories, commits and licences: ``docs/reader.md``.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ import lzma
 from pathlib import Path
 from typing import Any
 
+DATA = Path(__file__).parent / "data"
+"""The folder of the packed files that were written for this project."""
+
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """Read the rows of a JSON Lines file, which may be packed (.xz)."""

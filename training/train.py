@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from training.claims import made_claims, own_claims, public_claims, wice_claims, written_claims
-from training.data import Encoding, Example, public_examples, written_examples
+from training.examples import Encoding, Example, public_examples, written_examples
 from training.model import HEAD_NAMES, POSITIONS, Reader, loss_of
 from training.onnx_graphs import arrays_of
 from training.rows import read_rows

@@ -28,7 +28,7 @@ SHA256 = {
 }
 """sha256 of the shipped weights; other bytes under these names stop the start."""
 QUESTION_TOKENS, PASSAGE_TOKENS = 96, 224
-"""Word pieces of a question, or of a claim with its question (the last), and of a passage: ``training/data.py``."""
+"""Word pieces of a question, or of a claim with its question (the last), and of a passage: ``training/examples.py``."""
 UNREAD = 20.0
 """How far below "no sentence answers" the score is of a sentence that was not read."""
 

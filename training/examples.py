@@ -2,7 +2,7 @@
 
 Files of JSON Lines are read. Public ones (``--public``) have rows ``{src, q, title, sents, gold, kind, group}``,
 ``gold`` the numbers of the sentences that answer, ``kind`` ``pos``, ``neg`` or ``weakpos`` (answers, sentence unknown).
-Written ones (``--written``) are made by ``training.passages`` from ``training/questions.jsonl``.
+Written ones (``--written``) are made by ``training.passages`` from ``training/data/questions.jsonl.xz``.
 """
 
 from __future__ import annotations
