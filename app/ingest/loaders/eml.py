@@ -1,45 +1,159 @@
-"""Load e-mail messages: text, else HTML; attachments are only named."""
+"""Load e-mail messages: the fuller of text and HTML, forwarded messages, and attachments that a loader reads."""
 
 import re
 from contextlib import suppress
+from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import MIMEPart
+from importlib import import_module
+from pathlib import PurePosixPath
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import reading
 from app.ingest.loaders.html import add_fragment
-from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.outline import Outline, one_line, title_from_name
+from app.ingest.loaders.table import FORMATS
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
+MAX_DEPTH = 5
+"""Messages within messages that are read."""
+SAME_WORDS = 0.6
+"""Share of the words of the HTML that the text has, from which on both say the same and the text is read."""
+SIGNATURES = frozenset({"application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"})
 _QUOTED = re.compile(r"^(?:>.*\n?)+", re.MULTILINE)
 _MARK = re.compile(r"^(?:(?:> ?)+|-- ?$)", re.MULTILINE)
 """What stands before a quoted line, or a signature."""
+_WORD = re.compile(r"\w+")
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a message; its subject is the title, sender and date the first line, quoted mail paragraphs of its own.
 
-    Raises ``Unreadable`` when it is encrypted or no message.
+    A forwarded message and an attachment are sections; notes name attachments that are not read. Raises ``Unreadable``
+    when it is encrypted or no message.
     """
-    outline = Outline()
     with reading("e-mail message"):
         message = message_from_bytes(data, policy=policy.default)
         if not any(message[name] for name in ("From", "Date", "Subject")):
             raise Unreadable("not an e-mail message (no sender, date or subject)")
         if message.get_content_type() in ("multipart/encrypted", "application/pkcs7-mime"):
             raise Unreadable("encrypted or signed as a whole: only its recipient's mail program opens it")
-        outline.add(" · ".join(f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]))
-        plain, rich = message.get_body(("plain",)), message.get_body(("html",))
-        if plain and (text := _text(plain)).strip():
-            add_text(outline, _MARK.sub("", _QUOTED.sub(r"\n\g<0>\n", text)), headings=False)
-        elif rich:
-            add_fragment(outline, _text(rich))
-        files = [part.get_filename() or "without a name" for part in message.walk() if part.is_attachment()]
-        if files:
-            outline.add("Attachments (not read): " + ", ".join(files))
+        reader = _Reader()
+        reader.add_message(message)
         title = " ".join(str(message["Subject"] or "").split()) or title_from_name(source)
-    return outline.document(source, title)
+    return reader.outline.document(source, title).model_copy(update={"notes": tuple(reader.notes)})
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Adds a message, and the messages in it, to one outline; a message within another is one level below it."""
+
+    outline: Outline = field(default_factory=Outline)
+    notes: list[str] = field(default_factory=list)
+    depth: int = 0
+
+    def add_message(self, message: MIMEPart) -> None:
+        """Add a message: its head, its text, the messages it forwards, its attachments."""
+        self.outline.add(" · ".join(f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]))
+        attached: list[MIMEPart] = []
+        self._add_part(message, attached)
+        unread = [name for part in attached if (name := self._add_attachment(part))]
+        if unread:
+            self.outline.close(self.depth)
+            self.outline.add("Attachments (not read): " + ", ".join(unread))
+
+    def _add_part(self, part: MIMEPart, attached: list[MIMEPart]) -> None:
+        """Add what a mail program shows of a part; collect what is attached to it."""
+        kind = part.get_content_type()
+        if kind in SIGNATURES:
+            return
+        if kind == "message/rfc822" or part.is_attachment() or (part.get_filename() and not part.is_multipart()):
+            attached.append(part)
+        elif kind == "multipart/alternative":
+            self._add_fuller(part, attached)
+        elif part.is_multipart():
+            for one in part.iter_parts():
+                self._add_part(one, attached)
+        elif kind == "text/html":
+            add_fragment(self.outline, _text(part))
+        elif kind == "text/plain":
+            self._add_text(_text(part))
+        else:
+            attached.append(part)
+
+    def _add_fuller(self, alternatives: MIMEPart, attached: list[MIMEPart]) -> None:
+        """Add the text, or the HTML where that is fuller; collect what is attached to either."""
+        plain, rich = alternatives.get_body(("plain",)), alternatives.get_body(("html",))
+        for part in alternatives.walk():
+            inside = part is not alternatives and not part.is_multipart()
+            if inside and (part.is_attachment() or part.get_content_maintype() not in ("text", "image")):
+                attached.append(part)
+        for part in _fuller(plain, rich):
+            self._add_part(part, attached)
+
+    def _add_text(self, text: str) -> None:
+        add_text(self.outline, _MARK.sub("", _QUOTED.sub(r"\n\g<0>\n", text)), headings=False)
+
+    def _add_attachment(self, part: MIMEPart) -> str:
+        """Add a forwarded message, or a file that a loader reads, as a section; return the name of another."""
+        self.outline.close(self.depth)
+        if part.get_content_type() == "message/rfc822":
+            inner = next(iter(part.iter_parts()), None)
+            if inner is None or self.depth >= MAX_DEPTH:
+                return self._unread("a forwarded message", "empty, or nested too deeply")
+            subject = " ".join(str(inner["Subject"] or "").split())
+            self.outline.heading(self.depth + 1, f"Forwarded: {subject}" if subject else "Forwarded message")
+            self.depth += 1
+            self.add_message(inner)
+            self.depth -= 1
+            return ""
+        name = one_line(part.get_filename() or f"{part.get_content_type()} without a name", 100)
+        try:
+            document = _loaded(part, name)
+        except Unreadable as error:
+            return self._unread(name, str(error))
+        self.outline.heading(self.depth + 1, f"Attachment: {name}")
+        section = None
+        for block in document.blocks:
+            if block.section != section and block.section:
+                self.outline.heading(self.depth + 2, block.section)
+            section = block.section
+            self.outline.add(block.text, block.kind, block.page)
+        self.notes += (f"attachment {name}: {note}" for note in document.notes)
+        return ""
+
+    def _unread(self, name: str, reason: str) -> str:
+        self.notes.append(f"attachment {name} is not read: {reason}")
+        return name
+
+
+def _loaded(part: MIMEPart, name: str) -> LoadedDocument:
+    """Return an attached file as a document. Raises ``Unreadable``, also for a type that no loader reads."""
+    suffix = PurePosixPath(name).suffix.lower()
+    payload = part.get_payload(decode=True)
+    if suffix not in FORMATS or not isinstance(payload, bytes):
+        raise Unreadable(f"no loader reads {suffix or part.get_content_type()}")
+    if not payload.strip():
+        raise Unreadable("empty")
+    loaded = import_module(f"app.ingest.loaders.{FORMATS[suffix]}").load(payload, name)
+    if not isinstance(loaded, LoadedDocument) or not loaded.blocks:
+        raise Unreadable("no text in it")
+    return loaded
+
+
+def _fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> list[MIMEPart]:
+    """Return the text where it has the words of the HTML, else the longer of them; both where neither is a stub."""
+    if plain is None or rich is None:
+        return [part for part in (plain, rich) if part is not None]
+    outline = Outline()
+    add_fragment(outline, _text(rich))
+    html = _WORD.findall("\n".join(block.text for block in outline.document("-").blocks).lower())
+    text = _WORD.findall(_text(plain).lower())
+    if not html or (text and len(set(html) & set(text)) >= SAME_WORDS * len(set(html))):
+        return [plain]
+    both = [plain] * (2 * len(text) > len(html)) + [rich] * (2 * len(html) > len(text))
+    return both or [rich]
 
 
 def _text(part: MIMEPart) -> str:

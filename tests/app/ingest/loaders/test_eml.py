@@ -1,10 +1,13 @@
-"""E-mail is read for its text; what is attached is named."""
+"""E-mail is read for its text; what is attached is read or named."""
 
 from __future__ import annotations
 
 from email.message import EmailMessage
 from pathlib import Path
 
+import pytest
+
+from app.ingest.documents import LoadedDocument
 from tests.app.ingest.conftest import load_one, places, skipped, texts
 
 HEAD = "From: Ann Lee <ann@example.org> · To: bob@example.org · Date: Mon, 04 May 2026 09:00:00 +0200"
@@ -19,7 +22,7 @@ def message(subject: str = "Güterzug: new times") -> EmailMessage:
 
 
 def test_mail_as_text(tmp_path: Path) -> None:
-    """The subject is the title; sender and date stay; plain text is preferred; attachments are named and not read."""
+    """The subject is the title; sender and date stay; plain text is preferred; what is attached is read or named."""
     made = message()
     made.set_content("Hello Bob\n\nThe train leaves at 6:40 – not\nat 7.\n\n- track 2\n- track 3\n")
     made.add_alternative("<p>Other words.</p>", subtype="html")
@@ -33,7 +36,8 @@ def test_mail_as_text(tmp_path: Path) -> None:
         "Hello Bob",
         "The train leaves at 6:40 – not at 7.",
         "- track 2\n- track 3",
-        "Attachments (not read): times.pdf, notes.txt",
+        "Secret notes.",
+        "Attachments (not read): times.pdf",
     ]
 
 
@@ -97,3 +101,89 @@ def test_short_lines_and_quoted_mail_stand_apart(tmp_path: Path) -> None:
         "Please make sure that the gate is open.",
         "Thanks",
     ]
+
+
+def read(made: EmailMessage, tmp_path: Path) -> LoadedDocument:
+    (path := tmp_path / "a.eml").write_bytes(made.as_bytes())
+    return load_one(path)
+
+
+@pytest.mark.parametrize(
+    "stub",
+    [
+        "Please view this message in a browser.",
+        "https://news.example.org/view?id=4711",
+        "See below",
+    ],
+)
+def test_the_fuller_part_is_read(stub: str, tmp_path: Path) -> None:
+    """A text that only points to the HTML is not read in its place, whatever its words."""
+    made = message()
+    made.set_content(stub)
+    made.add_alternative("<h2>Trains</h2><p>From Monday on the train leaves at 6:40 from track 2, not 3.</p>", "html")
+    assert texts(read(made, tmp_path))[1:] == ["From Monday on the train leaves at 6:40 from track 2, not 3."]
+
+
+def test_neither_part_is_lost(tmp_path: Path) -> None:
+    """Where text and HTML of like length say different things, neither is taken for a stub: both are read."""
+    made = message()
+    made.set_content("This message is in HTML format, and your mail program shows only its text.")
+    made.add_alternative("<p>From Monday on the train leaves at 6:40 from track 2, not 3.</p>", subtype="html")
+    assert texts(read(made, tmp_path))[-1] == "From Monday on the train leaves at 6:40 from track 2, not 3."
+
+
+def test_the_text_is_read_where_both_say_the_same(tmp_path: Path) -> None:
+    """An HTML part with a few more words, such as a footer, does not displace the text; nor does a stub of HTML."""
+    for rich in (
+        "<p>The train leaves at 6:40 from track 2.</p><p>Sent from my phone</p>",
+        "<p>No text?</p>",
+    ):
+        made = message()
+        made.set_content("The train leaves at 6:40 from track 2.\n")
+        made.add_alternative(rich, subtype="html")
+        assert texts(read(made, tmp_path))[1:] == ["The train leaves at 6:40 from track 2."]
+
+
+def test_forwarded_messages_are_sections(tmp_path: Path) -> None:
+    """A message attached to a message is read below its subject, with its sender, and so is one within that."""
+    innermost, inner, made = message("Track"), message("Times"), message("Fwd: Times")
+    innermost.set_content("It leaves from track 2.\n")
+    inner.set_content("The train leaves at 6:40.\n")
+    inner.add_attachment(innermost)
+    made.set_content("See below.\n")
+    made.add_attachment(inner)
+    assert [(block.section, block.text) for block in read(made, tmp_path).blocks] == [
+        (None, HEAD),
+        (None, "See below."),
+        ("Forwarded: Times", HEAD),
+        ("Forwarded: Times", "The train leaves at 6:40."),
+        ("Forwarded: Track", HEAD),
+        ("Forwarded: Track", "It leaves from track 2."),
+    ]
+
+
+def test_all_texts_of_a_message_are_read(tmp_path: Path) -> None:
+    """Text after a picture is text of the message too."""
+    made = message()
+    made.set_content("Above the picture.\n")
+    made.make_mixed()
+    for part, kind, subtype in ((b"GIF89a", "image", "gif"), (b"Below it.\n", "text", "plain")):
+        inner = EmailMessage()
+        inner.set_content(part, maintype=kind, subtype=subtype, disposition="inline")
+        made.attach(inner)
+    assert texts(read(made, tmp_path))[1:3] == ["Above the picture.", "Below it."]
+
+
+def test_attachments_are_read_or_named(tmp_path: Path) -> None:
+    """A table attached is a section of its own; a file that no loader reads is named in the text and in a note."""
+    made = message()
+    made.set_content("Prices attached.\n")
+    made.add_attachment("Part;Price\nBolt;2\n", filename="prices.csv")
+    made.add_attachment(b"MZ", maintype="application", subtype="octet-stream", filename="setup.exe")
+    document = read(made, tmp_path)
+    assert [(block.section, block.text) for block in document.blocks][1:] == [
+        (None, "Prices attached."),
+        ("Attachment: prices.csv", "| Part | Price |\n| Bolt | 2 |"),
+        (None, "Attachments (not read): setup.exe"),
+    ]
+    assert document.notes == ("attachment setup.exe is not read: no loader reads .exe",)
