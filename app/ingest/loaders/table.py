@@ -7,17 +7,20 @@ from warnings import catch_warnings
 
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.fields import file_fields
+from app.ingest.loaders.source_code import LANGUAGES, LOG
 from app.ingest.loaders.text_encoding import Unreadable
 
 MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
 """Largest file that is one document, and largest file of rows."""
 
 FORMATS = {
-    **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml")},
+    **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml", "odt", "rtf")},
     **dict.fromkeys((".md", ".markdown"), "markdown"),
     **dict.fromkeys((".txt", ".text"), "text"),
     **dict.fromkeys((".htm", ".xhtml"), "html"),
     **dict.fromkeys((".csv", ".tsv", ".tab"), "csv_file"),
+    ".json": "json_file",
+    **dict.fromkeys((LOG, *LANGUAGES), "source_code"),
 }
 """Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import."""
 

@@ -1,0 +1,79 @@
+"""Load Rich Text Format with striprtf: its text, with headings and tables marked before the markup is removed."""
+
+import re
+
+from striprtf.striprtf import rtf_to_text
+
+from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.archive import reading
+from app.ingest.loaders.outline import Outline, table_text
+from app.ingest.loaders.text import add_text
+from app.ingest.loaders.text_encoding import Unreadable, decode
+
+_LEVEL, _CELL = 0xE000, 0xE010
+"""Signs of private use: the first of nine heading levels, and the end of a cell."""
+_STYLE = re.compile(r"\{\\s(\d+)(?![^{};]*\{)[^{};]*?heading (\d)[^{};]*;?\}", re.IGNORECASE)
+_OUTLINE = re.compile(r"\\outlinelevel([0-8])(?!\d)")
+_TITLE = re.compile(r"\{\\title\s((?:[^{}\\]|\\[^\n])*)\}")
+_BULLET = re.compile(r"[•·▪‣◦o\-–][\t ]+|\(?\d{1,3}[.)][\t ]")
+_MARK = re.compile(f"[{chr(_LEVEL)}-{chr(_LEVEL + 8)}]")
+
+
+def load(data: bytes, source: str) -> LoadedDocument:
+    """Read a file of Rich Text Format: headings by style or outline level, tables, lists; no pictures or page headers.
+
+    Title: the property, the first heading, or the file name. Raises ``Unreadable`` when it is damaged or none.
+    """
+    if not data.lstrip().startswith(b"{\\rtf"):
+        raise Unreadable("not an RTF file")
+    markup = decode(data)
+    levels = {number: int(level) - 1 for number, level in _STYLE.findall(markup)}
+    with reading("RTF file"):
+        title = _plain(f"{{\\rtf1 {found[1]}}}").strip() if (found := _TITLE.search(markup)) else ""
+        text = _plain(_marked(markup, levels))
+    outline = Outline()
+    held: list[str] = []
+    rows: list[list[str]] = []
+    headings = not _MARK.search(text)
+    for line in [*text.split("\n"), ""]:
+        if chr(_CELL) in line:
+            rows.append(_MARK.sub("", line).rstrip().removesuffix(chr(_CELL)).split(chr(_CELL)))
+            continue
+        outline.add(table_text(rows), "table") if rows else None
+        rows = []
+        if (mark := _MARK.search(line)) and (label := _MARK.sub("", line).strip()):
+            _add(outline, held, headings=headings)
+            outline.heading(ord(mark[0]) - _LEVEL + 1, label)
+        elif label := _MARK.sub("", line).strip():
+            held.append(label)
+    _add(outline, held, headings=headings)
+    note = ("footnotes are not read",) if "\\footnote" in markup else ()
+    return outline.document(source, title or None).model_copy(update={"notes": note})
+
+
+def _plain(markup: str) -> str:
+    return str(rtf_to_text(markup, errors="replace"))  # type: ignore[no-untyped-call] # it has no annotations
+
+
+def _marked(markup: str, levels: dict[str, int]) -> str:
+    """Put signs of private use where a heading or the end of a cell is, for all that follows is text."""
+    marked = _OUTLINE.sub(lambda found: found[0] + _sign(_LEVEL + int(found[1])), markup)
+    for number, level in levels.items():
+        sign = _sign(_LEVEL + level).replace("\\", r"\\")
+        marked = re.sub(rf"\\s{number}(?!\d)(?![^{{}};]*;\}})", rf"\g<0>{sign}", marked)
+    return re.sub(r"\\cell(?![a-z])", lambda _: _sign(_CELL), marked)
+
+
+def _sign(code: int) -> str:
+    return f"{{\\uc0\\u{code} }}"
+
+
+def _add(outline: Outline, paragraphs: list[str], *, headings: bool) -> None:
+    """Add paragraphs, adjacent list items together, and empty the list."""
+    text = ""
+    for one in paragraphs:
+        item = _BULLET.match(one)
+        text += ("\n" if item and _BULLET.match(text.rsplit("\n", 1)[-1]) else "\n\n") if text else ""
+        text += one.replace("\t", " ") if item else one
+    add_text(outline, text, headings=headings)
+    paragraphs.clear()
