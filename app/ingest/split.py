@@ -20,7 +20,7 @@ LIMIT = 240
 LEADING_CHARS = 200
 """Longest line that may lead to what follows it."""
 TINY = 40
-"""Characters below which a section joins the next one of the same page and chapter in one chunk."""
+"""Characters below which a section that only leads on joins the next one of the same page and chapter in one chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,7 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
         size = _size(before)
         if (
             sum(len(block.text) for block in run) < TINY
+            and run[-1].text.endswith(":")  # what says something stays in its own section, which a citation names
             and following
             and (following.chunk_id, following.chapter, following.page) == (None, first.chapter, first.page)
             and size < LIMIT // 3

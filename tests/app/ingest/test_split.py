@@ -43,11 +43,22 @@ def test_no_chunk_crosses_a_section_or_a_page() -> None:
 
 
 def test_a_tiny_section_joins_the_next() -> None:
-    """A section of a few words is no chunk of its own: it opens the next one of its chapter."""
+    """A section of a few words that lead on is no chunk of its own: it opens the next one of its chapter."""
     split = split_one(document(Block(text="Two things:", section="A"), Block(text=SENTENCE, section="B")))
     (chunk,) = split.chunks
     assert (chunk.section, chunk.text) == ("B", f"A\n\nTwo things:\n\nB\n\n{SENTENCE}")
     assert [chunk.text[start:end] for start, end in chunk.spans] == ["Two things:", SENTENCE]
+
+
+def test_a_short_section_keeps_its_name() -> None:
+    """A section of one short statement is a chunk of its own, so that a citation names the section it stands in."""
+    blocks = [Block(text="It opens at 8 am.", section="Opening"), Block(text="8 to 5", section="Hours")]
+    split = split_one(document(*blocks, Block(text=SENTENCE, section="Visitors")))
+    assert [(chunk.section, chunk.text.partition("\n")[0]) for chunk in split.chunks] == [
+        ("Opening", "Opening"),
+        ("Hours", "Hours"),
+        ("Visitors", "Visitors"),
+    ]
 
 
 def test_long_prose_is_broken_at_sentences() -> None:
@@ -200,7 +211,7 @@ def test_the_encoder_reads_every_chunk_whole(path: Path) -> None:
 def test_the_chapter_has_its_share_of_a_chunk() -> None:
     """What is embedded of a chunk, its place and tiny sections before it included, is no longer than the limit."""
     chapter = "How carts are kept in good order, and by whom, in every kind of weather there may be"
-    tiny = [Block(text="Short.", chapter=chapter, section=f"Opening {n}") for n in range(3)]
+    tiny = [Block(text="In short:", chapter=chapter, section=f"Opening {n}") for n in range(3)]
     long = Block(text=" ".join([SENTENCE] * 40), chapter=chapter, section="Brakes of carts")
     chunks = split_one(document(*tiny, long, title="The carts of the northern yard")).chunks
     texts = [
@@ -258,7 +269,7 @@ def test_white_space_without_end_is_split(kind: Kind, space: str) -> None:
 
 def test_many_tiny_sections_are_several_chunks() -> None:
     """Sections of a few words join each other only until they fill a part of a chunk, however many there are."""
-    sections = [Block(text=f"Short text {n}.", section=f"Term {n}") for n in range(3_000)]
+    sections = [Block(text=f"Of term {n}:", section=f"Term {n}") for n in range(3_000)]
     chunks = split_one(document(*sections)).chunks
     assert max(word_pieces(chunk.text) for chunk in chunks) <= LIMIT
-    assert "\n\n".join(chunk.text for chunk in chunks).count("Short text") == 3_000
+    assert "\n\n".join(chunk.text for chunk in chunks).count("Of term") == 3_000

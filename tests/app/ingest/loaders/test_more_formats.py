@@ -18,7 +18,8 @@ ODT = f"""<office:document-content {NAMESPACES}><office:automatic-styles><style:
 style:parent-style-name="Title"/></office:automatic-styles><office:body><office:text>
 <text:tracked-changes><text:p>deleted</text:p></text:tracked-changes><text:p text:style-name="P1">Site rules</text:p>
 <text:h text:outline-level="1">Opening</text:h><text:p>Opens at<text:s/>8 <text:span>am</text:span>.<text:note>
-<text:note-citation>1</text:note-citation><text:note-body><text:p>Not on Sundays.</text:p></text:note-body></text:note></text:p>
+<text:note-citation>1</text:note-citation><text:note-body><text:p>Not on Sundays.</text:p></text:note-body></text:note>
+</text:p>
 <text:list><text:list-item><text:p>Badge</text:p></text:list-item></text:list>
 <table:table><table:table-row><table:table-cell><text:p>Part</text:p></table:table-cell><table:table-cell><text:p>Size</text:p>
 </table:table-cell><table:table-cell><text:p>Price</text:p></table:table-cell></table:table-row><table:table-row>
