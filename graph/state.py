@@ -79,7 +79,8 @@ def failure_of(error: RAGError) -> Failure:
 class Input(TypedDict):
     """The input of a run, named as in ``POST /query``; only ``query`` is required.
 
-    Optional fields are ephemeral, so that the next run on the same thread of Studio does not inherit them.
+    ``earlierQuestions`` are those asked before in the same conversation, oldest first, as they were asked; a thread
+    keeps its own. Optional fields are ephemeral, so that the next run on the same thread does not inherit them.
     """
 
     query: str
@@ -87,6 +88,7 @@ class Input(TypedDict):
     maxTokens: NotRequired[Annotated[int | None, EphemeralValue]]
     source: NotRequired[Annotated[str | list[str] | None, EphemeralValue]]
     filters: NotRequired[Annotated[dict[str, Any] | None, EphemeralValue]]
+    earlierQuestions: NotRequired[Annotated[list[str] | None, EphemeralValue]]
     requestId: NotRequired[Annotated[str | None, EphemeralValue]]
 
 

@@ -8,8 +8,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
-from app.ops.traffic import current_request_id
+from app.ops.traffic import current_request_id, is_below
 from graph.errors import InvalidInput, Outcome, RAGError
 from graph.state import Failure, failure_of
 
@@ -38,6 +39,8 @@ BY_STATUS = {
 }
 """Code of every status that is not the end of a question: a wrong path, method, key or size."""
 
+OPENAI_PATHS = ("/v1",)
+"""Paths whose errors are written so that OpenAI's clients show them: they read ``error.message`` and nothing else."""
 INTERNAL = "An internal error occurred. The log has the details under the request id."
 
 
@@ -49,6 +52,27 @@ class AnswerFailed(RAGError):
         self.failure = failure
 
 
+class ErrorResponse(JSONResponse):
+    """The one error body; below ``OPENAI_PATHS`` its ``error`` is an object, whose ``code`` is the code."""
+
+    def __init__(self, body: dict[str, Any], status: int, headers: dict[str, str] | None = None) -> None:
+        super().__init__(body, status, headers)
+        self._error_body = body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if is_below(scope["path"], OPENAI_PATHS):
+            self.body = self.render(openai_error(self._error_body))
+            self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+
+def openai_error(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the error body *body* as OpenAI's clients read it; ``message`` and ``details`` stay where they are."""
+    code = body["error"]
+    error = {"message": body["message"], "type": code, "code": code, "param": body["details"].get("field")}
+    return {**body, "error": error}
+
+
 def failure_body(failure: Failure) -> dict[str, Any]:
     """Return the error body of a failure in the state."""
     return {"error": BY_OUTCOME[failure.outcome][1], "message": failure.message, "details": failure.details}
@@ -57,7 +81,7 @@ def failure_body(failure: Failure) -> dict[str, Any]:
 def error_response(status: int, message: str, headers: dict[str, str] | None = None, **details: Any) -> Response:
     """Return the response of an error that no question caused."""
     code = BY_STATUS.get(status, "INTERNAL_ERROR")
-    return JSONResponse({"error": code, "message": message, "details": details}, status, headers)
+    return ErrorResponse({"error": code, "message": message, "details": details}, status, headers)
 
 
 def require_media_type(request: Request, expected: str = "application/json") -> None:
@@ -99,7 +123,7 @@ async def on_rag_error(request: Request, error: RAGError) -> Response:
         log.info("refused", extra=fields)
     retry_after = failure.details.get("retryAfterSeconds")
     headers = {"Retry-After": str(retry_after)} if retry_after else None
-    return JSONResponse(failure_body(failure), BY_OUTCOME[failure.outcome][0], headers)
+    return ErrorResponse(failure_body(failure), BY_OUTCOME[failure.outcome][0], headers)
 
 
 async def on_disconnect(_: Request, __: Exception) -> Response:

@@ -16,6 +16,7 @@ from starlette.middleware.exceptions import ExceptionMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.api import errors
+from app.api.chat_completions import chat_completion_routes
 from app.api.documents import MAX_UPLOAD, document_routes, ingest_routes
 from app.api.documents import PATH as UPLOAD
 from app.api.feedback import feedback_routes
@@ -79,6 +80,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         search_routes(container),
         task_routes(container.tasks, service),
         rag_routes(service, settings.request_timeout_seconds),
+        chat_completion_routes(service, settings.request_timeout_seconds, drafts=container.chat is not None),
         page_routes(container.store, api_keys, collection),
         ingest_routes(container.store, container.sink, api_keys, collection),
         document_routes(container.store, api_keys, collection),

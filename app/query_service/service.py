@@ -62,7 +62,8 @@ class QueryService:
         """Yield "rewritten", "retrieval", "token" and, with *nodes*, "node" events; always a "result".
 
         Without *tokens* the model may give its answer in one piece, which costs less.
-        A follow-up is understood from what was asked before under the same *conversation*, an id.
+        A follow-up is understood from what was asked before: under the same *conversation*, an id, or in the field
+        ``earlierQuestions``.
         """
         request_id = current_request_id()
         begun = time.perf_counter()
@@ -94,7 +95,7 @@ class QueryService:
         self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
     ) -> Any:
         """Start a run, with *conversation* on its thread, stored once at the end."""
-        names = ("query", "maxSources", "maxTokens", "source", "filters")
+        names = ("query", "maxSources", "maxTokens", "source", "filters", "earlierQuestions")
         run_input: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
         config: RunnableConfig = {
             "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing

@@ -10,11 +10,14 @@ from langgraph.config import get_stream_writer
 
 from answering.questions.compound import asked_in, split_questions, without_background
 from answering.questions.follow_up import added_stems, carry_subject, is_follow_up, is_remark
+from answering.text.terms import words
 from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int
 from graph.ports import Rewriter
 from graph.state import Question, State, Update
 
+MOST_ASKED = 12
+"""Questions before this one that are read where a caller gives them: enough to complete the last three."""
 MOST_EARLIER = 3
 """Earlier questions that are kept on a thread: a follow-up seldom goes back further."""
 MOST_FILTERS, MOST_VALUES = 20, 100
@@ -29,7 +32,8 @@ async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -
 
     A follow-up on a thread is rewritten; ``rewritten`` is streamed, and ``history`` continued.
     """
-    question, earlier = question_of(state, policy), state.get("history") or []
+    question = question_of(state, policy)
+    earlier = state.get("history") or completed(state.get("earlierQuestions"), policy.max_query_chars)
     update: Update = {}
     asking = asked_in(question.text)
     if earlier and is_follow_up(asking):
@@ -41,6 +45,24 @@ async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -
             update["rewritten"] = rewritten
     standalone = [] if is_remark(question.text) else [without_background(question.text)]
     return {**update, "question": question, "history": [*earlier, *standalone][-MOST_EARLIER:]}
+
+
+def completed(asked: object, most_chars: int) -> list[str]:
+    """Complete each of *asked*, the questions of a conversation, from those before it; leave out what asks nothing.
+
+    What is longer than *most_chars* was no question of this service. Raises ``InvalidInput`` unless it is a list of
+    strings, or None.
+    """
+    if asked is not None and not (isinstance(asked, list) and all(isinstance(one, str) for one in asked)):
+        raise InvalidInput("earlierQuestions must be a list of strings.", "earlierQuestions")
+    complete: list[str] = []
+    for text in (asked or [])[-MOST_ASKED:]:
+        if not words(text) or len(text) > most_chars or is_remark(text):
+            continue
+        asking = asked_in(text)
+        follows = bool(complete) and is_follow_up(asking)
+        complete.append(carry_subject(asking, complete[-1]) if follows else without_background(text))
+    return complete[-MOST_EARLIER:]
 
 
 async def _rewritten(follow_up: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:

@@ -18,6 +18,7 @@ INTERFACES = (
     "Search API",
     "Tasks API",
     "Library",
+    "OpenAI's API",
     "LangServe",
     "Ingest",
     "Command line",

@@ -72,7 +72,7 @@ def of_state(state: dict[str, Any]) -> Comparable:
 def test_thirty_questions_through_every_interface(
     http: httpx.Client, library: RAGService, studio: list[Comparable]
 ) -> None:
-    """/query, its stream, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
+    """/query, its stream, OpenAI's API, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
     questions = sample_questions()
     assert len(questions) == 30
     asked = [{"query": question, "includeEvidence": True} for question in questions]
@@ -82,6 +82,10 @@ def test_thirty_questions_through_every_interface(
         expected = of_body(http.post("/query", json=fields).json())
         outcomes.add(expected[0])
         assert of_body(events(http.post("/query/stream", json=fields))[-1][1]) == expected
+        chat = {"model": "knowledge-garden", "messages": [{"role": "user", "content": fields["query"]}]}
+        completion = http.post("/v1/chat/completions", json=chat).json()
+        assert of_body(completion["knowledge_garden"]) == expected
+        assert completion["choices"][0]["message"]["content"].startswith(completion["knowledge_garden"]["answer"])
         assert of_body(http.post("/rag/invoke", json={"input": fields}).json()["output"]) == expected
         assert of_body(batched) == expected
         assert in_studio == expected

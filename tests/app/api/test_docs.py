@@ -77,7 +77,8 @@ class Desk:
             for line in block.text.replace("\\\n", " ").splitlines():
                 self.command(shlex.split(line, comments=True))
         elif block.language == "python":
-            code = compile(block.text, "a block of the documents", "exec", dont_inherit=True)
+            text = block.text.replace("http://127.0.0.1:8000", self.address)
+            code = compile(text, "a block of the documents", "exec", dont_inherit=True)
             exec(code, {"__name__": "block"})
         elif block.language == "json":
             json.loads(block.text)

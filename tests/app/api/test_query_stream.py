@@ -110,12 +110,20 @@ class Patient:
             raise
 
 
+PATHS = ["/query", "/query/stream", "/rag/invoke", "/rag/stream", "/rag/batch", "/v1/chat/completions"]
+
+
 def leave(address: str, path: str, begun: threading.Event) -> None:
     """Ask at *path*, and close the connection when the work for it has *begun*."""
     host, port = address.removeprefix("http://").split(":")
     asked = {"query": CHEMICALS}
-    inputs = {"inputs": [asked] * 3} if path == "/rag/batch" else {"input": asked}
-    body = orjson.dumps(inputs if "/rag" in path else asked)
+    bodies: dict[str, Any] = {
+        "/rag/batch": {"inputs": [asked] * 3},
+        "/rag/invoke": {"input": asked},
+        "/rag/stream": {"input": asked},
+        "/v1/chat/completions": {"model": "knowledge-garden", "messages": [{"role": "user", "content": CHEMICALS}]},
+    }
+    body = orjson.dumps(bodies.get(path, asked))
     length = f"Content-Length: {len(body)}"
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{length}\r\n\r\n"
     with socket.create_connection((host, int(port))) as client:
@@ -123,7 +131,7 @@ def leave(address: str, path: str, begun: threading.Event) -> None:
         assert begun.wait(20)
 
 
-@pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream", "/rag/batch"])
+@pytest.mark.parametrize("path", PATHS)
 def test_a_client_that_leaves_stops_the_model(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """When the client closes the connection, the model's work is cancelled and its slot is free again."""
     patient = Patient()
@@ -172,7 +180,7 @@ class Slow(OneChunkStore):
             raise
 
 
-@pytest.mark.parametrize("path", ["/query", "/query/stream", "/rag/invoke", "/rag/stream", "/rag/batch"])
+@pytest.mark.parametrize("path", PATHS)
 def test_a_client_that_leaves_ends_the_search(embedding: EmbeddingModel, http: httpx.Client, path: str) -> None:
     """A client that has seen nothing yet may leave too: what is searched for it is stopped, and its slot free."""
     store = Slow(http)

@@ -162,7 +162,9 @@ def test_studio_form_shows_the_question(client: SyncLangGraphClient) -> None:
     (assistant,) = client.assistants.search(graph_id="knowledge_garden", metadata={"created_by": "system"})
     schema: Any = client.assistants.get_schemas(assistant["assistant_id"])["input_schema"]
     assert schema["required"] == ["query"]
-    assert set(schema["properties"]) == {"query", "maxSources", "maxTokens", "source", "requestId"}
+    assert set(schema["properties"]) == {
+        "query", "maxSources", "maxTokens", "source", "earlierQuestions", "requestId",
+    }  # fmt: skip
 
 
 def test_both_ends_are_drawn(client: SyncLangGraphClient) -> None:

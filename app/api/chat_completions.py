@@ -1,0 +1,168 @@
+"""Serve the OpenAI wire: ``GET /v1/models`` and ``POST /v1/chat/completions``, so that any chat client can ask.
+
+The last message of the user is the question, those before it the conversation; nothing is kept. ``content`` holds what
+is verified, and nothing else: in a stream, the draft of a chat model comes as ``reasoning_content`` until then.
+
+The package langgraph-openai-serve (0.31) does not carry this: it refuses a request with ``temperature`` or
+``max_tokens``, fails where the final text is not the streamed one, and answers a failure of the graph with 500.
+"""
+
+import re
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from sse_starlette import EventSourceResponse
+
+from app.api.errors import AnswerFailed, error_response, failure_body, openai_error
+from app.api.openai_schemas import (
+    MODEL,
+    Annotation,
+    AnswerMessage,
+    ChatCompletion,
+    ChatRequest,
+    Choice,
+    Model,
+    ModelList,
+    OpenAIErrorBody,
+    UrlCitation,
+    Usage,
+)
+from app.api.query import event_stream, in_own_task, sse, unless_gone
+from app.api.schemas import QueryResponse, answer_body
+from app.ops.traffic import current_request_id
+from app.pipeline.prompt_parts import tokens
+from app.query_service.service import QueryService
+from graph.outputs import Result, named
+
+STREAM = event_stream(
+    "chunks of OpenAI's wire, then `[DONE]`.",
+    example='data: {"object": "chat.completion.chunk", "choices": []}\n\ndata: [DONE]\n\n',
+)
+ERRORS: dict[str, Any] = {"model": OpenAIErrorBody, "description": "codes and statuses as on every path"}
+_MARKER = re.compile("\ue000(\\d+)\ue001")  # private-use characters, which `named` writes around a marker's number
+
+
+def chat_completion_routes(service: QueryService, send_timeout: float, *, drafts: bool) -> APIRouter:
+    """Return the routes. *drafts*: a chat model writes, so there is something to read before the answer is verified.
+
+    A client that reads no event for *send_timeout* seconds is disconnected.
+    """
+    router = APIRouter(prefix="/v1", tags=["openai"], responses=dict.fromkeys(("4XX", "5XX"), ERRORS))
+    served = Model(created=int(time.time()))
+
+    @router.get("/models")
+    async def models() -> ModelList:
+        """List the one model that there is."""
+        return ModelList(data=[served])
+
+    @router.post("/chat/completions", response_model=ChatCompletion, responses={200: STREAM})
+    async def chat_completions(request: Request, body: ChatRequest) -> Response:
+        """Answer the last message of the user from the documents, with verified citations."""
+        if body.model != MODEL:
+            return error_response(404, f"There is no model {body.model!r} here, only {MODEL!r}.", field="model")
+        if not body.stream:
+            result = await unless_gone(request, service.ask(body.fields()))
+            if result.failure:
+                raise AnswerFailed(result.failure)
+            return JSONResponse(completion(request, body, result).model_dump(by_alias=True))
+        events = _chunks(request, body, service, drafts=drafts)
+        await anext(events)  # a failure before the first chunk has its HTTP status
+        return EventSourceResponse(events, sep="\n", send_timeout=send_timeout)
+
+    return router
+
+
+def completion(request: Request, body: ChatRequest, result: Result) -> ChatCompletion:
+    """Return the completion of a question that did not fail."""
+    listed = body.knowledge_garden is None or body.knowledge_garden.sourceList
+    content, annotations = annotated(request, result)
+    content += source_list(result) if listed else ""
+    prompt, written = sum(tokens(message.text) for message in body.messages), tokens(content)
+    return ChatCompletion(
+        id=f"chatcmpl-{result.request_id}",
+        created=int(time.time()),
+        choices=[Choice(message=AnswerMessage(content=content, annotations=annotations))],
+        usage=Usage(prompt_tokens=prompt, completion_tokens=written, total_tokens=prompt + written),
+        knowledge_garden=QueryResponse.model_validate(answer_body(result, evidence=True)),
+    )
+
+
+def annotated(request: Request, result: Result) -> tuple[str, list[Annotation]]:
+    """Return the answer, and an annotation for each of its markers, in the order of the text.
+
+    The address of a document without one is that of the cited chunk in this service.
+    """
+    if not result.answered:
+        return result.answer or "", []
+    numbered = [replace(c, source=f"\ue000{c.marker}\ue001", page=None, section=None) for c in result.citations]
+    first = {citation.marker: citation for citation in reversed(result.citations)}
+    content, annotations = "", []
+    for position, piece in enumerate(_MARKER.split(named(result.pieces, numbered))):
+        if position % 2:
+            cited = first[int(piece)]
+            url = cited.url or f"{request.base_url}api/v1/chunks/{quote(cited.chunk_id, safe='')}"
+            start, end = len(content) - 1, len(content) + len(piece) + 1  # with the brackets
+            place = UrlCitation(url=url, title=cited.title, start_index=start, end_index=end)
+            annotations.append(Annotation(url_citation=place))
+        content += piece
+    return content, annotations
+
+
+def source_list(result: Result) -> str:
+    """Return the numbered list of the cited documents in Markdown, below a blank line; "" where there are none."""
+    pages: dict[int, list[str]] = {}
+    for citation in result.citations:
+        place = citation.section if citation.page is None else f"page {citation.page}"
+        pages.setdefault(citation.marker, []).append(place or "")
+    lines = []
+    for marker, document in enumerate(result.documents, 1):
+        title = document["title"] or document["id"]
+        name = f"[{title}]({document['url']})" if document["url"] else title
+        lines.append(", ".join([f"{marker}. {name}", *filter(None, dict.fromkeys(pages[marker]))]))
+    return "\n\nSources:\n\n" + "\n".join(lines) if lines else ""
+
+
+async def _chunks(request: Request, body: ChatRequest, service: QueryService, *, drafts: bool) -> AsyncGenerator[bytes]:
+    """Yield an empty piece as soon as the status is known, then the stream.
+
+    Once a draft was sent, a failure is the last event, and has no status.
+    """
+    shape: dict[str, Any] = {"object": "chat.completion.chunk", "created": int(time.time()), "model": MODEL}
+    usage = bool(body.stream_options and body.stream_options.include_usage)
+    if usage:
+        shape["usage"] = None
+
+    def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return sse(orjson.dumps(shape | {"choices": [choice]} | more).decode())
+
+    async with aclosing(in_own_task(service.stream(body.fields(), tokens=drafts))) as events:
+        event = await unless_gone(request, anext(events))
+        while event.kind == "rewritten" or not (event.result or drafts):
+            event = await unless_gone(request, anext(events))
+        if event.result and event.result.failure:
+            raise AnswerFailed(event.result.failure)
+        shape["id"] = f"chatcmpl-{event.result.request_id if event.result else current_request_id()}"
+        yield b""
+        yield chunk({"role": "assistant", "content": ""})
+        while event.result is None:
+            if event.kind == "token":
+                yield chunk({"reasoning_content": event.text})
+            event = await anext(events)
+    if event.result.failure:
+        yield sse(orjson.dumps(openai_error(failure_body(event.result.failure))).decode())
+        return
+    whole = completion(request, body, event.result).model_dump(by_alias=True)
+    message = whole["choices"][0]["message"]
+    yield chunk({"content": message["content"]})
+    yield chunk({"annotations": message["annotations"]}, "stop", knowledge_garden=whole["knowledge_garden"])
+    if usage:
+        yield sse(orjson.dumps(shape | {"choices": [], "usage": whole["usage"]}).decode())
+    yield sse("[DONE]")
