@@ -46,6 +46,9 @@ STREAM = event_stream(
     example='data: {"object": "chat.completion.chunk", "choices": []}\n\ndata: [DONE]\n\n',
 )
 ERRORS: dict[str, Any] = {"model": OpenAIErrorBody, "description": "codes and statuses as on every path"}
+URL_CHARACTERS = "%/:?#@!$&'*+,;=~"
+"""What stays in a link beside letters and digits; a parenthesis would end it."""
+_MARKDOWN = re.compile(r"[\\`*_\[\]<>!&|~]")
 _MARKER = re.compile("\ue000(\\d+)\ue001")  # private-use characters, which `named` writes around a marker's number
 
 
@@ -97,7 +100,7 @@ def completion(request: Request, body: ChatRequest, result: Result) -> ChatCompl
 def annotated(request: Request, result: Result) -> tuple[str, list[Annotation]]:
     """Return the answer, and an annotation for each of its markers, in the order of the text.
 
-    The address of a document without one is that of the cited chunk in this service.
+    The address of a document without one on the web is that of the cited chunk in this service.
     """
     if not result.answered:
         return result.answer or "", []
@@ -107,7 +110,7 @@ def annotated(request: Request, result: Result) -> tuple[str, list[Annotation]]:
     for position, piece in enumerate(_MARKER.split(named(result.pieces, numbered))):
         if position % 2:
             cited = first[int(piece)]
-            url = cited.url or f"{request.base_url}api/v1/chunks/{quote(cited.chunk_id, safe='')}"
+            url = web_address(cited.url) or f"{request.base_url}api/v1/chunks/{quote(cited.chunk_id, safe='')}"
             start, end = len(content) - 1, len(content) + len(piece) + 1  # with the brackets
             place = UrlCitation(url=url, title=cited.title, start_index=start, end_index=end)
             annotations.append(Annotation(url_citation=place))
@@ -123,10 +126,21 @@ def source_list(result: Result) -> str:
         pages.setdefault(citation.marker, []).append(place or "")
     lines = []
     for marker, document in enumerate(result.documents, 1):
-        title = document["title"] or document["id"]
-        name = f"[{title}]({document['url']})" if document["url"] else title
-        lines.append(", ".join([f"{marker}. {name}", *filter(None, dict.fromkeys(pages[marker]))]))
+        name = plain(document["title"] or document["id"])
+        if url := web_address(document["url"]):
+            name = f"[{name}]({quote(url, safe=URL_CHARACTERS)})"
+        lines.append(", ".join([f"{marker}. {name}", *map(plain, filter(None, dict.fromkeys(pages[marker])))]))
     return "\n\nSources:\n\n" + "\n".join(lines) if lines else ""
+
+
+def web_address(url: str | None) -> str:
+    """Return *url* if a page may link to it, else ""."""
+    return url if url and url.startswith(("http://", "https://")) else ""
+
+
+def plain(text: str) -> str:
+    """Return *text* on one line, escaped so that Markdown shows it as it is: a title may be anybody's."""
+    return " ".join(_MARKDOWN.sub(r"\\\g<0>", text).split())
 
 
 async def _chunks(request: Request, body: ChatRequest, service: QueryService, *, drafts: bool) -> AsyncGenerator[bytes]:

@@ -72,7 +72,7 @@ def of_state(state: dict[str, Any]) -> Comparable:
 def test_thirty_questions_through_every_interface(
     http: httpx.Client, library: RAGService, studio: list[Comparable]
 ) -> None:
-    """/query, its stream, OpenAI's API, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
+    """/query, its stream, /v1, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
     questions = sample_questions()
     assert len(questions) == 30
     asked = [{"query": question, "includeEvidence": True} for question in questions]

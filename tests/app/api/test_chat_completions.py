@@ -109,18 +109,29 @@ def test_the_list_of_sources_can_be_turned_off(client: openai.OpenAI) -> None:
     assert completion.choices[0].message.annotations
 
 
-def test_a_document_with_an_address_is_linked(embedding: EmbeddingModel, tmp_path: Path) -> None:
-    """Where a document has a URL, annotation and list of sources link to it, and name the section."""
-    url = "https://example.org/whales"
+@pytest.mark.parametrize(
+    ("title", "url", "listed"),
+    [
+        ("Whales", "https://example.org/whales", "[Whales](https://example.org/whales), Size"),
+        ("A [b](c) *d*", "https://example.org/a(b) c", r"[A \[b\](c) \*d\*](https://example.org/a%28b%29%20c), Size"),
+        ("![x](https://example.org/x.png)", "", r"\!\[x\](https://example.org/x.png), Size"),
+        ("<img src=x>", "javascript:alert(1)", r"\<img src=x\>, Size"),
+    ],
+)
+def test_the_list_links_what_is_an_address_and_nothing_else(
+    embedding: EmbeddingModel, tmp_path: Path, title: str, url: str, listed: str
+) -> None:
+    """A document with a URL is linked, with its section; no title of a document is read as Markdown."""
     text = "The blue whale grows to 30 metres and feeds on krill."
-    row = {"document_id": "w", "title": "Whales", "section": "Size", "url": url, "text": text}
+    row = {"document_id": "w", "title": title, "section": "Size", "url": url or None, "text": text}
     with serve(build_container(load_settings(data_dir=tmp_path), embedding=embedding)) as address:
         path, headers = f"{address}/api/v1/documents?name=whales.jsonl", {"Content-Type": "application/octet-stream"}
         httpx.post(path, content=json.dumps(row).encode(), headers=headers, timeout=30).raise_for_status()
         with client_of(address) as client:
             message = ask(client, "How long does the blue whale grow?").choices[0].message
-    assert [annotation.url_citation.url for annotation in message.annotations] == [url]
-    assert message.content.endswith(f"\n\nSources:\n\n1. [Whales]({url}), Size")
+    assert message.content.endswith(f"\n\nSources:\n\n1. {listed}")
+    (annotation,) = message.annotations
+    assert annotation.url_citation.url.startswith(url if "://" in url else f"{address}/api/v1/chunks/")
 
 
 @pytest.mark.parametrize("query", [CHEMICALS, OFF_TOPIC])
