@@ -11,15 +11,16 @@ import orjson
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from langchain_core.documents import Document
+from pydantic import AfterValidator
 
 from answering.types import Chunk
 from app.api.errors import error_response, failure_body, require_media_type
 from app.api.middleware import require_writer
 from app.api.schemas import DeletedDocument, DocumentList, DocumentText, StoredChunk, StoredDocument
-from app.ingest.documents import MAX_ID_CHARS, IngestReport
+from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
-from app.ingest.manifest import IngestManifest, find_originals, forget_upload, keep_upload, uploads_of
+from app.ingest.manifest import IngestManifest, find_originals, forget_upload, keep_upload, note_deleted, uploads_of
 from app.ingest.pipeline import OnProgress, Progress, ingest_items
 from app.ingest.sink import Sink
 from app.providers.stores.chunk_store import ChunkStore
@@ -47,14 +48,29 @@ NO_BODY: dict[str, Any] = {"requestBody": {"content": {MEDIA_TYPE: {"schema": {"
 Work = Callable[[OnProgress | None], Awaitable[IngestReport]]
 
 
+STAYS_DELETED = "garden ingest leaves it out from now on, until it is run with --restore."
+
+
+MAX_COPIES = 100
+"""Most files of one name that are kept beside each other."""
+
+
 def _id(alias: str, longest: int, example: str) -> Any:
     return fastapi.Path(
         alias=alias, min_length=1, max_length=longest, description="percent-encoded", examples=[example]
     )
 
 
-DocumentId = Annotated[str, _id("documentId", MAX_ID_CHARS, "safety_manual.pdf")]
+DocumentId = Annotated[str, AfterValidator(nfc), _id("documentId", MAX_ID_CHARS, "safety_manual.pdf")]
 ChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
+Name = Annotated[
+    str,
+    Query(
+        description=f"file name, or a path with `/`, which becomes the document's id; it ends in one of {SUFFIXES}",
+        examples=["handbook.md"],
+    ),
+]
+Replace = Annotated[bool, Query(description="false: keep a stored document of this name, and store this one beside it")]
 Offset = Annotated[int, Query(ge=0, description="how many to skip", examples=[0])]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="most to return", examples=[100])]
 
@@ -74,12 +90,13 @@ def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) 
         return report
 
     @router.post(PATH, response_model=IngestReport, openapi_extra=UPLOAD)
-    async def upload(
-        request: Request,
-        name: Annotated[str, Query(description=f"file name; it ends in one of {SUFFIXES}", examples=["handbook.md"])],
-    ) -> Response | IngestReport:
-        """Ingest one document, in any format that `garden ingest` reads; one at a time."""
+    async def upload(request: Request, name: Name, replace: Replace = True) -> Response | IngestReport:
+        """Ingest one document, in any format that `garden ingest` reads; one at a time.
+
+        The report's `note` says where a document of the same id was replaced, or under which name both are kept.
+        """
         require_writer(request, keys)
+        name = nfc(name)
         check_name(name)
         require_media_type(request, MEDIA_TYPE)
         content = await request.body()
@@ -88,14 +105,15 @@ def ingest_routes(store: ChunkStore, sink: Sink, keys: Sized, collection: Path) 
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
             async with anyio.TemporaryDirectory(prefix="garden-upload-") as folder:
-                path, uploads = Path(folder, name), uploads_of(collection)
+                path, uploads = Path(folder, Path(name).name), uploads_of(collection)
                 await asyncio.to_thread(path.write_bytes, content)
                 if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
                     return await ingest(path, FoundFile(path, name), on_progress)
-                manifest = IngestManifest(collection, [uploads])
-                report = await ingest(uploads, FoundFile(path, name), on_progress, manifest)
-                await asyncio.to_thread(keep_upload, collection, name, content)
-                return report
+                source = name if replace else await _free_name(store, collection, name, content)
+                manifest = IngestManifest(collection, [uploads], restore=True)
+                report = await ingest(uploads, FoundFile(path, source), on_progress, manifest)
+                await asyncio.to_thread(keep_upload, collection, source, content)
+                return _with_upload_note(report, name, source)
 
         return await _response(request, work)
 
@@ -151,13 +169,17 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
 
     @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)
     async def delete(request: Request, document_id: DocumentId) -> DeletedDocument | Response:
-        """Delete one document, and the file if it was uploaded; others stay. Who may upload may delete."""
+        """Delete one document, and the file if it was uploaded; other files stay, and are not ingested again unasked.
+
+        Who may upload may delete.
+        """
         require_writer(request, keys)
         deleted = await store.adelete_documents([document_id])
         if not deleted:
             return error_response(404, "No document has this id.")
         await asyncio.to_thread(forget_upload, collection, document_id)
-        return DeletedDocument(id=document_id, chunks=deleted)
+        await asyncio.to_thread(note_deleted, collection, document_id)
+        return DeletedDocument(id=document_id, chunks=deleted, note=STAYS_DELETED)
 
     @router.get("/api/v1/chunks/{chunkId:path}", response_model=StoredChunk, tags=["chunks"])
     async def chunk(chunk_id: ChunkId) -> StoredChunk | Response:
@@ -169,13 +191,42 @@ def document_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRout
 
 
 def check_name(name: str) -> None:
-    """Raise ``InvalidInput`` unless *name* is a plain file name with a known suffix."""
-    if not name.strip() or name.startswith(".") or any(sign in name for sign in "/\\") or not name.isprintable():
-        raise InvalidInput("The name must be a plain file name, without folders.", "name")
-    if len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
+    """Raise ``InvalidInput`` unless *name* is a file name or a relative path with a known suffix."""
+    parts = name.split("/")
+    plain = all(part.strip() and not part.startswith(".") for part in parts)
+    if not plain or "\\" in name or not name.isprintable():
+        raise InvalidInput("The name must be a plain file name, or a path of folders below each other.", "name")
+    if max(len(part.encode("utf-8", "replace")) for part in parts) > MAX_NAME_BYTES or len(name) > MAX_ID_CHARS // 2:
         raise InvalidInput(f"The name must be at most {MAX_NAME_BYTES} bytes long.", "name")
     if Path(name).suffix.lower() not in LOADERS:
         raise InvalidInput(f"The name must end in one of {SUFFIXES}.", "name")
+
+
+async def _free_name(store: ChunkStore, collection: Path, name: str, content: bytes) -> str:
+    """Return *name*, or with a number one that no other file has. Raises ``InvalidInput`` when all are taken."""
+    path, uploads = Path(name), uploads_of(collection)
+    for number in range(1, MAX_COPIES + 1):
+        free = name if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}").as_posix()
+        if not await store.achunk_hashes(free):
+            return free
+        if await asyncio.to_thread(_is_same, uploads / free, content):
+            return free
+    raise InvalidInput(f"There are {MAX_COPIES} documents of this name.", "name")
+
+
+def _is_same(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
+
+
+def _with_upload_note(report: IngestReport, name: str, source: str) -> IngestReport:
+    """Say in the report's note what became of another document of the same name."""
+    if source != name:
+        note = f"Stored as {source}, since another document is named {name}."
+    elif report.changed and not report.note:
+        note = f"Replaced: the document {name} that was stored before. To keep both, upload with replace=false."
+    else:
+        return report
+    return report.model_copy(update={"note": " ".join(filter(None, (report.note, note)))})
 
 
 async def find_original(store: ChunkStore, collection: Path, document_id: str) -> tuple[Path, FoundFile] | None:
