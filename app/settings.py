@@ -59,6 +59,8 @@ def _checked_address(value: str) -> str:
 Address = Annotated[str, AfterValidator(_checked_address)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(lambda one: one if one == () else _listed(one.lower()))]
 """Comma-separated, in lower case."""
+Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(lambda one: one if one == () else _listed(one))]
+"""Comma-separated."""
 HostOrAddress = Annotated[Address, BeforeValidator(ollama_address)]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)]
 
@@ -93,6 +95,7 @@ class Settings(BaseSettings):
     vector_store_url: Address = Field("http://chromadb:8001", description="address of Chroma")
     vector_store_collection: str = Field("corporate_documents", min_length=1, description="the documents' collection")
     vector_store_timeout_seconds: Seconds = Field(5.0, le=120, description="time of one store call")
+    collections: Listed = Field((), description="comma-separated: what requests may name; empty: all of the store")
     tasks_collection: str = Field("tasks", min_length=1, description="collection of the Tasks API")
     qdrant_url: Address = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")

@@ -48,6 +48,10 @@ class UnknownSource(InvalidInput):
     """No stored document has the id or name that was asked for; ``nearest`` are some that look like it."""
 
 
+class UnknownCollection(InvalidInput):
+    """The caller can choose no such collection; ``collections`` are those that there are for this caller."""
+
+
 class Overloaded(RAGError):
     """Every slot is taken; ``retryAfterSeconds`` says when to try again."""
 

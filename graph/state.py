@@ -23,6 +23,7 @@ class Question:
     ``text`` than is asked; it is searched too, and the nearer of the two is read. ``added`` are the stems that
     follow-ups ("and for contractors?") added to the question before: an extractive answer shows all of them.
     ``where`` narrows the search: values by metadata field, ``source`` and ``filters`` of the Query API together.
+    ``collection`` names what is searched, None for the caller's default.
     ``started`` and ``deadline`` are seconds of ``time.monotonic``; every stage gets what is left.
     """
 
@@ -33,6 +34,7 @@ class Question:
     where: Mapping[str, Any] | None
     started: float
     deadline: float
+    collection: str | None = None
     relevance_threshold: float = RELEVANCE_THRESHOLD
     min_confidence: float = MIN_CONFIDENCE
     background: bool = False
@@ -89,6 +91,7 @@ class Input(TypedDict):
     source: NotRequired[Annotated[str | list[str] | None, EphemeralValue]]
     filters: NotRequired[Annotated[dict[str, Any] | None, EphemeralValue]]
     earlierQuestions: NotRequired[Annotated[list[str] | None, EphemeralValue]]
+    collection: NotRequired[Annotated[str | None, EphemeralValue]]
     requestId: NotRequired[Annotated[str | None, EphemeralValue]]
 
 

@@ -85,7 +85,7 @@ def chat_completion_routes(service: QueryService, send_timeout: float, *, drafts
 def completion(request: Request, body: ChatRequest, result: Result) -> ChatCompletion:
     """Return the completion of a question that did not fail."""
     listed = body.knowledge_garden is None or body.knowledge_garden.sourceList
-    content, annotations = annotated(request, result)
+    content, annotations = annotated(request, result, body.collection)
     content += source_list(result) if listed else ""
     prompt, written = sum(tokens(message.text) for message in body.messages), tokens(content)
     return ChatCompletion(
@@ -97,7 +97,7 @@ def completion(request: Request, body: ChatRequest, result: Result) -> ChatCompl
     )
 
 
-def annotated(request: Request, result: Result) -> tuple[str, list[Annotation]]:
+def annotated(request: Request, result: Result, collection: str | None) -> tuple[str, list[Annotation]]:
     """Return the answer, and an annotation for each of its markers, in the order of the text.
 
     The address of a document without one on the web is that of the cited chunk in this service.
@@ -107,10 +107,11 @@ def annotated(request: Request, result: Result) -> tuple[str, list[Annotation]]:
     numbered = [replace(c, source=f"\ue000{c.marker}\ue001", page=None, section=None) for c in result.citations]
     first = {citation.marker: citation for citation in reversed(result.citations)}
     content, annotations = "", []
+    of = f"?collection={quote(collection, safe='')}" if collection else ""
     for position, piece in enumerate(_MARKER.split(named(result.pieces, numbered))):
         if position % 2:
             cited = first[int(piece)]
-            url = web_address(cited.url) or f"{request.base_url}api/v1/chunks/{quote(cited.chunk_id, safe='')}"
+            url = web_address(cited.url) or f"{request.base_url}api/v1/chunks/{quote(cited.chunk_id, safe='')}{of}"
             start, end = len(content) - 1, len(content) + len(piece) + 1  # with the brackets
             place = UrlCitation(url=url, title=cited.title, start_index=start, end_index=end)
             annotations.append(Annotation(url_citation=place))

@@ -3,9 +3,7 @@
 In this order: request id and traffic (``app.ops.traffic``), spans, refusals, defects, body limit.
 """
 
-import logging
-from collections.abc import Callable, Mapping, Sequence, Sized
-from hmac import compare_digest
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -16,37 +14,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.errors import error_response
+from app.api.keys import ApiKeys
+from app.ops.access import EVERYTHING, NOTHING, Access, access_var
 from app.ops.health import Health
 from app.ops.traffic import PROBE_PATHS, is_below
-from graph.errors import ConfigurationError
 
 MAX_BODY = 1024 * 1024
 """Largest request body in bytes (contract, Query API: 413 past 1 MiB)."""
 DRAIN_RETRY_SECONDS = 5
 """``Retry-After`` of a service that shuts down: another replica is ready by then."""
-log = logging.getLogger("garden.http")
-
-
-class ApiKeys(list[str]):
-    """The accepted keys."""
-
-    def accepts(self, key: str) -> bool:
-        """Tell whether *key* is accepted; compares all keys, each in constant time."""
-        presented, *accepted = (one.encode("utf-8", "replace") for one in (key, *self))
-        matches = [compare_digest(presented, one) for one in accepted]
-        return any(matches)
-
-    def reload(self, read: Callable[[], Sequence[str]]) -> None:
-        """Accept the keys that *read* returns, and no other; unreadable or missing keys change nothing."""
-        try:
-            keys = read()
-            if self and not keys:
-                raise ConfigurationError("API_KEYS holds no key, and only a restart opens the service")
-        except ConfigurationError as error:
-            log.error("keys_kept", extra={"reason": error.message, "do": "correct the setting and send SIGHUP again"})
-        else:
-            self[:] = keys
-            log.info("keys_reloaded", extra={"keys": len(keys)})
 
 
 class Refusals:
@@ -63,8 +39,11 @@ class Refusals:
         await (refusal or self.app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return the refusal, None if allowed. Health and metrics are always open."""
+        """Return the refusal, None if allowed; set what the caller may see. Health and metrics are always open."""
         path, headers = scope["path"], Headers(scope=scope)
+        access = self._access(headers)
+        # Without keys that see only some collections, what monitoring reads names the two that are configured.
+        access_var.set(access or (NOTHING if self._api_keys.restricted else EVERYTHING))
         if is_below(path, PROBE_PATHS):
             return None
         public = path == "/" or path.startswith("/page/")  # the page's own files hold nothing of the documents
@@ -74,12 +53,17 @@ class Refusals:
             return error_response(503, message, retry, retryAfterSeconds=DRAIN_RETRY_SECONDS)
         if not self._trusts((scope.get("server") or ("",))[0], headers.get("host", "")):
             return error_response(400, "This host name is not allowed: see TRUSTED_HOSTS.", field="Host")
-        if self._api_keys and not public:
-            scheme, _, bearer = headers.get("authorization", "").partition(" ")
-            key = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
-            if not self._api_keys.accepts(key):
-                return error_response(401, "An API key is required.", {"WWW-Authenticate": "Bearer"})
+        if access is None and not public:
+            return error_response(401, "An API key is required.", {"WWW-Authenticate": "Bearer"})
         return None
+
+    def _access(self, headers: Headers) -> Access | None:
+        """Return what the caller may see; None where a key is required and there is none that is accepted."""
+        if not self._api_keys.required:
+            return EVERYTHING
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        key = headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
+        return self._api_keys.access(key)
 
     def _trusts(self, address: str, host: str) -> bool:
         """Tell whether a request that arrived at *address* may name this *host*.
@@ -88,7 +72,7 @@ class Refusals:
         that only listens there (DNS rebinding). So without keys, what arrives over loopback must be addressed to an IP
         address, to ``localhost`` or to one of TRUSTED_HOSTS; where these are set, that holds for every request.
         """
-        if "*" in self._hosts or (not self._hosts and (self._api_keys or not is_loopback(address))):
+        if "*" in self._hosts or (not self._hosts and (self._api_keys.required or not is_loopback(address))):
             return True
         name = (host.partition("]")[0][1:] if host.startswith("[") else host.partition(":")[0]).lower().rstrip(".")
         return name in self._hosts or name == "localhost" or _is_address(name)
@@ -127,17 +111,20 @@ def is_loopback(address: str | None) -> bool:
     return address == "localhost" or (_is_address(address or "") and ip_address(address or "").is_loopback)
 
 
-def may_write(request: Request, keys: Sized) -> bool:
+def may_write(request: Request, keys: ApiKeys) -> bool:
     """Tell whether this request may add and delete documents.
 
     With keys, the middleware has checked one. Without, caller and host name must be of this machine (DNS rebinding).
     """
     host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    return bool(keys) or (is_loopback(request.client.host if request.client else None) and is_loopback(host))
+    near = is_loopback(request.client.host if request.client else None) and is_loopback(host)
+    return access_var.get().may_write and (keys.required or near)
 
 
-def require_writer(request: Request, keys: Sized) -> None:
+def require_writer(request: Request, keys: ApiKeys) -> None:
     """Raise ``HTTPException`` 403 unless this request may add and delete documents."""
+    if not access_var.get().may_write:
+        raise HTTPException(403, "This API key may only read.")
     if not may_write(request, keys):
         raise HTTPException(403, "Documents are added and deleted from this machine only, unless API_KEYS is set.")
 

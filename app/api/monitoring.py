@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from app.api.errors import error_response
 from app.bootstrap.compose import AppContainer
+from app.ops.access import access_var
 from app.ops.health import Health
 from app.ops.traffic import FinishedRequest
 from app.providers.rerank.models import reranker_label
@@ -42,8 +43,8 @@ class HealthBody(BaseModel):
 UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": HealthBody, "description": "`unhealthy`"}}
 
 
-def monitoring_routes(health: Health, metrics: "Metrics") -> APIRouter:
-    """Return the four routes."""
+def monitoring_routes(health: Health, metrics: "Metrics", collection: str) -> APIRouter:
+    """Return the four routes. Why the *collection* is not ready is told to those who may see it."""
     router = APIRouter()
 
     @router.get("/health", tags=["health"], response_model=HealthBody, responses=UNHEALTHY)
@@ -61,6 +62,8 @@ def monitoring_routes(health: Health, metrics: "Metrics") -> APIRouter:
     async def ready() -> dict[str, str] | Response:
         """Report whether models and store are loaded and the service is not shutting down."""
         if why := await health.not_ready():
+            if not access_var.get().sees(collection):
+                return error_response(503, "The service is not ready.", {"Retry-After": "1"})
             return error_response(503, why.reason, {"Retry-After": "1"}, **({"do": why.do} if why.do else {}))
         return {"status": "ready"}
 
@@ -127,6 +130,7 @@ class Metrics(Collector):
             settings.vector_store_collection: container.store,
             settings.tasks_collection: container.tasks.store,
         }
+        stores = {name: store for name, store in stores.items() if access_var.get().sees(name)}
         counts = dict(zip(stores, await asyncio.gather(*map(_count, stores.values())), strict=True))
         gauges: dict[str, tuple[str, float]] = {
             "garden_http_requests_in_flight": ("Requests under way.", container.traffic.in_flight),

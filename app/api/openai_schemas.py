@@ -47,6 +47,7 @@ class Options(BaseModel):
     maxSources: Any = QUESTION["maxSources"]
     source: Any = QUESTION["source"]
     filters: Any = QUESTION["filters"]
+    collection: Any = QUESTION["collection"]
 
 
 class ChatRequest(BaseModel):
@@ -59,6 +60,11 @@ class ChatRequest(BaseModel):
     max_tokens: StrictInt | None = Field(None, ge=1, description="longest answer", examples=[500])
     max_completion_tokens: StrictInt | None = Field(None, ge=1, description="the same; comes first", examples=[500])
     knowledge_garden: Options | None = Field(None, description="what only this service has")
+
+    @property
+    def collection(self) -> str | None:
+        """The collection that is named, if any."""
+        return self.knowledge_garden.collection if self.knowledge_garden else None
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the question. Raises ``InvalidInput`` where nobody asks."""

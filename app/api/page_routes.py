@@ -1,6 +1,5 @@
 """Serve the web page: its files, what it offers, and the PDFs it links to."""
 
-from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,17 @@ from fastapi.responses import FileResponse, Response
 from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
-from app.api.documents import MAX_UPLOAD, DocumentId, find_original
+from app.api.collections import CollectionName
+from app.api.documents import DocumentId, find_original
 from app.api.errors import error_response
+from app.api.keys import ApiKeys
 from app.api.middleware import may_write
 from app.api.schemas import WireModel
+from app.api.uploads import MAX_UPLOAD
+from app.bootstrap.collections import Collections
 from app.ingest.loaders.table import LOADERS
 from app.ingest.samples import SAMPLE_FOLDER, sample_paths
-from app.providers.stores.chunk_store import ChunkStore
+from graph.errors import UnknownCollection
 
 PDF = "application/pdf"
 FOLDER = Path(__file__).with_name("page")
@@ -47,12 +50,14 @@ class Offer(WireModel):
     """What the page may offer to its reader."""
 
     examples: list[str] = Field(description="questions the sample documents answer; none for other documents")
+    collection: str | None = Field(description="that is searched; null: none yet")
+    collections: list[str] = Field(description="that may be chosen")
     may_upload: bool
     max_upload_bytes: int
     suffixes: list[str]
 
 
-def page_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
+def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     """Return ``/``, ``GET /api/v1/page`` and ``GET /api/v1/files``; ``PageFiles`` serves the rest under ``/page``."""
     router = APIRouter(tags=["page"])
     questions: list[str] = orjson.loads((SAMPLE_FOLDER / "examples.json").read_bytes())
@@ -64,10 +69,18 @@ def page_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
         return FileResponse(FOLDER / "index.html", headers=HEADERS)
 
     @router.get("/api/v1/page")
-    async def offer(request: Request) -> Offer:
+    async def offer(request: Request, collection: CollectionName = None) -> Offer:
         """Return example questions, if the sample documents are stored, and whether the caller may upload."""
-        stored = await store.aget_by_ids(first_chunks)
+        name, stored = None, []
+        try:
+            async with collections.use(collection) as one:
+                name, stored = one.name, await one.store.aget_by_ids(first_chunks)
+        except UnknownCollection:
+            if collection is not None:  # else the key's own is not made yet
+                raise
         return Offer(
+            collection=name,
+            collections=await collections.names(),
             examples=questions if len(stored) == len(first_chunks) else [],
             may_upload=may_write(request, keys),
             max_upload_bytes=MAX_UPLOAD,
@@ -75,9 +88,10 @@ def page_routes(store: ChunkStore, keys: Sized, collection: Path) -> APIRouter:
         )
 
     @router.get("/api/v1/files/{documentId:path}", response_class=FileResponse, responses={200: {"content": {PDF: {}}}})
-    async def file(document_id: DocumentId) -> Response:
+    async def file(document_id: DocumentId, collection: CollectionName = None) -> Response:
         """Return the PDF that a stored document was ingested from, as the file is now."""
-        original = await find_original(store, collection, document_id)
+        async with collections.use(collection) as one:
+            original = await find_original(one, document_id)
         if original is None or original[1].path.suffix.lower() != ".pdf":
             return error_response(404, "There is no PDF of this document that can be read.")
         # No "sandbox" in the policy: browsers refuse to open their PDF viewer in one.

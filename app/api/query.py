@@ -83,8 +83,7 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     @router.delete(CONVERSATION, tags=["conversations"])
     async def forget(conversation: ConversationId) -> DeletedConversation:
         """Delete what was asked in a conversation; one that does not exist is no error."""
-        if service.conversations:
-            await service.conversations.forget(conversation)
+        await service.forget(conversation)
         return DeletedConversation(id=conversation)
 
     return router

@@ -44,6 +44,9 @@ class Question(BaseModel):
         '`{"date": {"gte": "2024-01-01"}}`',
         {"type": "md"},
     )
+    collection: Any = _open(
+        ["string", "null"], "search this collection; default: the service's own", "corporate_documents"
+    )
     includeEvidence: Annotated[StrictBool | None, WithJsonSchema({"type": ["boolean", "null"]})] = Field(
         None, description="add the verified quotes and more metadata", examples=[True]
     )  # the playground draws no field for an ``anyOf``
@@ -168,11 +171,10 @@ class DocumentText(WireModel):
 
 
 class DeletedDocument(WireModel):
-    """What was deleted, and what that means for the next ingest."""
+    """What was deleted."""
 
     id: str
     chunks: int
-    note: str
 
 
 def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:

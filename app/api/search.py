@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import orjson
 from fastapi import APIRouter, Query
 
+from app.api.collections import CollectionName
 from app.bootstrap.compose import AppContainer
 from app.query_service.chunk_search import SearchResults, search
 from graph.errors import InvalidInput
@@ -22,11 +23,12 @@ def search_routes(container: AppContainer) -> APIRouter:
         k: Annotated[int, Query(description="how many chunks; clamped to 3-8", examples=[3])] = 5,
         source: Annotated[list[str] | None, Query(description="as in `POST /query`; may be repeated")] = None,
         filters: Annotated[str | None, Query(description="a JSON object, as in `POST /query`")] = None,
+        collection: CollectionName = None,
     ) -> SearchResults:
         """Return the chunks nearest to a query, by similarity, and the context assembled from them."""
         query_text(q, settings.max_query_chars, "q")
         async with container.service.slot():
-            return await search(container.retriever, settings, q, k, source, _object(filters))
+            return await search(container.retriever, settings, q, k, source, _object(filters), collection)
 
     return router
 

@@ -17,18 +17,22 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.api import errors
 from app.api.chat_completions import chat_completion_routes
-from app.api.documents import MAX_UPLOAD, document_routes, ingest_routes
+from app.api.collections import collection_routes
 from app.api.documents import PATH as UPLOAD
+from app.api.documents import document_routes
 from app.api.feedback import feedback_routes
+from app.api.keys import ApiKeys
 from app.api.langserve import rag_routes
-from app.api.middleware import ApiKeys, BodyLimit, Refusals
+from app.api.middleware import BodyLimit, Refusals
 from app.api.monitoring import Metrics, monitoring_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes
 from app.api.schemas import ErrorBody
 from app.api.search import search_routes
 from app.api.tasks import task_routes
+from app.api.uploads import MAX_UPLOAD, ingest_routes
 from app.bootstrap.compose import AppContainer
+from app.ops.key_file import KeyFile
 from app.ops.traffic import Requests, new_request_id
 
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -54,8 +58,8 @@ log = logging.getLogger("garden.serve")
 def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> FastAPI:
     """Return the ASGI application over *container*, which it closes at shutdown."""
     settings, service = container.settings, container.service
-    collection = settings.data_dir / settings.vector_store_collection
-    api_keys = ApiKeys(settings.keys) if api_keys is None else api_keys
+    collections = container.collections
+    api_keys = ApiKeys(settings.keys, KeyFile(settings.data_dir)) if api_keys is None else api_keys
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -78,14 +82,15 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     for router in (
         query_routes(service, settings.request_timeout_seconds),
         search_routes(container),
-        task_routes(container.tasks, service),
+        task_routes(container.tasks, service, settings.tasks_collection),
         rag_routes(service, settings.request_timeout_seconds),
         chat_completion_routes(service, settings.request_timeout_seconds, drafts=container.chat is not None),
-        page_routes(container.store, api_keys, collection),
-        ingest_routes(container.store, container.sink, api_keys, collection),
-        document_routes(container.store, api_keys, collection),
-        feedback_routes(settings.data_dir, settings.max_query_chars),
-        monitoring_routes(container.health, Metrics(container)),
+        page_routes(collections, api_keys),
+        collection_routes(collections, api_keys),
+        ingest_routes(collections, api_keys),
+        document_routes(collections, api_keys),
+        feedback_routes(collections, settings),
+        monitoring_routes(container.health, Metrics(container), settings.vector_store_collection),
     ):
         app.include_router(router)
     app.mount("/page", PageFiles(directory=FOLDER))

@@ -5,12 +5,13 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import StreamingResponse
 
 from app.api.errors import INTERNAL
 from app.api.query import event_stream, sse
 from app.ingest.tasks import Priority, Status
+from app.ops.access import access_var
 from app.query_service.service import QueryService
 from app.tasks.models import ChatRequest, SemanticSearchResponse, text_of
 from app.tasks.service import TaskService
@@ -27,9 +28,17 @@ HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buf
 log = logging.getLogger("garden.tasks")
 
 
-def task_routes(tasks: TaskService, service: QueryService) -> APIRouter:
-    """Return the two routes; each request holds a slot of *service*, the chat until its stream ends."""
-    router = APIRouter(prefix="/api/v1", tags=["tasks"])
+def task_routes(tasks: TaskService, service: QueryService, collection: str) -> APIRouter:
+    """Return the two routes; each request holds a slot of *service*, the chat until its stream ends.
+
+    A key that does not name the tasks' *collection* gets 403.
+    """
+
+    async def may_see() -> None:
+        if not access_var.get().sees(collection):
+            raise HTTPException(403, "This API key may not see the tasks.")
+
+    router = APIRouter(prefix="/api/v1", tags=["tasks"], dependencies=[Depends(may_see)])
 
     @router.get("/search/semantic")
     async def semantic_search(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from answering.relevance.calibration import Calibration, calibration_for, load_calibrations
 from app import __version__
+from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage, check_collections
 from app.ingest.sink import Sink
 from app.ops.health import Health
@@ -20,7 +21,7 @@ from app.pipeline.chat import ChatRewriter, ChatSynthesizer
 from app.pipeline.extractive import ExtractiveSynthesizer
 from app.pipeline.graders import CosineGrader, LocalGrader
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale, read_fitted
-from app.pipeline.retriever import HybridRetriever
+from app.pipeline.retriever import CollectionRetriever
 from app.providers.chat.completion import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
@@ -46,7 +47,7 @@ class AppContainer:
 
     settings: Settings
     embedding: EmbeddingModel
-    store: ChunkStore
+    collections: Collections
     ports: Ports
     chat: ChatModel | None
     """The chat model; None where answers are extracted."""
@@ -61,8 +62,13 @@ class AppContainer:
     traffic: Traffic = field(default_factory=Traffic)
 
     @property
+    def store(self) -> ChunkStore:
+        """The default collection, whoever asks: for a request, ``collections`` opens what its caller may see."""
+        return self.collections.default.store
+
+    @property
     def retriever(self) -> Retriever:
-        """What finds the chunks."""
+        """What finds the chunks, in the collection that a question names."""
         return self.ports.retriever
 
     @cached_property
@@ -117,8 +123,9 @@ def build_container(
     # Last, so that no collection stays open when another part cannot be made.
     collection = settings.vector_store_collection
     store = make_store(settings, collection, embedding) if store is None else as_store(store, embedding)
+    collections = Collections(settings, embedding, store)
     ports = Ports(
-        retriever=HybridRetriever(store, embedding.embeddings),
+        retriever=CollectionRetriever(collections.retriever),
         grader=grader,
         synthesizer=synthesizer,
         reader=reader if reads_first else None,
@@ -144,8 +151,9 @@ def build_container(
         **({"callbacks": spans.callbacks} if spans else {}),
     )
     closing = AsyncExitStack()
-    closing.push_async_callback(store.aclose)
     closing.callback(embedding.close)
+    closing.push_async_callback(store.aclose)
+    closing.push_async_callback(collections.aclose)
     closing.callback(reader.close)
     if chat and chat.aclose:
         closing.push_async_callback(chat.aclose)
@@ -155,7 +163,7 @@ def build_container(
     if spans:
         closing.push_async_callback(spans.aclose)
     health = Health(store, embedding.aprobe, settings.ollama_host, probe_chat)
-    return AppContainer(settings, embedding, store, ports, chat, graph, service, health, spans, closing)
+    return AppContainer(settings, embedding, collections, ports, chat, graph, service, health, spans, closing)
 
 
 def make_spans(settings: Settings) -> "Spans | None":

@@ -1,4 +1,4 @@
-"""``garden ask``, ``garden search`` and ``garden health``."""
+"""``garden ask`` and ``garden search``."""
 
 import asyncio
 import sys
@@ -22,20 +22,20 @@ from answering.text.sentences import sentence_spans
 from answering.text.terms import question_stems, stems
 from answering.types import Chunk, Citation
 from app.api.schemas import answer_body, result_body
-from app.bootstrap.compose import AppContainer, build_container
+from app.bootstrap.compose import build_container
 from app.cli.shared import (
     FAILED,
     OK,
     USAGE,
     FilterOption,
     JsonFlag,
+    NamedCollection,
     SourceOption,
     filters_of,
     print_error,
     print_json,
     run_in_container,
 )
-from app.ops.advice import ADVICE
 from app.query_service.chunk_search import clamped, search
 from app.query_service.service import QueryService
 from graph.errors import CollectionMissing
@@ -50,6 +50,7 @@ WHOLE_LINES = 1_000_000
 def run_ask(
     question: Annotated[str | None, typer.Argument(help="the question; may be left out with --chat")] = None,
     chat: Annotated[bool, typer.Option("--chat", help=CHAT_HELP)] = False,
+    collection: NamedCollection = None,
     source: SourceOption = None,
     filters: FilterOption = None,
     as_json: JsonFlag = False,
@@ -61,7 +62,7 @@ def run_ask(
     if not out.is_terminal:
         out.width = WHOLE_LINES
     conversation = uuid4().hex if chat else None
-    scope = {"source": source or None, "filters": filters_of(filters)}
+    scope = {"source": source or None, "filters": filters_of(filters), "collection": collection}
     status = OK
     with asyncio.Runner() as runner:  # between questions no loop runs, so that Ctrl+C ends the wait for a line
         container = build_container()
@@ -163,12 +164,13 @@ def _print_indented(out: Console, text: str, style: str) -> None:
 def run_search(
     query: Annotated[str, typer.Argument(help="what to look for")],
     k: Annotated[int, typer.Option("-k", help="how many chunks, 3 to 8")] = 5,
+    collection: NamedCollection = None,
     source: SourceOption = None,
     filters: FilterOption = None,
     as_json: JsonFlag = False,
 ) -> int:
     """List the chunks nearest to a query, and the context assembled from them."""
-    scope = (source or None, filters_of(filters))
+    scope = (source or None, filters_of(filters), collection)
     try:
         response = run_in_container(lambda one: search(one.retriever, one.settings, query, k, *scope))
     except CollectionMissing:
@@ -190,30 +192,3 @@ def run_search(
         out.print()
         out.print(escape(response.context), soft_wrap=True)
     return OK
-
-
-def run_health(as_json: JsonFlag = False) -> int:
-    """Check every part: store, embedding model, chat model."""
-    health = run_in_container(_health)
-    if as_json:
-        print_json(health)
-    else:
-        out = Console(highlight=False)
-        table = Table("part", "state")
-        for part, state in health.items():
-            if part != "notes":
-                table.add_row(part, str(state))
-        out.print(table)
-        for note in health["notes"]:
-            out.print(escape(note), soft_wrap=True)
-    return FAILED if health["status"] == "unhealthy" else OK
-
-
-async def _health(container: AppContainer) -> dict[str, Any]:
-    """Return the state of every part; ``notes`` say what is wrong, and what to do."""
-    health, notes = await container.health.check(), []
-    if problem := await container.health.not_ready():
-        notes = [problem.reason, *([f"Advice: {problem.do}."] if problem.do else [])]
-    elif health["status"] == "degraded":
-        notes = [f"The chat model is down, search works. Advice: {ADVICE['ModelUnavailable']}."]
-    return {**health, "notes": notes}

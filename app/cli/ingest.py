@@ -31,9 +31,6 @@ def run_ingest(
     prune: Annotated[
         bool, typer.Option(help="remove documents that came from these paths and are no longer there")
     ] = False,
-    restore: Annotated[
-        bool, typer.Option("--restore", help="bring back documents of these paths that were deleted by hand")
-    ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
     max_pages: Annotated[int, typer.Option(help="most pages of a web address", min=1)] = 1000,
     max_seconds: Annotated[float, typer.Option(help="most seconds spent on fetching a web address", min=1)] = 600,
@@ -54,20 +51,18 @@ def run_ingest(
         report = run_in_storage(partial(_ingest_tasks, files, prune), tasks_collection=collection)
     else:
         limits = WebLimits(max_pages, max_seconds, allow_private) if addresses else None
-        work = partial(_ingest_paths, addresses or files, prune, limits=limits, restore=restore)
+        work = partial(_ingest_paths, addresses or files, prune, limits=limits)
         report = run_in_storage(work, vector_store_collection=collection)
     (print_json if as_json else _print_summary)(report)
-    done = report.added or report.changed or report.unchanged or report.deleted or not report.skipped
-    return OK if done else FAILED
+    return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
 
 
 async def _ingest_paths(
-    paths: Sequence[Any], prune: bool, storage: Storage, *, limits: WebLimits | None = None, restore: bool = False
+    paths: Sequence[Any], prune: bool, storage: Storage, *, limits: WebLimits | None = None
 ) -> IngestReport:
     """Ingest files and folders, or with *limits* web addresses."""
     settings = storage.settings
-    folder = settings.data_dir / settings.vector_store_collection
-    manifest = IngestManifest(folder, paths, prune=prune, restore=restore)
+    manifest = IngestManifest(settings.data_dir / settings.vector_store_collection, paths, prune=prune)
     with file_progress() as on_progress:
         if limits:
             return await ingest_web(storage.sink, paths, limits, manifest, on_progress)

@@ -12,12 +12,14 @@ COMMANDS = {
     "ingest": ("ingest.run_ingest", "Store documents: files, folders, web pages."),
     "ask": ("ask.run_ask", "Ask a question; print the answer with its sources."),
     "search": ("ask.run_search", "List the chunks nearest to a query, and the context assembled from them."),
-    "health": ("ask.run_health", "Check every part: store, embedding model, chat model."),
+    "health": ("health.run_health", "Check every part: store, embedding model, chat model."),
     "eval": ("evaluation.run.run_eval", "Measure answers, citations and abstention on question files."),
     "calibrate": ("evaluation.calibrate.run_calibrate", "Fit the relevance to your documents and embedding model."),
     "export": ("transfer.run_export", "Write a whole collection to one file: documents, chunks, vectors."),
     "import": ("transfer.run_import", "Read a file written by garden export, without embedding again."),
     "push": ("transfer.run_push", "Copy an embedded collection to a server; a second run copies what is missing."),
+    "collections": ("collections.run_collections", "List the collections, or delete one."),
+    "keys": ("keys.run_keys", "Add, list and remove API keys that see only some collections."),
     "check": ("check.run_check", "Check an embedded collection for damage."),
 }
 """Every command: its function, which returns the exit status, and its line of ``garden --help``."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.shared import JsonFlag
+from app.ops.key_file import KeyFile
 from app.ops.log import set_up_logging
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, RAGError, StoreDamaged
@@ -72,7 +73,7 @@ def serve(
     settings: Settings, listening: socket.socket, *, ingest_samples: bool, on_ready: Callable[[str], None]
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size."""
-    from app.api.middleware import ApiKeys
+    from app.api.keys import ApiKeys
     from app.api.server import DrainingServer, create_app, server_config
     from app.bootstrap.compose import build_container
     from app.cli.ingest import ingest_samples_if_empty
@@ -84,7 +85,7 @@ def serve(
             asyncio.run(ingest_samples_if_empty(container.storage))
         except StoreDamaged as error:  # the server starts: readiness reports the damage
             log.warning("samples_not_ingested", extra={"reason": error.message})
-    api_keys = ApiKeys(settings.keys)
+    api_keys = ApiKeys(settings.keys, KeyFile(settings.data_dir))
 
     async def started() -> None:
         on_ready(await collection_size(container))
@@ -99,10 +100,11 @@ def require_key_beyond_loopback(settings: Settings) -> None:
     """Raise ``ConfigurationError`` if other machines could call without a key and ``ALLOW_ANONYMOUS`` is not set."""
     from app.api.middleware import is_loopback
 
-    if not (is_loopback(settings.host) or settings.keys or settings.allow_anonymous):
+    stored = KeyFile(settings.data_dir).read()
+    if not (is_loopback(settings.host) or settings.keys or stored or settings.allow_anonymous):
         raise ConfigurationError(
             f"HOST={settings.host!r} is not allowed without a key, since others could read the documents: "
-            "set API_KEYS, or ALLOW_ANONYMOUS=true if that is meant"
+            "set API_KEYS, add a key by garden keys add, or set ALLOW_ANONYMOUS=true if that is meant"
         )
 
 

@@ -26,6 +26,7 @@ T = TypeVar("T")
 OK, FAILED, USAGE = 0, 1, 2
 """Exit statuses: done; a part failed or nothing was found; a wrong argument, setting or input."""
 CollectionOption = Annotated[str | None, typer.Option(help="collection to use [VECTOR_STORE_COLLECTION]")]
+NamedCollection = Annotated[str | None, typer.Option("--collection", help="search this one [VECTOR_STORE_COLLECTION]")]
 SourceOption = Annotated[
     list[str] | None, typer.Option("--source", help="search this document alone: an id or name, or a beginning and *")
 ]

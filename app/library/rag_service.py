@@ -52,20 +52,32 @@ class RAGService(AbstractContextManager["RAGService"]):
         self._container = container or build_container(settings or load_settings(**overrides))
         self._loop = LoopThread()
 
-    def query(self, question: str, filters: dict[str, Any] | None = None, *, raise_on_error: bool = False) -> Answer:
+    def query(
+        self,
+        question: str,
+        filters: dict[str, Any] | None = None,
+        *,
+        raise_on_error: bool = False,
+        collection: str | None = None,
+    ) -> Answer:
         """Answer *question*. A failure is in the ``Answer``; *raise_on_error* raises it as its ``error_type``."""
-        return self._loop.run(self._answer(question, filters, raise_on_error))
+        return self._loop.run(self._answer(question, filters, raise_on_error, collection))
 
     async def aquery(
-        self, question: str, filters: dict[str, Any] | None = None, *, raise_on_error: bool = False
+        self,
+        question: str,
+        filters: dict[str, Any] | None = None,
+        *,
+        raise_on_error: bool = False,
+        collection: str | None = None,
     ) -> Answer:
         """``query`` for async callers, on any loop."""
-        return await self._loop.arun(self._answer(question, filters, raise_on_error))
+        return await self._loop.arun(self._answer(question, filters, raise_on_error, collection))
 
     def retrieve(self, query: str, k: int = 5, **scope: Any) -> SearchResults:
         """Find the *k* (clamped to 3-8) chunks nearest to *query*, and their context. Raises ``graph.errors``.
 
-        *scope* may hold ``source`` and ``filters``, as in a question of the Query API.
+        *scope* may hold ``source``, ``filters`` and ``collection``, as in a question of the Query API.
         """
         return self._loop.run(search(self._container.retriever, self._container.settings, query, k, **scope))
 
@@ -122,9 +134,11 @@ class RAGService(AbstractContextManager["RAGService"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def _answer(self, question: str, filters: dict[str, Any] | None, raise_on_error: bool) -> Answer:
+    async def _answer(
+        self, question: str, filters: dict[str, Any] | None, raise_on_error: bool, collection: str | None
+    ) -> Answer:
         try:
-            fields = {"query": question, **self._filter_fields(filters)}
+            fields = {"query": question, "collection": collection, **self._filter_fields(filters)}
         except InvalidInput as error:
             failure = failure_of(error)
             result = Result(failure.outcome, new_request_id(), 1, failure=failure)

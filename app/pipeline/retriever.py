@@ -6,7 +6,8 @@ its upper bound ``(k1 + 1) * sum(idf)``: an absolute score in [0, 1], which orde
 
 import asyncio
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from answering.types import Chunk, SubqueryResults
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
+from graph.ports import Retriever
 from graph.state import Question
 
 POOL = 10
@@ -78,6 +80,19 @@ class HybridRetriever:
         texts = {one.chunk.text: [one.chunk.text[start:end] for start, end in spans[one.key]] for one in missing}
         embedded = await self._embedded.find(texts, MOST_SENTENCES) if texts else {}
         return {one.key: (spans[one.key], rows.get(one.key, embedded.get(one.chunk.text))) for one in candidates}
+
+
+class CollectionRetriever:
+    """Finds the candidates in the collection that a question names."""
+
+    def __init__(self, use: Callable[[str | None], AbstractAsyncContextManager[Retriever]]) -> None:
+        """*use* opens a collection for the time of a search."""
+        self._use = use
+
+    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
+        """See ``graph.ports.Retriever``. Raises ``UnknownCollection`` too."""
+        async with self._use(question.collection) as retriever:
+            return await retriever.retrieve(question)
 
 
 def _nearer(searched: list[Searched]) -> list[Searched]:

@@ -43,11 +43,17 @@ class SearchResults(BaseModel):
 
 
 async def search(
-    retriever: Retriever, settings: Settings, query: str, k: int, source: Any = None, filters: Any = None
+    retriever: Retriever,
+    settings: Settings,
+    query: str,
+    k: int,
+    source: Any = None,
+    filters: Any = None,
+    collection: str | None = None,
 ) -> SearchResults:
     """Return the *k* best chunks for *query*, highest similarity first; no score is too low.
 
-    *source* and *filters* narrow the search as in a question.
+    *source*, *filters* and *collection* narrow the search as in a question.
 
     Both channels, dense and BM25, decide which are best; no result means an empty collection. Raises ``InvalidInput``
     for an invalid query or *k*, ``CollectionMissing``, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
@@ -57,7 +63,8 @@ async def search(
         raise InvalidInput("k must be an integer.", "k")
     k = clamped(k)
     now = time.monotonic()
-    question = Question(text, (text,), k, None, scope(source, filters), now, now + settings.request_timeout_seconds)
+    where, deadline = scope(source, filters), now + settings.request_timeout_seconds
+    question = Question(text, (text,), k, None, where, now, deadline, collection)
     (results,) = await retriever.retrieve(question)
     chunks = sorted(results.chunks[:k], key=lambda c: -c.similarity)
     hits = [SearchHit.model_validate(c).model_copy(update={"source_url": c.url or c.source}) for c in chunks]

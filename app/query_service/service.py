@@ -15,6 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
 
+from app.ops.access import access_var
 from app.ops.advice import ADVICE
 from app.ops.traffic import current_request_id, questions_var
 from app.query_service.conversations import Conversations
@@ -95,7 +96,7 @@ class QueryService:
         self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
     ) -> Any:
         """Start a run, with *conversation* on its thread, stored once at the end."""
-        names = ("query", "maxSources", "maxTokens", "source", "filters", "earlierQuestions")
+        names = ("query", "maxSources", "maxTokens", "source", "filters", "collection", "earlierQuestions")
         run_input: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
         config: RunnableConfig = {
             "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
@@ -104,9 +105,14 @@ class QueryService:
             "configurable": {"stream_tokens": "custom" in modes},
         }
         if conversation and self.conversations and (graph := await self.conversations.graph()):
-            config["configurable"]["thread_id"] = conversation
+            config["configurable"]["thread_id"] = thread_of(conversation)
             return graph.astream(run_input, config, stream_mode=modes, durability="exit")
         return self._graph.astream(run_input, config, stream_mode=modes)
+
+    async def forget(self, conversation: str) -> None:
+        """Delete what was asked in the caller's *conversation*. Raises ``StoreUnavailable``."""
+        if self.conversations:
+            await self.conversations.forget(thread_of(conversation))
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:
@@ -148,6 +154,12 @@ class QueryService:
         for observe in self.observers:
             observe(result)
         return result
+
+
+def thread_of(conversation: str) -> str:
+    """Return the thread of a conversation: a key that sees only some collections has conversations of its own."""
+    key = access_var.get().key
+    return f"{key}/{conversation}" if key else conversation
 
 
 def _result(state: Mapping[str, Any], request_id: str) -> Result:

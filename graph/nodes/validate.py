@@ -99,6 +99,7 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
         relevance_threshold=policy.relevance_threshold,
         min_confidence=policy.min_confidence,
         background=bare != text,
+        collection=raw.get("collection"),
     )
 
 

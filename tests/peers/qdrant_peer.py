@@ -29,6 +29,8 @@ class QdrantPeer(HttpPeer):
     async def respond(self, request: Received) -> Reply:
         if self.key and request.headers.get("api-key") != self.key:
             return refusal(401)
+        if (request.method, request.path) == ("GET", "/collections"):
+            return _result(self.engine.get_collections())
         found = _PATH.fullmatch(request.path)
         if found is None:
             return refusal(404)
@@ -53,6 +55,8 @@ class QdrantPeer(HttpPeer):
             case "GET", "":
                 info = self.engine.get_collection(name)
                 return _result(info.model_copy(update={"payload_schema": self.indexed.get(name, {})}))
+            case "DELETE", "":
+                return _result(self.engine.delete_collection(name))
             case "PUT", "/index":
                 indexed = models.PayloadIndexInfo(data_type=body["field_schema"], points=0)
                 self.indexed.setdefault(name, {})[body["field_name"]] = indexed  # the engine in memory keeps none

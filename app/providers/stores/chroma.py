@@ -77,6 +77,12 @@ class ChromaStore(RemoteStore):
         except CollectionMissing:
             return 0
 
+    async def acollection_names(self) -> list[str]:
+        return [one.name for one in await self._ask(self._client.list_collections)]
+
+    async def adelete_collection(self, name: str) -> None:
+        await self._ask(partial(self._client.delete_collection, name))
+
     async def ahas(self, where: Where) -> bool:
         read = partial(chroma(await self._open()).get, where=await self._where(where), limit=1, include=[])
         return bool((await self._ask(read))["ids"])

@@ -26,6 +26,12 @@ class QdrantReader(RemoteStore):
     _client: QdrantClient
     _layout: CollectionLayout | None = None
 
+    async def acollection_names(self) -> list[str]:
+        return [one.name for one in (await self._ask(self._client.get_collections)).collections]
+
+    async def adelete_collection(self, name: str) -> None:
+        await self._ask(partial(self._client.delete_collection, name))
+
     async def ahas(self, where: Where) -> bool:
         return await self._has(await self._filter(where))
 

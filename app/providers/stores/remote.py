@@ -43,6 +43,14 @@ class RemoteStore(ChunkStore):
         """Every matching chunk's own id -> at least these metadata fields, all of them for None."""
 
     @abstractmethod
+    async def acollection_names(self) -> list[str]:
+        """Return the names of the server's collections."""
+
+    @abstractmethod
+    async def adelete_collection(self, name: str) -> None:
+        """Delete a whole collection of the server."""
+
+    @abstractmethod
     async def _remove(self, ids: Sequence[str]) -> None:
         """Delete by the store's own ids."""
 

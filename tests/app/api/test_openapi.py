@@ -34,6 +34,8 @@ def served(
     folder = tmp_path_factory.mktemp("openapi") / "data"
     shutil.copytree(sample_data, folder)
     container = build_container(load_settings(data_dir=folder), embedding=embedding)
+    (folder / "archive").mkdir()
+    shutil.copy(folder / "corporate_documents" / "garden.sqlite3", folder / "archive")
     with serve(container) as address, httpx.Client(base_url=address, timeout=30) as client:
         yield client
 

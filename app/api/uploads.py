@@ -1,0 +1,139 @@
+"""Ingest over HTTP: one document at a time, sent as a file or read again from where it was found."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+import orjson
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response, StreamingResponse
+
+from app.api.collections import CollectionName
+from app.api.documents import PATH, DocumentId, find_original
+from app.api.errors import error_response, failure_body, require_media_type
+from app.api.keys import ApiKeys
+from app.api.middleware import require_writer
+from app.bootstrap.collections import Collections
+from app.ingest.documents import IngestReport
+from app.ingest.find import FoundFile
+from app.ingest.loaders.table import FORMATS, LOADERS
+from app.ingest.manifest import IngestManifest, keep_upload, uploads_of
+from app.ingest.pipeline import OnProgress, Progress, ingest_items
+from app.ingest.sink import Sink
+from graph.errors import InvalidInput, RAGError
+from graph.state import failure_of
+
+MAX_UPLOAD = 32 * 1024 * 1024
+"""Largest file in bytes; it is held in memory while it arrives."""
+MAX_NAME_BYTES = 200  # of a file name in UTF-8; file systems allow 255
+PREFIX = "garden-upload-"
+"""Beginning of the temporary folders that hold what was sent."""
+
+MEDIA_TYPE = "application/octet-stream"
+"""The one content type taken. No form and no plain link can send it, so no other site's page can ingest here."""
+PROGRESS_TYPE = "application/x-ndjson"
+"""The ``Accept`` of a caller who wants a line per progress, ``{"chunks","chunksFound"}``, before the report."""
+SUFFIXES = ", ".join(sorted(LOADERS))
+UPLOAD: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
+}
+NO_BODY: dict[str, Any] = {"requestBody": {"content": {MEDIA_TYPE: {"schema": {"type": "string", "maxLength": 0}}}}}
+Work = Callable[[OnProgress | None], Awaitable[IngestReport]]
+
+
+def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
+    """Return the two routes that ingest."""
+    router = APIRouter(tags=["documents"])
+    writing = asyncio.Lock()
+
+    async def ingest(
+        sink: Sink, root: Path, file: FoundFile, on_progress: OnProgress | None, manifest: IngestManifest | None = None
+    ) -> IngestReport:
+        async with writing:
+            report = await ingest_items(sink, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
+        if report.skipped and not report.added + report.changed + report.unchanged:
+            raise InvalidInput(f"{file.source} was not ingested: {report.skipped[0].reason}.", "body")
+        return report
+
+    @router.post(PATH, response_model=IngestReport, openapi_extra=UPLOAD)
+    async def upload(
+        request: Request,
+        name: Annotated[str, Query(description=f"file name; it ends in one of {SUFFIXES}", examples=["handbook.md"])],
+        collection: CollectionName = None,
+    ) -> Response | IngestReport:
+        """Ingest one document, in any format that `garden ingest` reads; one at a time. A new collection is made."""
+        require_writer(request, keys)
+        check_name(name)
+        require_media_type(request, MEDIA_TYPE)
+        chosen = await collections.resolve(collection, create=True)
+        content = await request.body()
+        if not content:
+            raise InvalidInput("The file is empty.", "body")
+
+        async def work(on_progress: OnProgress | None) -> IngestReport:
+            async with collections.use(chosen, create=True) as to, anyio.TemporaryDirectory(prefix=PREFIX) as folder:
+                path, uploads = Path(folder, name), uploads_of(to.folder)
+                await asyncio.to_thread(path.write_bytes, content)
+                if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
+                    return await ingest(to.sink, path, FoundFile(path, name), on_progress)
+                manifest = IngestManifest(to.folder, [uploads])
+                report = await ingest(to.sink, uploads, FoundFile(path, name), on_progress, manifest)
+                await asyncio.to_thread(keep_upload, to.folder, name, content)
+                return report
+
+        return await _response(request, work)
+
+    @router.post(PATH + "/{documentId:path}", response_model=IngestReport, openapi_extra=NO_BODY)
+    async def ingest_again(
+        request: Request, document_id: DocumentId, collection: CollectionName = None
+    ) -> Response | IngestReport:
+        """Ingest the file of a stored document again, as `garden ingest` does; only a file that it has ingested."""
+        require_writer(request, keys)
+        require_media_type(request, MEDIA_TYPE)
+        async with collections.use(collection) as found:
+            original = await find_original(found, document_id)
+        if original is None:
+            return error_response(404, "There is no file of this document that can be read again.")
+
+        async def work(on_progress: OnProgress | None) -> IngestReport:
+            async with collections.use(collection) as to:
+                manifest = IngestManifest(to.folder, [original[0]])
+                return await ingest(to.sink, *original, on_progress, manifest)
+
+        return await _response(request, work)
+
+    return router
+
+
+def check_name(name: str) -> None:
+    """Raise ``InvalidInput`` unless *name* is a plain file name with a known suffix."""
+    if not name.strip() or name.startswith(".") or any(sign in name for sign in "/\\") or not name.isprintable():
+        raise InvalidInput("The name must be a plain file name, without folders.", "name")
+    if len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
+        raise InvalidInput(f"The name must be at most {MAX_NAME_BYTES} bytes long.", "name")
+    if Path(name).suffix.lower() not in LOADERS:
+        raise InvalidInput(f"The name must end in one of {SUFFIXES}.", "name")
+
+
+async def _response(request: Request, work: Work) -> Response | IngestReport:
+    if PROGRESS_TYPE in request.headers.get("accept", ""):
+        return StreamingResponse(_lines(work), media_type=PROGRESS_TYPE)
+    return await work(None)
+
+
+async def _lines(work: Work) -> AsyncGenerator[bytes]:
+    """Yield each progress, then the report or error body; the work finishes even after a disconnect."""
+    progress: asyncio.Queue[Progress | None] = asyncio.Queue()
+    working = asyncio.ensure_future(work(progress.put_nowait))
+    working.add_done_callback(lambda _: progress.put_nowait(None))
+    try:
+        while done := await progress.get():
+            yield orjson.dumps({"chunks": done.chunks, "chunksFound": done.chunks_found}) + b"\n"
+        yield working.result().model_dump_json().encode()
+    except RAGError as error:
+        yield orjson.dumps(failure_body(failure_of(error)))
+    finally:
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([working])

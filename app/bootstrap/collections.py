@@ -1,0 +1,158 @@
+"""The collections of one store: chosen per request, opened when first asked, a bounded number of them open."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.ingest.sink import Sink
+from app.ops.access import access_var
+from app.pipeline.retriever import HybridRetriever
+from app.providers.embeddings.models import EmbeddingModel
+from app.providers.stores.catalog import acollection_names, adelete_collection
+from app.providers.stores.chunk_store import ChunkStore
+from app.providers.stores.database import FILE
+from app.providers.stores.make import make_store
+from app.providers.stores.names import COLLECTION_NAME
+from app.settings import Settings
+from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, UnknownCollection
+
+MOST_OPEN = 16
+"""Collections that are kept open beside the default one. More are open while more are in use."""
+MOST_NAMED = 50
+"""Most names that an error lists."""
+
+
+@dataclass(slots=True)
+class OpenCollection:
+    """A collection that is open; ``folder`` holds its manifest and its uploads, whatever store holds the chunks."""
+
+    name: str
+    store: ChunkStore
+    retriever: HybridRetriever
+    sink: Sink
+    folder: Path
+    users: int = 0
+
+
+class Collections:
+    """Opens the collection that a caller names, if the caller may see it.
+
+    ``default`` is that of ``VECTOR_STORE_COLLECTION``: open from the start, closed by its owner.
+    """
+
+    def __init__(self, settings: Settings, embedding: EmbeddingModel, store: ChunkStore) -> None:
+        self._settings = settings
+        self._embedding = embedding
+        self.default = self._opened(settings.vector_store_collection, store)
+        self._open: OrderedDict[str, OpenCollection] = OrderedDict()
+        self._opening = asyncio.Lock()
+
+    async def names(self) -> list[str]:
+        """Return the names of the collections that the caller may see, sorted. Raises ``StoreUnavailable``."""
+        stored = await acollection_names(self.default.store, self._settings.data_dir)
+        return [name for name in sorted({*stored, self.default.name}) if self._visible(name)]
+
+    async def resolve(self, name: str | None, *, create: bool = False) -> str:
+        """Return the collection that *name* stands for: itself, or for None the caller's default.
+
+        That is the default collection, or the first that the caller's key names where the key does not see that. With
+        *create* it need not exist. Raises ``UnknownCollection``, ``InvalidInput`` or ``StoreUnavailable``.
+        """
+        if name is None:
+            own = access_var.get().collections
+            if own is None or self.default.name in own:
+                return self.default.name
+            name = own[0] if own else ""
+        if not isinstance(name, str):
+            raise InvalidInput("collection must be a string.", "collection")
+        if not self._visible(name):
+            raise await self._unknown(name)
+        if create and not COLLECTION_NAME.fullmatch(name):
+            raise InvalidInput("A collection's name has at most 100 letters, digits, '_', '-' and '.'.", "collection")
+        if not create and not await self._exists(name):
+            raise await self._unknown(name)
+        return name
+
+    @asynccontextmanager
+    async def use(self, name: str | None = None, *, create: bool = False) -> AsyncGenerator[OpenCollection]:
+        """Open the collection for the time of a request; *name* and *create* as for ``resolve``."""
+        name = await self.resolve(name, create=create)
+        if name == self.default.name:
+            yield self.default
+            return
+        one = await self._acquire(name)
+        try:
+            yield one
+        finally:
+            one.users -= 1
+            if not one.users and self._open.get(name) is not one:
+                await one.store.aclose()
+            await self._close_idle()
+
+    @asynccontextmanager
+    async def retriever(self, name: str | None = None) -> AsyncGenerator[HybridRetriever]:
+        """Open the collection to be searched; see ``use``."""
+        async with self.use(name) as one:
+            yield one.retriever
+
+    async def delete(self, name: str) -> None:
+        """Delete a collection with everything in it. Raises what ``resolve`` does; the default one is refused."""
+        if await self.resolve(name) == self.default.name:
+            raise InvalidInput("The default collection is not deleted: delete its documents.", "collection")
+        await adelete_collection(self.default.store, self._settings.data_dir, name)
+        one = self._open.pop(name, None)
+        if one and not one.users:  # else its last user closes it
+            await one.store.aclose()
+
+    async def aclose(self) -> None:
+        """Close every collection but the default one."""
+        while self._open:
+            await self._open.popitem()[1].store.aclose()
+
+    async def _acquire(self, name: str) -> OpenCollection:
+        async with self._opening:
+            if name not in self._open:
+                try:
+                    store = await asyncio.to_thread(make_store, self._settings, name, self._embedding)
+                except ConfigurationError as error:  # another vector size: the request fails, the service does not
+                    raise StoreUnavailable(error.message) from error
+                self._open[name] = self._opened(name, store)
+            self._open.move_to_end(name)
+            one = self._open[name]
+            one.users += 1
+            return one
+
+    async def _close_idle(self) -> None:
+        """Close what was used longest ago, past ``MOST_OPEN``."""
+        idle = [name for name, one in self._open.items() if not one.users]
+        for name in idle[: max(0, len(self._open) - MOST_OPEN)]:
+            await self._open.pop(name).store.aclose()
+
+    async def _exists(self, name: str) -> bool:
+        """Tell whether a visible collection exists; of a server, an open one is taken to."""
+        if name == self.default.name:
+            return True
+        if self._settings.vector_store == "embedded":
+            return bool(COLLECTION_NAME.fullmatch(name)) and (self._settings.data_dir / name / FILE).is_file()
+        return name in self._open or name in await self.names()
+
+    async def _unknown(self, name: str) -> UnknownCollection:
+        names = await self.names()
+        there = f"There are: {', '.join(names[:MOST_NAMED])}." if names else "There are none for this key."
+        return UnknownCollection(
+            f"There is no collection {name!r}. {there}", "collection", unknown=name, collections=names[:MOST_NAMED]
+        )
+
+    def _visible(self, name: str) -> bool:
+        """Tell whether requests may name a collection, and this caller may see it."""
+        chosen = self._settings.collections
+        offered = name == self.default.name or not chosen or name in chosen
+        return offered and name != self._settings.tasks_collection and access_var.get().sees(name)
+
+    def _opened(self, name: str, store: ChunkStore) -> OpenCollection:
+        embeddings = self._embedding.embeddings
+        sink = Sink(store, embeddings, self._embedding.name)
+        return OpenCollection(name, store, HybridRetriever(store, embeddings), sink, self._settings.data_dir / name)

@@ -1,0 +1,293 @@
+"""Keys x collections x interfaces: what a key may not see is not searched, counted, named or logged for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.bootstrap.compose import AppContainer, build_container
+from app.ingest.pipeline import ingest_into
+from app.ops.key_file import KeyFile
+from app.providers.embeddings.models import EmbeddingModel
+from app.settings import load_settings
+from tests.app.api.test_page_api import BYTES, caller
+
+WORDS = {
+    "corporate_documents": ("lantern.md", "The codeword of the front gate is LANTERN."),
+    "payroll": ("marigold.md", "The codeword of the bonus list is MARIGOLD."),
+    "aquarium": ("tortoise.md", "The codeword of the salt water pump is TORTOISE."),
+    "tasks": ("zebra.md", "ZEBRA"),
+}
+"""Collection -> its document and what it says."""
+QUESTIONS = {
+    "corporate_documents": "What is the codeword of the front gate?",
+    "payroll": "What is the codeword of the bonus list?",
+    "aquarium": "What is the codeword of the salt water pump?",
+}
+NOWHERE = "neverland"
+KEYS: dict[str, tuple[str, ...]] = {
+    "all": tuple(WORDS),
+    "pay": ("payroll",),
+    "pay-and-fish": ("payroll", "aquarium"),
+    "fish-reader": ("aquarium",),
+    "nobody": (),
+}
+"""Key -> the collections that it may see; "nobody" is a caller without one."""
+Call = Callable[[httpx.AsyncClient, dict[str, str], str | None], Awaitable[httpx.Response]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
+    """A data folder with three collections of documents, one document each, and one task."""
+    root = tmp_path_factory.mktemp("access")
+
+    async def fill(container: AppContainer) -> None:
+        for name, (document, text) in WORDS.items():
+            (root / document).write_text(f"# {document}\n\n{text}\n")
+            if name == "tasks":
+                await container.tasks.index_task({"id": "zebra", "title": text})
+                continue
+            async with container.collections.use(name, create=True) as to:
+                await ingest_into(to.sink, [root / document])
+        await container.aclose()
+
+    asyncio.run(fill(build_container(load_settings(data_dir=root / "data"), embedding=embedding)))
+    return root / "data"
+
+
+@pytest.fixture(scope="module")
+def keys(folder: Path) -> dict[str, dict[str, str]]:
+    """The headers of each key: one of API_KEYS, the others added to the folder."""
+    file = KeyFile(folder)
+    made = {
+        name: file.add(name, seen, read_only=name.endswith("reader"))
+        for name, seen in KEYS.items()
+        if name not in ("all", "nobody")
+    }
+    return {"all": {"X-API-Key": "alpha"}, "nobody": {}} | {
+        name: {"Authorization": f"Bearer {key}"} for name, key in made.items()
+    }
+
+
+@pytest.fixture
+def container(folder: Path, embedding: EmbeddingModel) -> Iterator[AppContainer]:
+    made = build_container(load_settings(data_dir=folder, api_keys="alpha"), embedding=embedding)
+    yield made
+    asyncio.run(made.aclose())
+
+
+def asking(path: str, body: Callable[[dict[str, Any]], Any] = lambda question: question) -> Call:
+    """Post a question of the collection to *path*."""
+
+    async def call(client: httpx.AsyncClient, headers: dict[str, str], collection: str | None) -> httpx.Response:
+        text = QUESTIONS.get(collection or "", " and ".join(QUESTIONS.values()))
+        question = {"query": text, "includeEvidence": True, "collection": collection}
+        return await client.post(path, json=body(question), headers=headers)
+
+    return call
+
+
+def getting(path: str, **params: str) -> Call:
+    """Get *path*, in which ``{document}`` is the collection's document."""
+
+    async def call(client: httpx.AsyncClient, headers: dict[str, str], collection: str | None) -> httpx.Response:
+        document = WORDS.get(collection or "", ("tortoise.md",))[0]
+        chosen = {"collection": collection} if collection else {}
+        return await client.get(path.format(document=document), params=params | chosen, headers=headers)
+
+    return call
+
+
+async def feedback(client: httpx.AsyncClient, headers: dict[str, str], collection: str | None) -> httpx.Response:
+    row = {"question": "x", "outcome": "answered", "rating": "up", "collection": collection, "requestId": "r"}
+    return await client.post("/api/v1/feedback", json=row, headers=headers)
+
+
+def chat(question: dict[str, Any]) -> dict[str, Any]:
+    """A question on OpenAI's wire."""
+    message = {"role": "user", "content": question["query"]}
+    options = {"collection": question["collection"]}
+    return {"model": "knowledge-garden", "messages": [message], "knowledge_garden": options}
+
+
+INTERFACES: dict[str, Call] = {
+    "query": asking("/query"),
+    "stream": asking("/query/stream"),
+    "conversation": asking("/api/v1/conversations/0123456789abcdef/query"),
+    "invoke": asking("/rag/invoke", lambda question: {"input": question}),
+    "batch": asking("/rag/batch", lambda question: {"inputs": [question, question]}),
+    "rag stream": asking("/rag/stream", lambda question: {"input": question}),
+    "models": getting("/v1/models"),
+    "chat": asking("/v1/chat/completions", chat),
+    "chat stream": asking("/v1/chat/completions", lambda question: {**chat(question), "stream": True}),
+    "search": getting("/api/v1/search", q="codeword", k="8"),
+    "documents": getting("/api/v1/documents"),
+    "document": getting("/api/v1/documents/{document}"),
+    "chunk": getting("/api/v1/chunks/{document}%230"),
+    "file": getting("/api/v1/files/{document}"),
+    "page": getting("/api/v1/page"),
+    "collections": getting("/api/v1/collections"),
+    "tasks": getting("/api/v1/search/semantic", q="zebra"),
+    "feedback": feedback,
+    "metrics": getting("/metrics"),
+    "ready": getting("/health/ready"),
+    "health": getting("/health"),
+}
+OPEN = {"metrics", "ready", "health"}
+
+
+def words(collections: Any) -> set[str]:
+    """The words by which an answer gives away that it knows these collections."""
+    return {word for one in collections for word in (one, WORDS[one][0].partition(".")[0])} - {"tasks"}
+
+
+def untimed(text: str) -> str:
+    """A body without what differs from one request to the next."""
+    for stop in ("processingTimeMs", "created", "chatcmpl-", "requestId", "stageTimingsMs", "run_id", "timestamp"):
+        head, found, rest = text.partition(stop)
+        while found:
+            text = head + rest.partition("}" if stop == "stageTimingsMs" else ",")[2]
+            head, found, rest = text.partition(stop)
+    return text
+
+
+@pytest.mark.parametrize("key", KEYS)
+async def test_no_interface_tells_a_key_of_what_it_may_not_see(
+    container: AppContainer, keys: dict[str, dict[str, str]], key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each interface is asked twice for each collection. What a key sees, it gets; what it does not see is answered
+    exactly as what does not exist, is in no reply to it, and in no log line of its requests."""
+    caplog.set_level(logging.DEBUG)
+    seen, hidden = KEYS[key], [one for one in WORDS if one not in KEYS[key]]
+    async with caller(container) as client:
+        for name, ask in INTERFACES.items():
+            for collection in (*QUESTIONS, NOWHERE, None):
+                caplog.clear()
+                first, second = [await ask(client, keys[key], collection) for _ in range(2)]
+                where = (key, name, collection, first.text)
+                assert first.status_code == second.status_code, where
+                said = (
+                    first.text
+                    + second.text
+                    + str(first.headers)
+                    + json.dumps(
+                        [vars(record) for record in caplog.records if record.name.startswith("garden")], default=str
+                    )
+                )
+                told = said.replace(collection or "-", "").lower() if collection in hidden else said.lower()
+                asked = words([collection]) if collection in hidden else set()
+                assert not [word for word in words(hidden) - asked if word in told], where
+                if key == "nobody":
+                    assert first.status_code == (200 if name in OPEN else 401), where
+                elif name == "tasks":
+                    assert first.status_code == (200 if "tasks" in seen else 403), where
+                elif collection in hidden and name not in OPEN | {"collections", "models"}:
+                    nowhere = await ask(client, keys[key], NOWHERE)
+                    status = 200 if name == "rag stream" else 400  # LangServe's streams say it in an event
+                    assert (first.status_code, "VALIDATION_ERROR" in first.text) == (status, True), where
+                    assert untimed(first.text.replace(collection, NOWHERE)) == untimed(nowhere.text), where
+                elif collection in seen and name in (
+                    "query",
+                    "stream",
+                    "conversation",
+                    "invoke",
+                    "batch",
+                    "search",
+                    "chat",
+                ):
+                    assert WORDS[collection][0].partition(".")[0].upper() in first.text, where
+
+
+async def test_what_a_key_does_not_see_it_cannot_change(
+    container: AppContainer, keys: dict[str, dict[str, str]]
+) -> None:
+    """Documents are added, ingested again and deleted, and collections deleted, only where a key sees them and may
+    write; a collection of another is untouched, whatever was asked."""
+    note = {"content": b"# Note\n\nA note.\n"}
+    async with caller(container) as client:
+        before = (await client.get("/api/v1/documents", params={"collection": "payroll"}, headers=keys["all"])).json()
+        for key, status in (("fish-reader", 403), ("pay", 400), ("nobody", 401)):
+            at: dict[str, Any] = {"params": {"collection": "aquarium", "name": "note.md"}, "headers": BYTES | keys[key]}
+            replies = [
+                await client.post("/api/v1/documents", **at, **note),
+                await client.post("/api/v1/documents/tortoise.md", **at),
+                await client.delete("/api/v1/documents/tortoise.md", **at),
+            ]
+            assert [one.status_code for one in replies] == [status] * 3, key
+            gone = await client.delete("/api/v1/collections/aquarium", headers=keys[key])
+            assert gone.status_code == (404 if status == 400 else status)
+        after = (await client.get("/api/v1/documents", params={"collection": "payroll"}, headers=keys["all"])).json()
+        assert before == after
+        listed = await client.get("/api/v1/documents", params={"collection": "aquarium"}, headers=keys["all"])
+        assert [one["id"] for one in listed.json()["documents"]] == ["tortoise.md"]
+        for method in ("post", "delete"):
+            own: dict[str, Any] = {
+                "params": {"collection": "payroll", "name": "note.md"},
+                "headers": BYTES | keys["pay"],
+            }
+            path = "/api/v1/documents" + ("/note.md" if method == "delete" else "")
+            done = await client.request(method, path, **own, **(note if method == "post" else {}))
+            assert done.status_code == 200, done.text
+
+
+async def test_a_key_without_a_collection_named_asks_its_own(
+    container: AppContainer, keys: dict[str, dict[str, str]]
+) -> None:
+    """The default collection where the key sees it, else the first that the key names."""
+    for key, word in (
+        ("all", "LANTERN"),
+        ("pay", "MARIGOLD"),
+        ("pay-and-fish", "MARIGOLD"),
+        ("fish-reader", "TORTOISE"),
+    ):
+        async with caller(container) as client:
+            found = await client.get("/api/v1/search", params={"q": "codeword"}, headers=keys[key])
+        assert [word in hit["text"] for hit in found.json()["results"]] == [True], key
+
+
+async def test_a_conversation_is_its_keys_own(container: AppContainer, keys: dict[str, dict[str, str]]) -> None:
+    """Under the same id, another key's follow-up does not learn what was asked before, nor can that key delete it."""
+    path = "/api/v1/conversations/fedcba9876543210"
+    async with caller(container) as client:
+
+        async def asked(key: str, query: str) -> str:
+            return (await client.post(f"{path}/query", json={"query": query}, headers=keys[key])).text
+
+        await asked("pay", QUESTIONS["payroll"])
+        assert "rewritten" not in await asked("fish-reader", "And for the salt water pump?")
+        await client.delete(path, headers=keys["fish-reader"])
+        assert "bonus" in await asked("pay", "And when?")
+
+
+def test_only_hashes_are_stored(folder: Path, keys: dict[str, dict[str, str]]) -> None:
+    """The file holds no key, and only its owner may read it."""
+    text = (folder / "keys.json").read_text()
+    assert all(headers["Authorization"][7:] not in text for headers in keys.values() if "Authorization" in headers)
+    assert (folder / "keys.json").stat().st_mode & 0o077 == 0
+
+
+async def test_keys_come_and_go_without_a_restart(tmp_path: Path, embedding: EmbeddingModel) -> None:
+    """A key added beside a running service is accepted, and closes a service that was open; one removed is refused,
+    also the last one. A file that cannot be read changes nothing."""
+    container = build_container(load_settings(data_dir=tmp_path), embedding=embedding)
+    file = KeyFile(tmp_path)
+    async with caller(container) as client:
+
+        async def status(key: str = "") -> int:
+            return (await client.get("/api/v1/documents", headers={"X-API-Key": key} if key else {})).status_code
+
+        assert await status() == 200
+        key = file.add("first", ["corporate_documents"], read_only=False)
+        assert (await status(), await status(key), await status(f"{key}x")) == (401, 200, 401)
+        file.path.write_text("{")
+        assert (await status(), await status(key)) == (401, 200)
+        file.path.unlink()
+        assert (await status(), await status(key)) == (401, 401)
+    await container.aclose()
