@@ -71,3 +71,4 @@ class LoopThread:
                 task.cancel()
             await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
         await last()
+        await self._loop.shutdown_asyncgens()  # closes idle connections

@@ -63,13 +63,12 @@ def _ollama(settings: Settings, model: str) -> EmbeddingModel:
 
     from app.providers.http.transport import AiohttpTransport
 
-    # The timeout is per read, as httpx counts; RemoteEmbeddings limits the total. No idle connection is kept, so that
-    # nothing has to be closed.
+    # The timeout is per read, as httpx counts; RemoteEmbeddings limits the total.
     ollama = OllamaEmbeddings(
         model=model,
         base_url=settings.ollama_host,
         client_kwargs={"timeout": BATCH_SECONDS},
-        async_client_kwargs={"transport": AiohttpTransport(keep_alive=False)},
+        async_client_kwargs={"transport": AiohttpTransport()},
     )
     return _remote(model, ollama)
 
@@ -79,7 +78,7 @@ def _cohere(settings: Settings, model: str) -> EmbeddingModel:
 
     from app.providers.http.cohere_client import cohere_client
 
-    client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS, keep_alive=False)
+    client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS)
     key, tries = settings.cohere_api_key, 1  # retries are those of RemoteEmbeddings
     cohere = CohereEmbeddings(
         client=None, async_client=None, model=model, cohere_api_key=key, max_retries=tries, truncate="END"

@@ -15,18 +15,15 @@ NO_RETRIES: Any = {"max_retries": 0}
 ``max_retries`` for a whole client (cohere-ai/cohere-python, pull request 779); langchain-cohere 0.6 excludes them."""
 
 
-def cohere_client(
-    settings: Settings, setting: str, seconds: float, *, keep_alive: bool = True
-) -> tuple[cohere.AsyncClientV2, AiohttpTransport]:
+def cohere_client(settings: Settings, setting: str, seconds: float) -> tuple[cohere.AsyncClientV2, AiohttpTransport]:
     """Make the client and connections for *setting*'s part (``"RERANKER"``), uncontacted.
 
-    *seconds* limits each read and connect. Without *keep_alive* no connection outlives its answer, so that there is
-    nothing to close. Raises ``ConfigurationError`` when ``COHERE_API_KEY`` is empty.
+    *seconds* limits each read and connect. Raises ``ConfigurationError`` when ``COHERE_API_KEY`` is empty.
     """
     key = settings.cohere_api_key.get_secret_value()
     if not key:
         raise ConfigurationError(f"{setting} names a Cohere model, which needs COHERE_API_KEY to be set")
-    transport = AiohttpTransport(keep_alive=keep_alive)
+    transport = AiohttpTransport()
     http = httpx.AsyncClient(transport=transport, timeout=seconds, follow_redirects=True)
     address = settings.cohere_base_url or None  # its own
     client = cohere.AsyncClientV2(api_key=key, base_url=address, timeout=seconds, httpx_client=http)

@@ -6,7 +6,7 @@ when that is fixed). The package ``httpx-aiohttp`` 0.2.0 serves one event loop o
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import cache
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
@@ -26,12 +26,11 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     """An httpx transport over aiohttp; one client may be used from any number of event loops.
 
     Requests are sent as httpx made them, and fail with httpx's exceptions; aiohttp retries once when a connection
-    breaks before the answer, but no POST. Without *keep_alive* no connection is left to close.
+    breaks before the answer, but no POST.
     """
 
-    def __init__(self, *, keep_alive: bool = True) -> None:
-        self._idle: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS} if keep_alive else {"force_close": True}
-        self._connectors: dict[asyncio.AbstractEventLoop, Connector] = {}
+    def __init__(self) -> None:
+        self._connectors: dict[asyncio.AbstractEventLoop, tuple[Connector, AsyncGenerator[Connector]]] = {}
         self._trusted = cache(httpx.create_ssl_context)  # the authorities httpx trusts
         self._proxy_for = cache(proxy_for)  # the environment is read once for each host
 
@@ -41,7 +40,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         limits = request.extensions.get("timeout", {})
         url = request.url.copy_with(username=None, password=None)  # httpx has made a header of them
         session = aiohttp.ClientSession(
-            connector=self._connector(),
+            connector=await self._connector(),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             skip_auto_headers=("User-Agent", "Content-Type"),
@@ -64,18 +63,26 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close the connections of the running loop; the next request opens new ones."""
-        connector = self._connectors.pop(asyncio.get_running_loop(), None)
-        if connector is not None:
-            await connector.close()
+        if opened := self._connectors.pop(asyncio.get_running_loop(), None):
+            await opened[1].aclose()
 
-    def _connector(self) -> "Connector":
+    async def _connector(self) -> "Connector":
         """Return the running loop's connections; command line, library and server each have a loop."""
         for ended in [loop for loop in list(self._connectors) if loop.is_closed()]:
             self._connectors.pop(ended, None)
         loop = asyncio.get_running_loop()
         if loop not in self._connectors:
-            self._connectors[loop] = Connector(limit=0, ssl=self._trusted(), **self._idle)
-        return self._connectors[loop]
+            opening = self._open()
+            self._connectors[loop] = await anext(opening), opening
+        return self._connectors[loop][0]
+
+    async def _open(self) -> AsyncGenerator["Connector"]:
+        """Yield new connections. A loop that ends, as after ``asyncio.run``, ends its generators: it closes them."""
+        connector = Connector(limit=0, ssl=self._trusted(), keepalive_timeout=IDLE_SECONDS)
+        try:
+            yield connector
+        finally:
+            await connector.close()
 
 
 class Connector(aiohttp.TCPConnector):

@@ -2,5 +2,5 @@
 
 chunk_store.py       base of all, a LangChain ``VectorStore``   any_vector_store.py   any other ``VectorStore``
 embedded.py          SQLite (database.py), searched as memory-mapped segments (segments.py)
-remote.py            base of the servers' stores: qdrant.py (langchain-qdrant) and chroma.py (langchain-chroma)
+remote.py            base of the servers' stores: qdrant.py (qdrant-client) and chroma.py (chromadb)
 """

@@ -1,4 +1,4 @@
-"""A Chroma server as the store: one collection, ours or another pipeline's, through langchain-chroma in threads.
+"""A Chroma server as the store: one collection, ours or another pipeline's, through chromadb's own client.
 
 Every operation looks the collection up, as one that was created again has another id. Chroma here has no sparse channel
 and keeps one vector per chunk: the keyword part of a score is 0, and sentences are embedded when first needed. Cosines
@@ -8,21 +8,19 @@ Metadata is flat, of text, numbers and booleans; other values are stored as JSON
 is), and ``json_fields`` lists those names. For filters, each text or number of such a list has a field of its own too.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import numpy as np
 import orjson
-from chromadb import Collection
+from chromadb.api.models.AsyncCollection import AsyncCollection
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.vectors import unit
-from app.providers.stores.chroma_client import ChromaClient, chroma
+from app.providers.stores.chroma_client import ChromaClient
 from app.providers.stores.filters import Condition, Where
-from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery
+from app.providers.stores.hybrid import HybridHits, HybridQuery
 from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.payloads import as_candidate, metadata_of, text_of
 from app.providers.stores.remote import RemoteStore
@@ -52,15 +50,20 @@ class ChromaStore(RemoteStore):
             return HybridHits([[] for _ in queries])
         self._fits(size, len(queries[0].dense), StoreUnavailable)
 
-        async def search(query: HybridQuery) -> list[Candidate]:
-            store = chroma(collection, embed_query=lambda _: query.dense.tolist())
-            found = await self._ask(partial(store.similarity_search_with_vectors, "", limit, condition))
-            return [
-                as_candidate(one.id, str(one.id), payload(one.page_content, one.metadata), unit(vector))
-                for one, vector in found
+        vectors: list[Any] = [query.dense for query in queries]
+        wanted: Any = ["documents", "metadatas", "embeddings"]
+        ask = partial(collection.query, vectors, n_results=limit, where=condition, include=wanted)
+        found: Any = await self._ask(ask)
+        columns = (found["ids"], found["documents"], found["metadatas"], found["embeddings"])
+        return HybridHits(
+            [
+                [
+                    as_candidate(row_id, row_id, payload(text, metadata), unit(vector))
+                    for row_id, text, metadata, vector in zip(*rows, strict=True)
+                ]
+                for rows in zip(*columns, strict=True)
             ]
-
-        return HybridHits(await asyncio.gather(*map(search, queries)))
+        )
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         if not points:
@@ -84,7 +87,7 @@ class ChromaStore(RemoteStore):
         await self._ask(partial(self._client.delete_collection, name))
 
     async def ahas(self, where: Where) -> bool:
-        read = partial(chroma(await self._open()).get, where=await self._where(where), limit=1, include=[])
+        read: Any = partial((await self._open()).get, where=await self._where(where), limit=1, include=[])
         return bool((await self._ask(read))["ids"])
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
@@ -108,39 +111,38 @@ class ChromaStore(RemoteStore):
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not chunk_ids:
             return {}
-        read = partial(chroma(await self._open()).get, list(set(chunk_ids)))
-        found = await self._ask(read)
+        found: Any = await self._ask(partial((await self._open()).get, list(set(chunk_ids))))
         return dict(zip(found["ids"], map(payload, found["documents"], found["metadatas"]), strict=True))
 
     async def _remove(self, ids: Sequence[str]) -> None:
         for at in range(0, len(ids), PAGE):
-            await self._ask(partial(chroma(await self._open()).delete, list(ids[at : at + PAGE])))
+            await self._ask(partial((await self._open()).delete, list(ids[at : at + PAGE])))
 
-    async def _pages(self, size: int, include: list[str], where: Where = None) -> AsyncIterator[dict[str, Any]]:
+    async def _pages(self, size: int, include: Any, where: Where = None) -> AsyncIterator[dict[str, Any]]:
         """Yield the columns of the matching chunks, page by page."""
-        read = partial(chroma(await self._open()).get, where=await self._where(where), include=include)
+        read: Any = partial((await self._open()).get, where=await self._where(where), include=include)
         offset = 0
         while (found := await self._ask(partial(read, limit=size, offset=offset)))["ids"]:
             yield found
             offset += size
 
-    async def _write(self, collection: Collection, batch: dict[str, Point]) -> None:
-        vectors = [np.asarray(point.dense, np.float32) for point in batch.values()]
-        store = chroma(collection, embed_documents=lambda _: vectors)
-        found = await self._ask(partial(store.get, list(batch), include=["metadatas"]))
+    async def _write(self, collection: AsyncCollection, batch: dict[str, Point]) -> None:
+        ids, written = list(batch), list(batch.values())
+        found: Any = await self._ask(partial(collection.get, ids, include=["metadatas"]))
         stored = dict(zip(found["ids"], found["metadatas"], strict=True))
-        metadatas = [flat(point.metadata, stored.get(chunk_id)) for chunk_id, point in batch.items()]
-        texts = [point.text for point in batch.values()]
-        await self._ask(partial(store.add_texts, texts, metadatas, list(batch)))
+        vectors: Any = [point.dense for point in written]
+        metadatas: Any = [flat(point.metadata, stored.get(point.chunk_id)) for point in written]
+        texts = [point.text for point in written]
+        await self._ask(partial(collection.upsert, ids, vectors, metadatas, texts))
 
     async def _where(self, where: Where) -> dict[str, Any] | None:
         return chroma_where(await self._exact(where, days=True)) if where else None
 
-    async def _open(self, *, create: bool = False) -> Collection:
+    async def _open(self, *, create: bool = False) -> AsyncCollection:
         return await self._ask(partial(self._client.open_collection, create=create))
 
 
-def _size_of(collection: Collection) -> int | None:
+def _size_of(collection: AsyncCollection) -> int | None:
     """Return the dimension of the vectors; None until there is one."""
     size: int | None = collection.get_model()["dimension"]
     return size

@@ -1,74 +1,64 @@
-"""chromadb's HTTP client with time limits, and LangChain's store over it.
+"""chromadb's asynchronous HTTP client with time limits, uncontacted until the first call.
 
-``chromadb.HttpClient`` gives requests no time limit (chroma-core/chroma#5805 ended in ``timeout=None``), and contacts
-the server when it is made. ``_session`` is its base class's private name, so pyproject.toml pins chromadb's version.
+``chromadb.AsyncHttpClient`` gives requests no time limit (chroma-core/chroma#5805 ended in ``timeout=None``), and
+contacts the server when it is made. ``_get_client`` is its base class's private name, so pyproject.toml pins
+chromadb's version.
 """
 
-import time
 from http import HTTPStatus
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
-from chromadb import Collection, QueryResult
-from chromadb.api.fastapi import FastAPI
+from chromadb.api.async_fastapi import AsyncFastAPI
+from chromadb.api.models.AsyncCollection import AsyncCollection
 from chromadb.config import Settings, System
-from langchain_chroma import Chroma
+from typing_extensions import override
 
+from app.providers.http.transport import AiohttpTransport
 from graph.errors import CollectionMissing
 
 
-class ChromaClient(FastAPI):
+class ChromaClient(AsyncFastAPI):
     """A client of one collection. Its requests raise ``CollectionMissing``, or errors of ``httpx``."""
 
     def __init__(self, url: str, collection: str, seconds: float) -> None:
-        """*seconds* limits connecting, the wait for an answer, and its transfer. Nothing is contacted."""
+        """*seconds* limits connecting, and the wait for each part of an answer. Nothing is contacted."""
         # The port is required, and not read where the host is a whole URL.
         settings = Settings(chroma_server_host=url, chroma_server_http_port=0, anonymized_telemetry=False)
         super().__init__(System(settings))
-        self.collection, self.seconds = collection, seconds
-        self._session.timeout = httpx.Timeout(seconds)
-        self._session.follow_redirects = True
-        self._session.event_hooks = {"response": [self._receive]}
+        self.collection = collection
+        self._http = httpx.AsyncClient(
+            transport=AiohttpTransport(),
+            timeout=seconds,
+            headers={"Content-Type": "application/json"},
+            follow_redirects=True,
+            event_hooks={"response": [self._raise_error]},
+        )
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the connections."""
-        self._session.close()
+        await self._http.aclose()
 
-    def open_collection(self, *, create: bool = False) -> Collection:
+    async def open_collection(self, *, create: bool = False) -> AsyncCollection:
         """Look the collection up; *create* makes it, for cosines, where there is none."""
         cosine: Any = {"hnsw": {"space": "cosine"}}
         name = self.collection
-        found = self.get_or_create_collection(name, configuration=cosine) if create else self.get_collection(name)
-        return FoundCollection(self, found, embedding_function=None)
+        found = (
+            await self.get_or_create_collection(name, configuration=cosine)
+            if create
+            else await self.get_collection(name)
+        )
+        return AsyncCollection(self, found, embedding_function=None)
 
-    def _receive(self, response: httpx.Response) -> None:
-        """Read the answer, whose transfer httpx does not limit, and raise where it is an HTTP error."""
-        stream: Any = response.stream
-        until, pieces = time.monotonic() + self.seconds, []
-        for piece in stream:
-            if time.monotonic() > until:
-                raise httpx.ReadTimeout("")
-            pieces.append(piece)
-        stream.close()
-        response.stream = httpx.ByteStream(b"".join(pieces))
-        if response.status_code == HTTPStatus.NOT_FOUND and b'"NotFoundError"' in response.read():
-            raise CollectionMissing(f"The vector store holds no collection named {self.collection!r}.")
+    @override
+    def _get_client(self) -> httpx.AsyncClient:
+        """Return the one client; ``AiohttpTransport`` serves any number of event loops."""
+        return self._http
+
+    async def _raise_error(self, response: httpx.Response) -> None:
+        """Raise before chromadb does, whose own errors lack the status."""
         if response.is_error:
+            content = await response.aread()
+            if response.status_code == HTTPStatus.NOT_FOUND and b'"NotFoundError"' in content:
+                raise CollectionMissing(f"The vector store holds no collection named {self.collection!r}.")
             response.raise_for_status()
-
-
-class FoundCollection(Collection):
-    """A collection that gives ``Chroma`` an empty document where there is none; it would leave the chunk out."""
-
-    def query(self, *args: Any, **options: Any) -> QueryResult:
-        found = super().query(*args, **options)
-        found["documents"] = [[text or "" for text in texts] for texts in found["documents"] or ()]
-        return found
-
-
-def chroma(collection: Collection, **model: Any) -> Chroma:
-    """Return LangChain's store; it embeds texts itself, by ``embed_query`` or ``embed_documents`` of *model*."""
-    client: Any = SimpleNamespace(get_collection=lambda **_: collection)
-    embedding: Any = SimpleNamespace(**model)
-    return Chroma(collection.name, embedding, client=client, create_collection_if_not_exists=False)

@@ -5,6 +5,7 @@ A point is one chunk. Our collections have two named vectors to search, ``dense`
 langchain-qdrant, ``{"page_content": str, "metadata": {...}}``. Other pipelines' collections need only a dense vector.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -13,22 +14,25 @@ import numpy as np
 from qdrant_client import models
 
 from app.providers.embeddings.vectors import Vectors, unit
-from app.providers.stores.hybrid import Candidate
+from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, highest
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import as_candidate, metadata_of, text_of
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
 """Payload fields with a keyword index: those that filters and deletes ask for."""
+_UNSCORED = {"$score[0]": 0.0, "$score[1]": 0.0}
+"""Scores of a chunk without that vector, or without any of the words."""
 
 
 class CollectionLayout(NamedTuple):
     """A collection's vector names, "" where missing; a ``dense`` of "" is the unnamed vector.
 
-    ``ours``: our layout, with nested metadata alone.
+    ``cosine``: the server scores by it. ``ours``: our layout, with nested metadata alone.
     """
 
     size: int
+    cosine: bool
     dense: str
     sparse: str
     sentences: str
@@ -51,7 +55,8 @@ def layout_of(info: models.CollectionInfo) -> CollectionLayout:
     sparse = SPARSE if SPARSE in weighed else weighed[0] if weighed else ""
     sentences = SENTENCES if SENTENCES in vectors and SENTENCES not in single else ""
     ours = (dense, sparse) == (DENSE, SPARSE) and set(INDEXED_PATHS) <= set(info.payload_schema)
-    return CollectionLayout(int(vectors[dense].size), dense, sparse, sentences, ours)
+    chosen = vectors[dense]
+    return CollectionLayout(int(chosen.size), chosen.distance == models.Distance.COSINE, dense, sparse, sentences, ours)
 
 
 def collection_config(size: int) -> dict[str, Any]:
@@ -86,6 +91,38 @@ def point_struct(point: Point, layout: CollectionLayout) -> models.PointStruct:
     )
 
 
+def search_request(
+    query: HybridQuery,
+    layout: CollectionLayout,
+    limit: int,
+    chosen: models.Filter | None,
+    idf: Mapping[int, float],
+) -> models.QueryRequest:
+    """The request for the best of *limit* chunks per channel, with all their vectors.
+
+    The server takes both channels' chunks together, scores each in both, and returns the ``query.keep`` best by cosine
+    and BM25, weighted as ``app.pipeline.retriever`` weights them. Scores other than cosines cannot be weighted: then
+    all of them are returned, to be measured by their vectors.
+    """
+    names = [name for name in (layout.dense, layout.sparse, layout.sentences) if name]
+    asked: dict[str, Any] = {"filter": chosen, "with_payload": True, "with_vector": names if layout.dense else True}
+    nearest: dict[str, Any] = {"query": query.dense.tolist(), "using": layout.dense or None}
+    most = highest(query.terms, idf)
+    if not most:
+        return models.QueryRequest(**nearest, **asked, limit=query.keep or limit)
+    weights = models.SparseVector(indices=list(query.terms), values=[1.0] * len(query.terms))
+    matching: dict[str, Any] = {"query": weights, "using": layout.sparse}
+    channels = [models.Prefetch(**channel, limit=limit) for channel in (nearest, matching)]
+    if not layout.cosine:
+        rank_fusion = models.FusionQuery(fusion=models.Fusion.RRF)
+        return models.QueryRequest(prefetch=channels, query=rank_fusion, limit=2 * limit, **asked)
+    both = [models.Prefetch(**channel, prefetch=channels, limit=2 * limit) for channel in (nearest, matching)]
+    cosine = models.MultExpression(mult=[SIMILARITY_SHARE, "$score[0]"])
+    keyword = models.MultExpression(mult=[(1.0 - SIMILARITY_SHARE) / most, "$score[1]"])
+    fused = models.FormulaQuery(formula=models.SumExpression(sum=[cosine, keyword]), defaults=_UNSCORED)
+    return models.QueryRequest(prefetch=both, query=fused, limit=query.keep or 2 * limit, **asked)
+
+
 def vectors_of(record: Any) -> dict[str, Any]:
     """The vectors of a stored point by name, "" for the unnamed one."""
     vector = record.vector
@@ -107,7 +144,8 @@ def sentences_of(record: Any, layout: CollectionLayout) -> Vectors:
 def candidate_of(record: Any, layout: CollectionLayout) -> Candidate:
     """A stored point as a candidate."""
     dense = unit(vectors_of(record)[layout.dense])
-    return as_candidate(record.id, str(record.id), record.payload, dense, sparse_of(record, layout))
+    sparse, sentences = sparse_of(record, layout), sentences_of(record, layout)
+    return as_candidate(record.id, str(record.id), record.payload, dense, sparse, sentences)
 
 
 def point_of(record: Any, layout: CollectionLayout) -> Point:

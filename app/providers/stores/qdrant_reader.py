@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Any
 
-from qdrant_client import QdrantClient, models
+from qdrant_client import AsyncQdrantClient, models
 
 from app.providers.stores.filters import AFTER_LAST_DAY, FIRST_DAY, SOURCES, Condition, Scalar, Where
 from app.providers.stores.layout import METADATA
@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 class QdrantReader(RemoteStore):
     """One collection, read without its vectors."""
 
-    _client: QdrantClient
+    _client: AsyncQdrantClient
     _layout: CollectionLayout | None = None
 
     async def acollection_names(self) -> list[str]:

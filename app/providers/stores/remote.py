@@ -3,16 +3,15 @@
 The abstract operations raise ``CollectionMissing`` for a missing collection, else ``StoreUnavailable``.
 """
 
-import asyncio
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from langchain_core.embeddings import Embeddings
 
+from app.providers.blocking import run_blocking
 from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import ATTEMPTS, LONGEST_WAIT, GuardedCalls
 from app.providers.stores.chunk_store import ChunkStore
@@ -21,22 +20,20 @@ from app.providers.stores.hybrid import DocumentSummary
 from app.providers.stores.payloads import summaries
 from graph.errors import CollectionMissing, RAGError
 
-THREADS = 16
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
 
 class RemoteStore(ChunkStore):
-    """One collection of a server, asked by a vendor's blocking client in threads."""
+    """One collection of a server."""
 
-    _client: Any  # the vendor's, set by each store
+    _client: Any  # the vendor's asynchronous client, set by each store
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float) -> None:
         """*seconds* is the time limit of one attempt of one call."""
         super().__init__(embedding, collection, size)
         self._noted: set[str] = set()
         self._calls = GuardedCalls(self._error, seconds, ATTEMPTS * (seconds + LONGEST_WAIT))
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix=type(self).__name__)
 
     @abstractmethod
     async def _metadata(self, fields: Sequence[str] | None, where: Where = None) -> dict[Any, dict[str, Any]]:
@@ -85,14 +82,15 @@ class RemoteStore(ChunkStore):
         found = (value for metadata in rows for name in fields for value in _elements(metadata.get(name)))
         return {value for value in found if isinstance(value, Scalar)}
 
-    def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._client.close()
+    async def aclose(self) -> None:
+        await self._client.close()
 
-    async def _ask(self, operation: Callable[[], T]) -> T:
-        """Run *operation* in a thread, retried where that may help, with errors of ``graph.errors``."""
-        loop = asyncio.get_running_loop()
-        return await self._calls.acall(lambda: loop.run_in_executor(self._threads, operation))
+    def close(self) -> None:
+        run_blocking(self.aclose())
+
+    async def _ask(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Await *call*, retried where that may help, with errors of ``graph.errors``."""
+        return await self._calls.acall(call)
 
     def _error(self, error: BaseException) -> RAGError:
         """Return the error of ``graph.errors`` for one of the client's."""

@@ -47,11 +47,9 @@ def peer() -> Iterator[Echo]:
         yield started
 
 
-def ours(url: str, *, keep_alive: bool = True, seconds: float = 20.0) -> httpx.AsyncClient:
+def ours(url: str, seconds: float = 20.0) -> httpx.AsyncClient:
     """A client over the transport under test."""
-    return httpx.AsyncClient(
-        base_url=url, timeout=seconds, follow_redirects=True, transport=AiohttpTransport(keep_alive=keep_alive)
-    )
+    return httpx.AsyncClient(base_url=url, timeout=seconds, follow_redirects=True, transport=AiohttpTransport())
 
 
 def theirs(url: str, seconds: float = 20.0) -> httpx.AsyncClient:
@@ -109,13 +107,12 @@ async def give_up_everywhere(client: httpx.AsyncClient, steps: int = 40) -> None
             await asyncio.gather(asking, return_exceptions=True)
 
 
-@pytest.mark.parametrize("keep_alive", [True, False])
-async def test_a_request_given_up_leaves_no_connection(keep_alive: bool) -> None:
+async def test_a_request_given_up_leaves_no_connection() -> None:
     """Wherever a request is cancelled, its connection is closed or kept for the next; one is all that stays."""
-    async with Counting().serving() as server, ours(server.url, keep_alive=keep_alive) as client:
+    async with Counting().serving() as server, ours(server.url) as client:
         await give_up_everywhere(client)
         assert (await client.get("/")).text == "{}"
-        assert await server.closes_down_to(1 if keep_alive else 0)
+        assert await server.closes_down_to(1)
 
 
 async def test_httpx_alone_would_lose_them() -> None:
@@ -126,23 +123,33 @@ async def test_httpx_alone_would_lose_them() -> None:
         assert "0 active" not in repr(client._transport._pool).rpartition("|")[2]  # type: ignore[attr-defined]
 
 
-async def test_connections_are_kept_or_not() -> None:
-    """One connection carries one question after another; without ``keep_alive`` each closes its own."""
-    async with Counting().serving() as server, ours(server.url) as client:
-        for _ in range(5):
-            await client.get("/")
-        assert server.accepted == 1
-    async with Counting().serving() as server, ours(server.url, keep_alive=False) as client:
-        for _ in range(5):
-            await client.get("/")
-        assert server.accepted == 5
+async def test_connections_are_kept() -> None:
+    """One connection carries one question after another, and is closed with the client."""
+    async with Counting().serving() as server:
+        async with ours(server.url) as client:
+            for _ in range(5):
+                await client.get("/")
+            assert (server.accepted, server.open) == (1, 1)
         assert await server.closes_down_to(0)
 
 
-@pytest.mark.parametrize("keep_alive", [True, False])
-def test_one_client_serves_several_loops(peer: Echo, keep_alive: bool) -> None:
+def test_a_loop_that_ends_closes_its_connections(peer: Echo) -> None:
+    """Nobody has to close the client: an open socket would be a warning, which is an error here."""
+    client = ours(peer.url)
+
+    async def ask() -> bytes:
+        async with Counting().serving() as server:
+            answer = (await client.get(server.url)).content
+            assert server.open == 1
+            return answer
+
+    assert [asyncio.run(ask()) for _ in range(2)] == [b"{}"] * 2
+    gc.collect()
+
+
+def test_one_client_serves_several_loops(peer: Echo) -> None:
     """A loop that has ended takes nothing with it that the next one needs, and is let go."""
-    client = ours(peer.url, keep_alive=keep_alive)
+    client = ours(peer.url)
     loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
 
     async def ask() -> bytes:
@@ -184,15 +191,14 @@ async def test_answers_are_httpx_own(peer: Echo, path: str) -> None:
     assert second.headers.multi_items() == first.headers.multi_items()
 
 
-@pytest.mark.parametrize("keep_alive", [True, False])
 @pytest.mark.parametrize("kind", ["hangup", "silence", "drop", "refuse"])
-async def test_failures_are_httpx_own(peer: Echo, kind: FaultKind, keep_alive: bool) -> None:
+async def test_failures_are_httpx_own(peer: Echo, kind: FaultKind) -> None:
     """Whoever reads the failure reads the same fault, and no status that no server sent."""
     if kind == "refuse":
         peer.refuse()
     else:
         peer.fault = PeerFault(kind)
-    alone, over = await failures(peer.url, keep_alive=keep_alive, seconds=0.3 if kind == "silence" else 20.0)
+    alone, over = await failures(peer.url, 0.3 if kind == "silence" else 20.0)
     assert over == alone
     assert over.kind == ("late" if kind == "silence" else "unreachable")
 
@@ -206,14 +212,14 @@ async def test_who_speaks_no_http_is_not_reached() -> None:
 
     server = await asyncio.start_server(speak, "127.0.0.1", 0)
     async with server:
-        alone, over = await failures(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", keep_alive=True)
+        alone, over = await failures(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     assert over == alone == ErrorInfo("unreachable")
 
 
-async def failures(url: str, *, keep_alive: bool, seconds: float = 20.0) -> list[ErrorInfo]:
+async def failures(url: str, seconds: float = 20.0) -> list[ErrorInfo]:
     """What a request fails with, over httpx alone and over the transport."""
     faults = []
-    for client in (theirs(url, seconds), ours(url, keep_alive=keep_alive, seconds=seconds)):
+    for client in (theirs(url, seconds), ours(url, seconds)):
         async with client:
             with pytest.raises(httpx.TransportError) as caught:
                 await client.get("/stream")

@@ -12,7 +12,7 @@ from pathlib import Path
 import chromadb
 import httpx
 import pytest
-from chromadb.api.fastapi import FastAPI
+from chromadb.api.async_fastapi import AsyncFastAPI
 from chromadb.config import Settings, System
 
 from app.providers.stores.chroma import ChromaStore
@@ -24,17 +24,17 @@ from tests.peers.wire import Received, Reply
 from tests.support.paths import ROOT
 
 
-def test_chromadb_alone_still_limits_no_request() -> None:
+async def test_chromadb_alone_still_limits_no_request() -> None:
     """chroma-core/chroma#5805: once this fails, see whether ``ChromaClient`` can go, and the exact pin with it."""
-    theirs = FastAPI(System(Settings(chroma_server_host="localhost", chroma_server_http_port=8000)))
-    assert theirs._session.timeout == httpx.Timeout(None)
+    theirs = AsyncFastAPI(System(Settings(chroma_server_host="localhost", chroma_server_http_port=8000)))
+    assert theirs._get_client().timeout == httpx.Timeout(None)
     assert [name for name in Settings.model_fields if name.startswith("chroma_http") and "timeout" in name] == []
 
 
-def test_chromadb_alone_still_contacts_the_server_when_a_client_is_made() -> None:
-    """Once this fails, ``chromadb.HttpClient`` no longer needs a server at the start."""
-    with held_port() as nobodys, pytest.raises(ValueError, match="Could not connect"):
-        chromadb.HttpClient("127.0.0.1", nobodys)
+async def test_chromadb_alone_still_contacts_the_server_when_a_client_is_made() -> None:
+    """Once this fails, ``chromadb.AsyncHttpClient`` no longer needs a server at the start."""
+    with held_port() as nobodys, pytest.raises(httpx.ConnectError):
+        await chromadb.AsyncHttpClient("127.0.0.1", nobodys)
 
 
 class Dripping(HttpPeer):
@@ -50,8 +50,8 @@ class Dripping(HttpPeer):
 
 
 @pytest.mark.parametrize("fault", [None, Fault("silence")])
-async def test_a_server_that_never_ends_its_answer_holds_no_thread(fault: Fault | None) -> None:
-    """More calls than threads fail in time, their connections are given up, and the next calls get through."""
+async def test_a_server_that_never_ends_its_answer_holds_no_connection(fault: Fault | None) -> None:
+    """Many calls fail in time, their connections are given up, and the next calls get through."""
     with Dripping() as peer:
         peer.fault = fault
         store = ChromaStore(EMBEDDING, peer.url, "c", SIZE, seconds=0.5)
@@ -64,7 +64,7 @@ async def test_a_server_that_never_ends_its_answer_holds_no_thread(fault: Fault 
         await store.aclose()
 
 
-@pytest.mark.parametrize("package", ["langchain_chroma", "chromadb"])
+@pytest.mark.parametrize("package", ["chromadb"])
 def test_without_the_extra_the_start_stops_with_one_line(tmp_path: Path, package: str) -> None:
     """It names the setting and what to install; the exit status is that of a wrong setting."""
     code = f"import sys; sys.modules[{package!r}] = None; from app.cli.main import main; main()"  # as if not installed

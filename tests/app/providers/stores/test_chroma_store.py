@@ -103,8 +103,19 @@ async def test_a_chunk_without_a_document_is_found(chroma: ChromaServer, store: 
     chroma.fill(store.collection, {**manual(), "documents": None, "metadatas": rows})
     (found,) = await store.asimilarity_search(str(MANUAL["documents"][1]), k=1)
     assert (found.id, found.page_content) == ("c2", MANUAL["documents"][1])
+
+
+async def test_langchain_chroma_reads_what_we_store_and_we_what_it_stores(
+    chroma: ChromaServer, store: ChromaStore
+) -> None:
+    """Its ``Chroma`` finds our chunks with their metadata, and writes chunks that we find."""
+    await store.aupsert([point("a", 0, "h", "Apples are red.")])
     theirs = Chroma(store.collection, EMBEDDING, host="127.0.0.1", port=chroma.port)
-    assert theirs.similarity_search("?") == [], "langchain-chroma finds it: FoundCollection can go"
+    (found,) = theirs.similarity_search("Apples are red.")
+    assert (found.page_content, found.metadata["document_id"]) == ("Apples are red.", "a")
+    theirs.add_texts(["Pears are green."], [{"source": "pears.md"}])
+    (chunk, *_) = (await HybridRetriever(store, EMBEDDING).retrieve(asked("Pears are green.")))[0].chunks
+    assert (chunk.text, chunk.source) == ("Pears are green.", "pears.md")
 
 
 async def test_what_we_store_is_made_for_cosines_and_is_plain_to_others(

@@ -8,17 +8,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import re
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
-from langchain_qdrant import QdrantVectorStore
+from langchain_qdrant import QdrantVectorStore, RetrievalMode
 from qdrant_client import models
 
 from answering.text.terms import question_stems
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import HybridQuery, dimension, document_weights
 from app.providers.stores.layout import indexed_text
 from app.providers.stores.make import make_store
@@ -170,18 +174,87 @@ async def test_our_collection_is_made_in_the_layout_of_the_embedded_engine(
     assert indexed == {"metadata.document_id", "metadata.source", "metadata.status", "metadata.priority"}
 
 
-async def test_langchain_qdrant_searches_in_its_hybrid_mode(peer: QdrantPeer, store: QdrantStore) -> None:
-    """Both channels go over the wire in one request of ``QdrantVectorStore``."""
+async def test_the_chunks_of_a_question_come_in_one_request(peer: QdrantPeer, store: QdrantStore) -> None:
+    """Of a question with two parts too: the best of each, with all their vectors; before it only the idf is asked."""
     await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT)])
-    await HybridRetriever(store, EMBEDDING).retrieve(asked("apples"))
-    (search,) = [one.body for one in peer.requests if one.path.endswith("/points/query")]
-    assert [one["using"] for one in search["prefetch"]] == ["dense", "bm25"]
-    assert search["query"] == {"fusion": "rrf"}
+    await store.aprobe()
+    peer.requests.clear()
+    found = await HybridRetriever(store, EMBEDDING, pool=5).retrieve(asked("Apples?", None, FRUIT[0], FRUIT[2]))
+    assert [len(one.chunks) for one in found] == [5, 5]
+    paths = [one.path.rpartition("/points")[2] for one in peer.requests]
+    assert set(paths[:-1]) <= {"/query/batch", "/count"}
+    assert paths[-1] == "/query/batch"
+    searches = peer.requests[-1].body["searches"]
+    assert [(one["limit"], one["with_vector"]) for one in searches] == [(5, ["dense", "bm25", "sentences"])] * 2
 
 
-def test_langchain_qdrant_still_has_no_asynchronous_search() -> None:
-    """langchain-ai/langchain#32195: once this fails, ``QdrantStore`` can await the search and the threads go."""
-    assert "asimilarity_search" not in vars(QdrantVectorStore)
+async def test_the_server_keeps_the_chunks_that_the_embedded_store_keeps(store: QdrantStore, tmp_path: Path) -> None:
+    """The best of both channels, weighted, though each channel alone has others first."""
+    rng = np.random.default_rng(7)
+    words = ["apples", "pears", "plums", "figs", "limes", "are", "sweet", "and", "green", "often"]
+    texts = [" ".join(rng.choice(words, 8)).capitalize() + "." for _ in range(60)]
+    points = [point(f"d{n}", 0, "h", text) for n, text in enumerate(texts)]
+    embedded = EmbeddedStore(EMBEDDING, tmp_path, "c", SIZE)
+    embedded.open()
+    for one in (store, embedded):
+        await one.aupsert(points)
+    for text in ("Are figs sweet and green?", "pears", "limes limes often", "nothing of these"):
+        question = asked(text)
+        here = await HybridRetriever(embedded, EMBEDDING, pool=7).retrieve(question)
+        there = await HybridRetriever(store, EMBEDDING, pool=7).retrieve(question)
+        assert [chunk.chunk_id for chunk in there[0].chunks] == [chunk.chunk_id for chunk in here[0].chunks]
+        for ours, theirs in zip(here[0].chunks, there[0].chunks, strict=True):
+            assert theirs.similarity == pytest.approx(ours.similarity, abs=1e-5)
+            assert theirs.keyword == pytest.approx(ours.keyword, abs=1e-5)
+            assert theirs.span_similarities == pytest.approx(ours.span_similarities, abs=5e-3)
+    await embedded.aclose()
+
+
+async def test_langchain_qdrant_reads_what_we_store(peer: QdrantPeer, store: QdrantStore) -> None:
+    """Its ``QdrantVectorStore`` finds our chunks with their metadata in both channels."""
+    await store.aupsert([point(f"d{n}", 0, "h", text) for n, text in enumerate(FRUIT)])
+    theirs = QdrantVectorStore(
+        peer.engine,
+        store.collection,
+        EMBEDDING,
+        RetrievalMode.DENSE,
+        vector_name="dense",
+    )
+    found = theirs.similarity_search(indexed_text({"title": "So"}, FRUIT[2]), k=1)
+    assert [(one.page_content, one.metadata["document_id"]) for one in found] == [(FRUIT[2], "d2")]
+
+
+async def test_what_langchain_qdrant_stores_is_read(peer: QdrantPeer, store: QdrantStore) -> None:
+    """A collection that its ``QdrantVectorStore`` made, with its unnamed vector."""
+    params = models.VectorParams(size=SIZE, distance=models.Distance.COSINE)
+    peer.engine.create_collection(store.collection, params)
+    theirs = QdrantVectorStore(peer.engine, store.collection, EMBEDDING)
+    theirs.add_texts(FRUIT, [{"source": f"{n}.md"} for n in range(len(FRUIT))])
+    found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[3]))
+    best = found[0].chunks[0]
+    assert (best.text, best.source) == (FRUIT[3], "3.md")
+
+
+async def test_a_connection_is_kept_for_the_next_request() -> None:
+    """To a server on this machine too, to which qdrant-client by itself opens one for each request."""
+    accepted = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal accepted
+        accepted += 1
+        body = b'{"result": {"count": 5}, "status": "ok", "time": 0}'
+        with suppress(asyncio.IncompleteReadError):
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                await reader.readexactly(int(re.findall(rb"(?i)content-length: (\d+)", head)[0]))
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        store = QdrantStore(EMBEDDING, load_settings(qdrant_url=address), "c", SIZE)
+        assert [await store.acount() for _ in range(4)] == [5] * 4
+        await store.aclose()
+    assert accepted == 1
 
 
 def test_another_vector_size_stops_the_start(peer: QdrantPeer) -> None:
