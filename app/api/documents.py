@@ -8,6 +8,7 @@ import fastapi
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from langchain_core.documents import Document
+from pydantic import AfterValidator
 
 from answering.types import Chunk
 from app.api.collections import CollectionName
@@ -22,15 +23,16 @@ from app.api.schemas import (
     StoredDocument,
 )
 from app.bootstrap.collections import Collections, OpenCollection
-from app.ingest.documents import MAX_ID_CHARS
+from app.ingest.documents import MAX_ID_CHARS, nfc
 from app.ingest.find import FoundFile
-from app.ingest.manifest import find_originals, forget_upload
+from app.ingest.manifest import find_originals, forget_upload, note_deleted
 from app.providers.stores.payloads import chunk_from_payload
 
 PATH = "/api/v1/documents"
 MAX_ROWS = 1_000
 """Most documents of a list, and most chunks of a document, in one response."""
 BATCH = 500  # chunks of one call to the store
+STAYS_DELETED = "garden ingest leaves it out from now on, until it is run with --restore."
 
 
 def _id(alias: str, longest: int, example: str) -> Any:
@@ -39,7 +41,7 @@ def _id(alias: str, longest: int, example: str) -> Any:
     )
 
 
-DocumentId = Annotated[str, _id("documentId", MAX_ID_CHARS, "safety_manual.pdf")]
+DocumentId = Annotated[str, AfterValidator(nfc), _id("documentId", MAX_ID_CHARS, "safety_manual.pdf")]
 ChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
 Offset = Annotated[int, Query(ge=0, description="how many to skip", examples=[0])]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="most to return", examples=[100])]
@@ -88,14 +90,18 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     async def delete(
         request: Request, document_id: DocumentId, collection: CollectionName = None
     ) -> DeletedDocument | Response:
-        """Delete one document, and the file if it was uploaded; others stay. Who may upload may delete."""
+        """Delete one document, and the file if it was uploaded; other files stay, and are not ingested again unasked.
+
+        Who may upload may delete.
+        """
         require_writer(request, keys)
         async with collections.use(collection) as of:
             deleted = await of.store.adelete_documents([document_id])
         if not deleted:
             return error_response(404, "No document has this id.")
         await asyncio.to_thread(forget_upload, of.folder, document_id)
-        return DeletedDocument(id=document_id, chunks=deleted)
+        await asyncio.to_thread(note_deleted, of.folder, document_id)
+        return DeletedDocument(id=document_id, chunks=deleted, note=STAYS_DELETED)
 
     @router.get("/api/v1/chunks/{chunkId:path}", response_model=StoredChunk, tags=["chunks"])
     async def chunk(chunk_id: ChunkId, collection: CollectionName = None) -> StoredChunk | Response:

@@ -171,10 +171,11 @@ class DocumentText(WireModel):
 
 
 class DeletedDocument(WireModel):
-    """What was deleted."""
+    """What was deleted, and what that means for the next ingest."""
 
     id: str
     chunks: int
+    note: str
 
 
 def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:

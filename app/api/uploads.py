@@ -15,8 +15,8 @@ from app.api.documents import PATH, DocumentId, find_original
 from app.api.errors import error_response, failure_body, require_media_type
 from app.api.keys import ApiKeys
 from app.api.middleware import require_writer
-from app.bootstrap.collections import Collections
-from app.ingest.documents import IngestReport
+from app.bootstrap.collections import Collections, OpenCollection
+from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
 from app.ingest.manifest import IngestManifest, keep_upload, uploads_of
@@ -40,6 +40,16 @@ UPLOAD: dict[str, Any] = {
     "requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
 }
 NO_BODY: dict[str, Any] = {"requestBody": {"content": {MEDIA_TYPE: {"schema": {"type": "string", "maxLength": 0}}}}}
+MAX_COPIES = 100
+"""Most files of one name that are kept beside each other."""
+Name = Annotated[
+    str,
+    Query(
+        description=f"file name, or a path with `/`, which becomes the document's id; it ends in one of {SUFFIXES}",
+        examples=["handbook.md"],
+    ),
+]
+Replace = Annotated[bool, Query(description="false: keep a stored document of this name, and store this one beside it")]
 Work = Callable[[OnProgress | None], Awaitable[IngestReport]]
 
 
@@ -59,12 +69,14 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
 
     @router.post(PATH, response_model=IngestReport, openapi_extra=UPLOAD)
     async def upload(
-        request: Request,
-        name: Annotated[str, Query(description=f"file name; it ends in one of {SUFFIXES}", examples=["handbook.md"])],
-        collection: CollectionName = None,
+        request: Request, name: Name, replace: Replace = True, collection: CollectionName = None
     ) -> Response | IngestReport:
-        """Ingest one document, in any format that `garden ingest` reads; one at a time. A new collection is made."""
+        """Ingest one document, in any format that `garden ingest` reads; one at a time. A new collection is made.
+
+        The report's `note` says where a document of the same id was replaced, or under which name both are kept.
+        """
         require_writer(request, keys)
+        name = nfc(name)
         check_name(name)
         require_media_type(request, MEDIA_TYPE)
         chosen = await collections.resolve(collection, create=True)
@@ -74,14 +86,15 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
             async with collections.use(chosen, create=True) as to, anyio.TemporaryDirectory(prefix=PREFIX) as folder:
-                path, uploads = Path(folder, name), uploads_of(to.folder)
+                path, uploads = Path(folder, Path(name).name), uploads_of(to.folder)
                 await asyncio.to_thread(path.write_bytes, content)
                 if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
                     return await ingest(to.sink, path, FoundFile(path, name), on_progress)
-                manifest = IngestManifest(to.folder, [uploads])
-                report = await ingest(to.sink, uploads, FoundFile(path, name), on_progress, manifest)
-                await asyncio.to_thread(keep_upload, to.folder, name, content)
-                return report
+                source = name if replace else await _free_name(to, name, content)
+                manifest = IngestManifest(to.folder, [uploads], restore=True)
+                report = await ingest(to.sink, uploads, FoundFile(path, source), on_progress, manifest)
+                await asyncio.to_thread(keep_upload, to.folder, source, content)
+                return _with_upload_note(report, name, source)
 
         return await _response(request, work)
 
@@ -108,13 +121,42 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
 
 
 def check_name(name: str) -> None:
-    """Raise ``InvalidInput`` unless *name* is a plain file name with a known suffix."""
-    if not name.strip() or name.startswith(".") or any(sign in name for sign in "/\\") or not name.isprintable():
-        raise InvalidInput("The name must be a plain file name, without folders.", "name")
-    if len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
+    """Raise ``InvalidInput`` unless *name* is a file name or a relative path with a known suffix."""
+    parts = name.split("/")
+    plain = all(part.strip() and not part.startswith(".") for part in parts)
+    if not plain or "\\" in name or not name.isprintable():
+        raise InvalidInput("The name must be a plain file name, or a path of folders below each other.", "name")
+    if max(len(part.encode("utf-8", "replace")) for part in parts) > MAX_NAME_BYTES or len(name) > MAX_ID_CHARS // 2:
         raise InvalidInput(f"The name must be at most {MAX_NAME_BYTES} bytes long.", "name")
     if Path(name).suffix.lower() not in LOADERS:
         raise InvalidInput(f"The name must end in one of {SUFFIXES}.", "name")
+
+
+async def _free_name(to: OpenCollection, name: str, content: bytes) -> str:
+    """Return *name*, or with a number one that no other file has. Raises ``InvalidInput`` when all are taken."""
+    path, uploads = Path(name), uploads_of(to.folder)
+    for number in range(1, MAX_COPIES + 1):
+        free = name if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}").as_posix()
+        if not await to.store.achunk_hashes(free):
+            return free
+        if await asyncio.to_thread(_is_same, uploads / free, content):
+            return free
+    raise InvalidInput(f"There are {MAX_COPIES} documents of this name.", "name")
+
+
+def _is_same(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
+
+
+def _with_upload_note(report: IngestReport, name: str, source: str) -> IngestReport:
+    """Say in the report's note what became of another document of the same name."""
+    if source != name:
+        note = f"Stored as {source}, since another document is named {name}."
+    elif report.changed and not report.note:
+        note = f"Replaced: the document {name} that was stored before. To keep both, upload with replace=false."
+    else:
+        return report
+    return report.model_copy(update={"note": " ".join(filter(None, (report.note, note)))})
 
 
 async def _response(request: Request, work: Work) -> Response | IngestReport:

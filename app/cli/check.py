@@ -14,7 +14,7 @@ from rich.console import Console
 from app.bootstrap.storage import Storage
 from app.cli.ingest import file_progress
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, run_in_storage
-from app.ingest.manifest import read_sources, recorded_documents
+from app.ingest.manifest import IngestManifest, read_sources, recorded_documents
 from app.ingest.pipeline import ingest_into, ingest_items
 from app.ingest.tasks import read_tasks, task_document
 from app.providers.stores.database import COLUMNS, FILE, Database, checksum
@@ -123,7 +123,8 @@ async def _repair(database: Database, report: CheckReport, storage: Storage) -> 
             done = await ingest_items(sink, last.values(), len(last))  # the last file wins
         else:
             with file_progress("repairing") as on_progress:
-                done = await ingest_into(sink, paths, on_progress=on_progress)
+                manifest = IngestManifest(database.folder, paths)  # what was deleted by hand stays deleted
+                done = await ingest_into(sink, paths, manifest=manifest, on_progress=on_progress)
         report.skipped = [f"{one.path}: {one.reason}" for one in done.skipped]
     stored = await store.adocuments()
     lost = recorded_documents(database.folder) if report.set_aside else report.damaged_documents

@@ -31,6 +31,9 @@ def run_ingest(
     prune: Annotated[
         bool, typer.Option(help="remove documents that came from these paths and are no longer there")
     ] = False,
+    restore: Annotated[
+        bool, typer.Option("--restore", help="bring back documents of these paths that were deleted by hand")
+    ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
     max_pages: Annotated[int, typer.Option(help="most pages of a web address", min=1)] = 1000,
     max_seconds: Annotated[float, typer.Option(help="most seconds spent on fetching a web address", min=1)] = 600,
@@ -51,18 +54,20 @@ def run_ingest(
         report = run_in_storage(partial(_ingest_tasks, files, prune), tasks_collection=collection)
     else:
         limits = WebLimits(max_pages, max_seconds, allow_private) if addresses else None
-        work = partial(_ingest_paths, addresses or files, prune, limits=limits)
+        work = partial(_ingest_paths, addresses or files, prune, limits=limits, restore=restore)
         report = run_in_storage(work, vector_store_collection=collection)
     (print_json if as_json else _print_summary)(report)
-    return OK if report.added or report.changed or report.unchanged or not report.skipped else FAILED
+    done = report.added or report.changed or report.unchanged or report.deleted or not report.skipped
+    return OK if done else FAILED
 
 
 async def _ingest_paths(
-    paths: Sequence[Any], prune: bool, storage: Storage, *, limits: WebLimits | None = None
+    paths: Sequence[Any], prune: bool, storage: Storage, *, limits: WebLimits | None = None, restore: bool = False
 ) -> IngestReport:
     """Ingest files and folders, or with *limits* web addresses."""
     settings = storage.settings
-    manifest = IngestManifest(settings.data_dir / settings.vector_store_collection, paths, prune=prune)
+    folder = settings.data_dir / settings.vector_store_collection
+    manifest = IngestManifest(folder, paths, prune=prune, restore=restore)
     with file_progress() as on_progress:
         if limits:
             return await ingest_web(storage.sink, paths, limits, manifest, on_progress)

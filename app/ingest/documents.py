@@ -3,9 +3,10 @@
 A loader reads ``Block`` → ``LoadedDocument``; the splitter makes ``TextChunk`` → ``SplitDocument`` of it.
 """
 
+import unicodedata
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, PositiveInt
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, PositiveInt
 
 MAX_ID_CHARS = 1_000
 MAX_TITLE_CHARS = 300
@@ -13,7 +14,14 @@ MAX_LABEL_CHARS = 500
 MAX_URL_CHARS = 2_000
 MAX_CHUNK_CHARS = 100_000
 """Longest text of a JSON Lines row that is one chunk; chunks that are split here are far shorter."""
-DocumentId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
+
+
+def nfc(text: str) -> str:
+    """Return *text* in Unicode's composed form: one name is one id, whatever file system it comes from."""
+    return unicodedata.normalize("NFC", text)
+
+
+DocumentId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS), AfterValidator(nfc)]
 ChunkId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS + 20)]
 Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS)]
 Url = Annotated[str, Field(max_length=MAX_URL_CHARS)]
@@ -105,13 +113,15 @@ class IngestReport(_Data):
     """What one ingest did.
 
     Counts are of documents, ``chunks`` are those written. ``seconds`` is wall time, ``note`` says what was not done,
-    ``notes`` what was left out of documents that were read.
+    ``notes`` what was left out of documents that were read. ``deleted`` counts those skipped since they were deleted by
+    hand.
     """
 
     added: int = 0
     changed: int = 0
     unchanged: int = 0
     removed: int = 0
+    deleted: int = 0
     skipped: tuple[SkippedFile, ...] = ()
     notes: tuple[FileNote, ...] = ()
     chunks: int = 0

@@ -1,12 +1,13 @@
 """Find the files to read below paths, each named relative to its root."""
 
 import os
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.ingest.documents import SkippedFile
+from app.ingest.documents import SkippedFile, nfc
 from app.ingest.loaders.outline import one_line
 from app.ingest.loaders.table import FORMATS, LOADERS, MAX_FILE_BYTES, ROWS
 from graph.errors import InvalidInput
@@ -16,7 +17,7 @@ NO_FILE = "a broken link, a pipe or a device"
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file to read; ``source`` is its path below the root, with ``/``, or a root file's name.
+    """A file to read; ``source`` is its path below the root, with ``/``, or a root file's name, in Unicode's NFC.
 
     A web page has its address as ``source`` and ``url``.
     """
@@ -40,7 +41,7 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
     except OSError as error:  # a name too long, a folder one may not enter
         shown = one_line(readable_name(root), 100)
         raise InvalidInput(f"{shown} cannot be looked at: {error.strerror}.", field="paths") from None
-    name = readable_name(Path(root.name))
+    name = source_name(Path(root.name))
     if root.is_dir():
         yield from _below(root)
     elif root.suffix.lower() not in LOADERS:
@@ -60,8 +61,10 @@ def other_types(roots: Iterable[Path]) -> str:
 
 def find_file(root: Path, source: str) -> FoundFile | None:
     """Return the file named ``source`` below ``root``; None for one that ``find_files`` leaves out."""
-    path = (root if os.path.isdir(root) else root.parent) / source  # noqa: PTH112 - no errors
-    if not os.path.isfile(path) or path.suffix.lower() not in FORMATS or path.stat().st_size > MAX_FILE_BYTES:  # noqa: PTH113 - no errors
+    folder = root if os.path.isdir(root) else root.parent  # noqa: PTH112 - no errors
+    names = (folder / source, folder / unicodedata.normalize("NFD", source))  # as it may be on disk
+    path = next((path for path in names if os.path.isfile(path)), None)  # noqa: PTH113 - no errors
+    if path is None or path.suffix.lower() not in FORMATS or path.stat().st_size > MAX_FILE_BYTES:
         return None
     hidden = any(part.startswith(".") for part in Path(source).parts)
     inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
@@ -73,6 +76,11 @@ def readable_name(path: Path) -> str:
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def source_name(path: Path) -> str:
+    """Return the readable name in NFC."""
+    return nfc(readable_name(path))
+
+
 def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
     """Yield the files below one folder, by name; links to folders are not followed."""
     unlisted: list[OSError] = []
@@ -82,7 +90,7 @@ def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
         readable = [name for name in files if not name.startswith(".") and Path(name).suffix.lower() in LOADERS]
         for name in [*links, *sorted(readable)]:
             path = Path(parent, name)
-            source = readable_name(path.relative_to(root))
+            source = source_name(path.relative_to(root))
             try:  # realpath raises nothing for a link that leads to itself
                 if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
                     yield SkippedFile(path=source, reason="a symbolic link that leads out of the folder")
@@ -94,5 +102,5 @@ def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
                 rows = path.suffix.lower() in ROWS
                 yield SkippedFile(path=source, reason=f"cannot be read: {error.strerror}", rows_lost=rows)
     for refused in unlisted:
-        source = readable_name(Path(refused.filename).relative_to(root))
+        source = source_name(Path(refused.filename).relative_to(root))
         yield SkippedFile(path=source, reason=f"the folder cannot be listed: {refused.strerror}", rows_lost=True)

@@ -1,8 +1,9 @@
 """Record the paths a collection was filled from, in ``ingested.sqlite3`` in its folder.
 
 ``garden ingest --prune`` removes only what a path brought, ``garden check --repair`` reads the paths again. A document
-belongs to the path that brought it last; one replaced from elsewhere has another hash, and is not pruned. Uploads are
-kept in ``uploads`` beside it, except JSON Lines. Documents from Python are not listed, web pages under their address.
+belongs to the path that brought it last; one replaced from elsewhere has another hash, and is not pruned. One deleted
+by hand is listed too: its path brings it back only where that is asked for. Uploads are kept in ``uploads`` beside it,
+except JSON Lines. Documents from Python are not listed, web pages under their address.
 """
 
 import logging
@@ -10,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ LOCK_SECONDS = 30.0
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS paths (path TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS documents (document_id TEXT PRIMARY KEY, path TEXT, content_hash TEXT);
+CREATE TABLE IF NOT EXISTS deleted (document_id TEXT PRIMARY KEY, path TEXT, day TEXT);
 """
 DOCUMENTS = "SELECT document_id, path, content_hash FROM documents ORDER BY document_id"
 
@@ -27,14 +30,20 @@ log = logging.getLogger("garden.ingest")
 
 
 class IngestManifest:
-    """The manifest for one run over *paths*; with *prune* the run removes missing documents."""
+    """The manifest for one run over *paths*.
 
-    def __init__(self, collection: Path, paths: Sequence[Path | str], *, prune: bool = False) -> None:
+    With *prune* the run removes missing documents, with *restore* it brings back those deleted by hand.
+    """
+
+    def __init__(
+        self, collection: Path, paths: Sequence[Path | str], *, prune: bool = False, restore: bool = False
+    ) -> None:
         """*collection* is its folder in the data directory, whatever store holds the documents.
 
         Of *paths*, web addresses are strings.
         """
         self.prune = prune
+        self._restore = restore
         self._collection = collection
         self._paths = paths
         self._roots = set(map(_key, paths))
@@ -58,11 +67,26 @@ class IngestManifest:
         others = (row for row in _rows(self._collection, DOCUMENTS) if row[1] not in self._roots)
         return {document_id: path for document_id, path, hash_ in others if stored.get(document_id) == hash_}
 
+    def deleted(self) -> dict[str, str]:
+        """Return document id → day of what was deleted by hand and these paths are not to bring back."""
+        rows = [] if self._restore else _rows(self._collection, "SELECT document_id, path, day FROM deleted")
+        return {document_id: day for document_id, path, day in rows if path is None or path in self._roots}
+
     def note(self, met: Mapping[str, str], removed: Collection[str]) -> None:
         """Keep what this run met (document id → content hash), and forget what it removed."""
         brought = [(one, self._brought[one], hash_) for one, hash_ in met.items() if one in self._brought]
         _change(self._collection, "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", brought)
         _change(self._collection, "DELETE FROM documents WHERE document_id = ?", [(one,) for one in removed])
+        _change(self._collection, "DELETE FROM deleted WHERE document_id = ?", [(one,) for one in met])
+
+
+def note_deleted(collection: Path, document_id: str) -> None:
+    """Record that a document was deleted by hand today, with the path that brought it, if one did."""
+    paths = {one: path for one, path, _ in _rows(collection, DOCUMENTS)}
+    day = datetime.now(UTC).date().isoformat()
+    row = (document_id, paths.get(document_id), day)
+    _change(collection, "INSERT OR REPLACE INTO deleted VALUES (?, ?, ?)", [row])
+    _change(collection, "DELETE FROM documents WHERE document_id = ?", [(document_id,)])
 
 
 def read_sources(collection: Path) -> list[Path]:
@@ -95,9 +119,9 @@ def uploads_of(collection: Path) -> Path:
 def keep_upload(collection: Path, name: str, content: bytes) -> None:
     """Store an uploaded file for display, re-ingest and repair; a full disk is logged."""
     path = uploads_of(collection) / name
-    part = path.with_name(f".{name}")
+    part = path.with_name(f".{path.name}")
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         part.write_bytes(content)
         part.replace(path)
     except OSError as error:
@@ -106,8 +130,9 @@ def keep_upload(collection: Path, name: str, content: bytes) -> None:
 
 def forget_upload(collection: Path, document_id: str) -> None:
     """Delete a document's uploaded file, if there is one; never another file."""
-    path = uploads_of(collection) / document_id
-    if path.parent == uploads_of(collection) and os.path.isfile(path):  # noqa: PTH113 - no errors
+    uploads = uploads_of(collection)
+    path = Path(os.path.abspath(uploads / document_id))  # noqa: PTH100 - links unresolved
+    if path.is_relative_to(uploads) and os.path.isfile(path):  # noqa: PTH113 - no errors
         path.unlink(missing_ok=True)
 
 
@@ -120,7 +145,7 @@ def _rows(collection: Path, select: str) -> list[Any]:
         return []
 
 
-def _change(collection: Path, statement: str, rows: Sequence[tuple[str, ...]]) -> None:
+def _change(collection: Path, statement: str, rows: Sequence[tuple[str | None, ...]]) -> None:
     """Change the manifest. A failed write is logged: a later run then removes less, never more."""
     try:
         with _opened(collection) as connection:

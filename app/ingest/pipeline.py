@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from langchain_core.utils.iter import batch_iterate
 
-from app.ingest.documents import FileNote, IngestReport, SkippedFile, SplitDocument
+from app.ingest.documents import FileNote, IngestReport, SkippedFile, SplitDocument, nfc
 from app.ingest.find import FoundFile, find_file, find_files
 from app.ingest.manifest import IngestManifest
 from app.ingest.reading import Reader
@@ -24,6 +24,7 @@ BATCH_CHUNKS = 64
 SHOWN = 3
 """Most ids named in a note."""
 SAME_ID = "An id is the path below the folder that is ingested: to keep both, ingest a folder that holds both."
+RESTORE = "garden ingest --restore brings it back"
 KEPT = "what was stored of it before is kept and still found"
 
 Item = tuple[Path | str, FoundFile | SkippedFile | SplitDocument]
@@ -93,6 +94,7 @@ class _Ingest:
     _met: dict[str, str] = field(default_factory=dict)
     _chunk_ids: set[str] = field(default_factory=set)
     _elsewhere: dict[str, str] = field(default_factory=dict)  # of other paths: document id -> path
+    _deleted: dict[str, str] = field(default_factory=dict)  # by hand: document id -> day
 
     async def run(self, items: AsyncIterable[Item]) -> IngestReport:
         """Store every document of *items*, prune if the manifest says so, and report."""
@@ -102,8 +104,10 @@ class _Ingest:
         self._stored = await self.sink.store.adocuments()
         if self.manifest:
             self._elsewhere = await asyncio.to_thread(self.manifest.elsewhere, self._stored)
+            self._deleted = await asyncio.to_thread(self.manifest.deleted)
         async with Reader() as reader:
             await self._write_all(self._read(reader, items))
+        await self._remove_other_forms()
         removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
         if self._counts["chunks"] or removed:
             await self.sink.store.aoptimize()
@@ -175,6 +179,9 @@ class _Ingest:
         document_id = document.document_id
         if not document.chunks:
             return "no text in it"
+        if document_id in self._deleted:
+            self._counts["deleted"] += 1
+            return f"deleted by hand on {self._deleted[document_id]}; {RESTORE}"
         if document_id in self._met:
             return f"its document id {document_id} is taken by another document; the first one is kept"
         ids = {chunk.chunk_id for chunk in document.chunks}
@@ -214,6 +221,11 @@ class _Ingest:
             await self.sink.store.adelete_documents(gone)
         others = len(self._stored.keys() - present - set(gone))
         return gone, f"Kept, since they are not known to come from these paths: {others}." if others else ""
+
+    async def _remove_other_forms(self) -> None:
+        """Remove documents whose id is that of one met in this run, in another Unicode form."""
+        if old := [one for one in self._stored if (form := nfc(one)) != one and form in self._met]:
+            await self.sink.store.adelete_documents(old)
 
     def _report_progress(self) -> None:
         if self.on_progress:

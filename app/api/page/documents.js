@@ -120,7 +120,8 @@ function fail(made, error) {
 function confirmed(one) {
   const dialog = byId("confirm");
   byId("confirm-title").textContent = `Delete “${one.title}”?`;
-  byId("confirm-text").textContent = `${passages(one.chunks)} will no longer be found. The file it came from stays.`;
+  byId("confirm-text").textContent = `${passages(one.chunks)} will no longer be found. The file it came from stays, `
+    + "and garden ingest leaves it out until it is run with --restore.";
   dialog.returnValue = "";
   dialog.showModal();
   return new Promise((resolve) => {

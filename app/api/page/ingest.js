@@ -37,7 +37,9 @@ export function ingest(path, file, progress) {
 export function outcome(report) {
   const passages = `${report.chunks} ${report.chunks === 1 ? "passage" : "passages"}`;
   const what = report.added ? `added, ${passages}` : report.changed ? `replaced, ${passages}` : "already stored, unchanged";
-  return report.skipped.length ? `${what}; left out: ${report.skipped[0].reason}` : what;
+  const left = report.skipped.length ? `; left out: ${report.skipped[0].reason}` : "";
+  const notes = [...report.notes.map((one) => one.note), report.note].filter(Boolean).join(" ");
+  return `${what}${left}${notes ? `. ${notes}` : ""}`;
 }
 
 const kilobytes = (bytes) => Math.ceil(bytes / 1024).toLocaleString("en-GB");

@@ -20,6 +20,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
     Raises ``Unreadable`` for binary data, an endless quoted cell, and a file whose columns are not certain.
     """
     text = decode(data).lstrip("\n")
+    if not text.strip(f"{SEPARATORS} \n"):
+        raise Unreadable("no text in it")
     separators = "\t" if source.lower().endswith((".tsv", ".tab")) and "\t" in text else SEPARATORS
     try:
         dialect, text = find_dialect(text, separators)

@@ -15,6 +15,9 @@ import pytest
 from app.api.feedback import MAX_FILE_BYTES
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.evaluation.measures import read_questions
+from app.ingest.documents import IngestReport
+from app.ingest.manifest import IngestManifest
+from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
@@ -98,7 +101,8 @@ async def test_a_deleted_document_is_gone_and_can_come_again(client: httpx.Async
     await upload(client)
     await upload(client, "rows.jsonl", ROWS)
     gone = await client.delete(address("notes.md"))
-    assert (gone.status_code, gone.json()) == (200, {"id": "notes.md", "chunks": 1})
+    note = "garden ingest leaves it out from now on, until it is run with --restore."
+    assert (gone.status_code, gone.json()) == (200, {"id": "notes.md", "chunks": 1, "note": note})
     assert [one["title"] for one in (await client.get("/api/v1/documents")).json()["documents"]] == ["Odd"]
     assert (await client.get("/api/v1/chunks/notes.md%230")).status_code == 404
     answer = await client.post("/query", json={"query": "Where does the lighthouse of Larkfield stand?"})
@@ -108,6 +112,61 @@ async def test_a_deleted_document_is_gone_and_can_come_again(client: httpx.Async
     assert (await client.delete("/api/v1/documents/")).json()["error"] == "VALIDATION_ERROR"
     assert (await client.delete("/api/v1/documents")).status_code == 405
     assert (await client.get("/api/v1/documents")).json()["total"] == 2
+
+
+async def test_a_replaced_document_is_named(client: httpx.AsyncClient) -> None:
+    """An upload of a stored document's name says that it replaced it; the same file again, or in a folder, does not."""
+    north, south = b"The north depot opens at 7.", b"The south depot opens at 9."
+    assert (await upload(client, "readme.md", north)).json()["note"] == ""
+    assert (await upload(client, "readme.md", north)).json()["note"] == ""
+    assert (await upload(client, "readme.md", south)).json()["note"].startswith("Replaced: the document readme.md")
+    assert (await upload(client, "north/readme.md", north)).json()["note"] == ""
+    listed = (await client.get("/api/v1/documents")).json()["documents"]
+    assert [(one["id"], one["hasFile"]) for one in listed] == [("north/readme.md", True), ("readme.md", True)]
+
+
+async def test_both_documents_of_one_name_can_be_kept(client: httpx.AsyncClient) -> None:
+    """With ``replace=false`` the second file of a name gets a number, and the note says so."""
+    north, south = b"The north depot opens at 7.", b"The south depot opens at 9."
+    await upload(client, "readme.md", north)
+    for _ in range(2):
+        second = await client.post("/api/v1/documents?name=readme.md&replace=false", content=south, headers=BYTES)
+        assert second.json()["note"] == "Stored as readme-2.md, since another document is named readme.md."
+    listed = (await client.get("/api/v1/documents")).json()["documents"]
+    assert [one["id"] for one in listed] == ["readme-2.md", "readme.md"]
+
+
+async def test_one_name_in_two_unicode_forms_is_one_document(client: httpx.AsyncClient) -> None:
+    """A decomposed accent, as some systems write it, is the composed one: in ids of uploads and in addresses."""
+    await upload(client, "cafe\u0301.md", b"The cafe opens at 7.")
+    await upload(client, "caf\u00e9.md", b"The cafe opens at 9.")
+    listed = (await client.get("/api/v1/documents")).json()["documents"]
+    assert [one["id"] for one in listed] == ["caf\u00e9.md"]
+    assert (await client.delete(address("cafe\u0301.md"))).status_code == 200
+
+
+async def test_a_document_deleted_by_hand_stays_deleted(
+    client: httpx.AsyncClient, container: AppContainer, tmp_path: Path
+) -> None:
+    """A later ingest of its path leaves it out and says so, one that restores brings it back, and then it stays."""
+    (docs := tmp_path / "docs").mkdir()
+    for name in ("a", "b"):
+        (docs / f"{name}.md").write_text(f"The depot {name} opens at 7.")
+    folder = container.settings.data_dir / container.settings.vector_store_collection
+
+    async def ingest(*, restore: bool = False) -> IngestReport:
+        return await ingest_into(container.sink, [docs], manifest=IngestManifest(folder, [docs], restore=restore))
+
+    await ingest()
+    await client.delete(address("a.md"))
+    for _ in range(2):
+        report = await ingest()
+        assert (report.added, report.unchanged, report.deleted) == (0, 1, 1)
+        assert [(one.path, one.reason.partition(";")[0][:20]) for one in report.skipped] == [
+            ("a.md", "deleted by hand on 2")
+        ]
+    assert (await ingest(restore=True)).added == 1
+    assert (await ingest()).unchanged == 2
 
 
 @pytest.mark.parametrize(

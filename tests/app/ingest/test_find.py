@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.ingest.documents import SkippedFile
-from app.ingest.find import find_files
+from app.ingest.find import find_file, find_files
 from graph.errors import InvalidInput
 
 
@@ -96,3 +96,12 @@ def test_names_that_are_no_utf8(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("this file system takes no such name")
     assert names(tmp_path) == ["a\ufffd.md"]
+
+
+def test_names_are_composed(tmp_path: Path) -> None:
+    """A name that the file system holds with decomposed accents is named with composed ones, and found by them."""
+    (tmp_path / "cafe\u0301.md").write_text("x")
+    assert names(tmp_path) == ["caf\u00e9.md"]
+    found = find_file(tmp_path, "caf\u00e9.md")
+    assert found is not None
+    assert found.path.exists()
