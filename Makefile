@@ -120,7 +120,7 @@ $(VENV)/.installed-run: requirements/run.txt pyproject.toml | $(BIN)/python
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c "import $(STARTING)"
 	@touch $@
 
-STARTING = app.cli.main, app.api.server, app.bootstrap.compose, bs4, docutils.core, markdown_it, onnxruntime, pypdf, \
+STARTING = app.cli.main, app.api.server, app.bootstrap.compose, bs4, docutils.core, markdown_it, onnxruntime, pypdfium2, \
 	tokenizers, usearch.index, uvicorn, uvloop
 
 $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python

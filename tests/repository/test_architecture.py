@@ -32,7 +32,7 @@ VENDORS = {
     "tokenizers",
 }
 FRAMEWORKS = {"fastapi", "langchain", "langchain_core", "langgraph", "langserve", "uvicorn"}
-LIBRARIES = {"bs4", "docutils", "lxml", "mammoth", "numpy", "openpyxl", "pptx", "pypdf"}
+LIBRARIES = {"bs4", "docutils", "lxml", "mammoth", "numpy", "openpyxl", "pptx", "pypdfium2"}
 HEAVY = VENDORS | FRAMEWORKS | LIBRARIES
 
 

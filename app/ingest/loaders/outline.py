@@ -29,6 +29,8 @@ class Outline:
     are sections. A heading that is none of these is a block itself.
     """
 
+    notes: list[str] = field(default_factory=list)
+    """What of the file is left out, and why."""
     _open: list[int] = field(default_factory=list)
     _headings: list[tuple[int, str]] = field(default_factory=list)
     _placed: list[_Placed] = field(default_factory=list)
@@ -89,6 +91,7 @@ class Outline:
             source=source,
             title=one_line(title or (heading[1] if heading else title_from_name(source)), MAX_TITLE_CHARS),
             url=str(url) if is_url else None,
+            notes=tuple(self.notes),
             blocks=blocks,
         )
 

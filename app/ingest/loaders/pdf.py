@@ -1,28 +1,38 @@
-"""Load PDF with pypdf: the text layer only, since a scanned page is an image."""
+"""Load PDF with PDFium: pages in reading order, with their headings, paragraphs and tables."""
 
-import io
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import groupby, pairwise
-from math import hypot
-from operator import itemgetter
 from statistics import median, mode
 from typing import Any
 
-from pypdf import PageObject, PdfReader
+import pypdfium2
 
 from answering.text.sentences import sentence_spans
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
-from app.ingest.loaders.outline import Outline
+from app.ingest.loaders.hyphens import LineJoiner
+from app.ingest.loaders.outline import Outline, table_text
+from app.ingest.loaders.pdf_columns import reading_order
+from app.ingest.loaders.pdf_lines import Segment, cells_apart, columns_apart, rows
+from app.ingest.loaders.pdf_tables import Table, with_tables
+from app.ingest.loaders.pdf_words import page_words
+from app.ingest.loaders.running_lines import EdgeLine, note_of, running_lines
 from app.ingest.loaders.text_encoding import Unreadable
-from app.ingest.loaders.text_pages import running_key, running_lines, trimmed
 
 LARGER = 1.1
 """A line this many times the size of the text is a heading."""
+SMALLER = 0.95
+"""A line at least this many times the size of the text is set like it."""
 MAX_HEADING_CHARS = 150
-_ITEM = re.compile(r"(?:[•‣◦▪●*–-]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
+EDGE = 3
+"""Rows at the top and at the bottom of a page that may be its header and its foot."""
+MARGIN = 1 / 6
+"""Part of a page's height that they lie in."""
+_ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
+_NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
 
@@ -36,76 +46,113 @@ class Line:
     height: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A heading of a ``size``, a paragraph (size 0) or a table; the first of a page or a column ``opens`` it."""
+
+    page: int
+    opens: bool
+    size: float = 0.0
+    text: str = ""
+    table: Table | None = None
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is a paragraph."""
+        return self.table is None and not self.size
+
+
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read the text of a PDF, pages 1-based; lines in larger type are headings.
 
     Raises ``Unreadable`` when it is encrypted, damaged or holds no text.
     """
     with reading("PDF"):
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise Unreadable(ENCRYPTED)
-        page_lines = [_lines(page) for page in reader.pages]
-        named = reader.metadata.title if reader.metadata else None
-    pages = _without_running_lines(page_lines) if any(page_lines) else []
+        document = _opened(data)
+        printed = [page_words(page) for page in document]
+        title = document.get_metadata_dict().get("Title", "").strip()
+    pages = [columns_apart(page.words) for page in printed]
+    turned = [columns_apart(page.turned) for page in printed]
     if not any(pages):
         raise Unreadable("a PDF without text (a scan needs text recognition first)")
-    outline = Outline()
-    add_lines(outline, pages, body_size(pages))
-    title = named.strip() if isinstance(named, str) else ""
+    body = mode(one.size for page in pages for one in page for _ in one.text)
+    pages, notes = _without_running_lines(pages, [page.height for page in printed], body)
+    joiner = LineJoiner(one.text for page in pages for one in page)
+    entries: list[_Entry] = []
+    for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):
+        for region in (*regions[0], regions[1]):
+            entries += _entries(number, region, body, joiner)
+    outline = Outline(notes)
+    _add(outline, entries, joiner)
     return outline.document(source, None if _MADE_UP.search(title) else title or None)
 
 
-def _lines(page: PageObject) -> list[Line]:
-    """Join the fragments of one page to lines, top to bottom, with font size and height."""
-    fragments: list[tuple[Any, ...]] = []
-    page.extract_text(visitor_text=lambda *fragment: fragments.append(fragment))
-    parts: list[tuple[int, str, float, float]] = []  # number of the line, text, size, height on the page
-    for text, matrix, text_matrix, _font, font_size in fragments:
-        size = font_size * hypot(*matrix[2:4]) * hypot(*text_matrix[2:4])
-        height = text_matrix[4] * matrix[1] + text_matrix[5] * matrix[3] + matrix[5]
-        number = parts[-1][0] if parts else 0
-        parts += [(number + at, part, size, height) for at, part in enumerate(text.split("\n"))]
-    lines: list[Line] = []
-    for _, grouped in groupby(parts, key=itemgetter(0)):
-        line = list(grouped)
-        if text := " ".join("".join(part for _, part, _, _ in line).split()):
-            _, size, height = max((len(part), size, height) for _, part, size, height in line if part.strip())
-            lines.append(Line(text.encode("utf-8", "replace").decode(), round(size, 1), height))
-    return lines
+def _opened(data: bytes) -> Any:
+    """Return the document. Raises ``Unreadable`` when it opens with a password alone."""
+    try:
+        return pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).casefold():
+            raise Unreadable(ENCRYPTED) from error
+        raise
 
 
-def _without_running_lines(pages: Sequence[Sequence[Line]]) -> list[Sequence[Line]]:
-    """Drop page numbers and lines that recur at the edges of half the pages, of three at least.
+def _without_running_lines(
+    pages: Sequence[Sequence[Segment]], heights: Sequence[float], body: float
+) -> tuple[list[list[Segment]], list[str]]:
+    """Drop page headers, page feet and page numbers; return what is left, and a note on what is not.
 
-    Lines larger than the text are headings, and stay.
+    Lines larger than the text are headings, and stay, and so does what lies inside of a line that stays.
     """
-    body = body_size(pages)
-    running = running_lines([[line.text for line in page] for page in pages]) | {"#"}
-    return [trimmed(page, lambda line: line.size <= body and running_key(line.text) in running) for page in pages]
+    edges = [edge for number, page in enumerate(pages) for edge in _edges(number, page, heights[number], body)]
+    recurring = running_lines([line for edge in edges for row in edge for line, _ in row], len(pages))
+    dropped: dict[int, str] = {}
+    for edge in edges:
+        for row in edge:
+            dropped |= {id(segment): line.text for line, segment in row if line in recurring}
+            if any(line not in recurring for line, _ in row):
+                break
+    return [[one for one in page if id(one) not in dropped] for page in pages], list(note_of(list(dropped.values())))
 
 
-def body_size(pages: Sequence[Sequence[Line]]) -> float:
-    """Return the size most of the text is set in."""
-    return mode(line.size for page in pages for line in page for _ in line.text)
+def _edges(
+    number: int, page: Sequence[Segment], height: float, body: float
+) -> Iterator[list[list[tuple[EdgeLine, Segment]]]]:
+    """Yield the first and the last rows of a page, each from the edge inwards, without those in larger type."""
+    printed = rows(page)
+    for at_top, edge in (True, printed[:EDGE]), (False, printed[::-1][:EDGE]):
+        found: list[list[tuple[EdgeLine, Segment]]] = []
+        for at, row in enumerate(edge):
+            if any(one.size >= LARGER * body for one in row):
+                break
+            found.append([])
+            for one in row:
+                position = height - one.base if at_top else one.base
+                of_text = one.size >= SMALLER * body
+                line = EdgeLine(number, at_top, at, position, one.text, position <= MARGIN * height, of_text)
+                found[-1].append((line, one))
+        yield found
 
 
-def add_lines(outline: Outline, pages: Sequence[Sequence[Line]], body: float) -> None:
-    """Add headings and paragraphs to ``outline``, each with the 1-based page it begins on.
+def _entries(number: int, region: Sequence[Segment], body: float, joiner: LineJoiner) -> list[_Entry]:
+    """Return the headings, paragraphs and tables of one column, in order."""
+    entries: list[_Entry] = []
+    cells = cells_apart([word for one in region for word in one.words])
+    for is_table, run in groupby(with_tables(rows(cells), joiner.join), key=lambda one: isinstance(one, Table)):
+        if is_table:
+            entries += [_Entry(number, not entries, table=table) for table in run if isinstance(table, Table)]
+            continue
+        lines = [_line(row) for row in run if not isinstance(row, Table)]
+        for group in _groups(lines, body):
+            text = reduce(joiner.join, (line.text for line in group)).replace("\u00ad", "")
+            size = group[0].size if _is_heading(group[0], body) and len(text) <= MAX_HEADING_CHARS else 0.0
+            entries.append(_Entry(number, not entries, size, text))
+    return entries
 
-    A sentence that crosses the end of a page is moved to the page where it begins.
-    """
-    sizes = sorted({line.size for page in pages for line in page if _is_heading(line, body)}, reverse=True)
-    entries: list[tuple[int, int, str]] = []  # page, level (0: a paragraph), text
-    for number, page in enumerate(pages, 1):
-        for group in _groups(page, body):
-            level = sizes.index(group[0].size) + 1 if _is_heading(group[0], body) else 0
-            entries.append((number, level, _joined(group)))
-    for page_number, level, text in _with_whole_sentences(entries):
-        if level:
-            outline.heading(level, text, page_number)
-        else:
-            outline.add(text, "list" if _ITEM.match(text) else "prose", page_number)
+
+def _line(row: Sequence[Segment]) -> Line:
+    longest = max(row, key=lambda one: len(one.text))
+    return Line(" ".join(one.text for one in row), longest.size, longest.base)
 
 
 def _is_heading(line: Line, body: float) -> bool:
@@ -113,46 +160,72 @@ def _is_heading(line: Line, body: float) -> bool:
     return line.size >= LARGER * body > 0 and letters > 1 and len(line.text) <= MAX_HEADING_CHARS
 
 
-def _groups(page: Sequence[Line], body: float) -> list[list[Line]]:
+def _groups(lines: Sequence[Line], body: float) -> list[list[Line]]:
     """Group lines that belong together: a paragraph, an item, or a heading of several lines."""
-    gaps = [abs(upper.height - lower.height) for upper, lower in pairwise(page) if upper.size == lower.size == body]
+    gaps = [abs(upper.height - lower.height) for upper, lower in pairwise(lines) if upper.size == lower.size == body]
     usual = median(gaps) if gaps else 0.0
     groups: list[list[Line]] = []
-    for line in page:
-        if groups and _continues(groups[-1][-1], line, usual, body):
+    number = 0  # of the last item
+    for line in lines:
+        if groups and _continues(groups[-1][-1], line, usual, body) and not _is_item(line.text, number):
             groups[-1].append(line)
         else:
             groups.append([line])
+            if numbered := _NUMBER.match(line.text):
+                number = int(numbered[1])
     return groups
 
 
 def _continues(above: Line, line: Line, usual: float, body: float) -> bool:
     if _is_heading(above, body) or _is_heading(line, body):
         return _is_heading(above, body) and above.size == line.size and abs(above.height - line.height) < 2 * line.size
-    return not _ITEM.match(line.text) and (usual == 0 or abs(above.height - line.height) <= 1.25 * usual)
+    return usual == 0 or abs(above.height - line.height) <= 1.25 * usual
 
 
-def _joined(lines: Sequence[Line]) -> str:
-    """Join lines; a word divided at the end of a line is put together."""
-    text = lines[0].text
-    for line in lines[1:]:
-        if re.search(r"[a-zA-Zß-ÿ]-$", text) and line.text[0].islower():
-            text = text[:-1] + line.text
+def _is_item(text: str, above: int) -> bool:
+    """Tell whether a line begins an item of a list; the number of one follows that of the item *above*."""
+    numbered = _NUMBER.match(text)
+    return int(numbered[1]) in (1, above + 1) if numbered else bool(_ITEM.match(text))
+
+
+def _add(outline: Outline, entries: Sequence[_Entry], joiner: LineJoiner) -> None:
+    """Add headings, paragraphs and tables to ``outline``, each with the 1-based page it begins on."""
+    sizes = sorted({entry.size for entry in entries if entry.size}, reverse=True)
+    for entry in _united(entries, joiner):
+        if entry.table:
+            outline.add(table_text(entry.table.cells), "table", entry.page)
+        elif entry.size:
+            outline.heading(sizes.index(entry.size) + 1, entry.text, entry.page)
         else:
-            text += " " + line.text
-    return text.replace("\u00ad ", "").replace("\u00ad", "")
+            outline.add(entry.text, "list" if _ITEM.match(entry.text) else "prose", entry.page)
 
 
-def _with_whole_sentences(entries: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Move the end of a sentence split by a page break to its beginning."""
-    merged: list[tuple[int, int, str]] = []
-    for page, level, text in entries:
-        if merged and level == 0 and text[0].islower():
-            above_page, above_level, above = merged[-1]
-            if above_level == 0 and above_page == page - 1 and not _ENDS.search(above):
-                _, end = (sentence_spans(text) or ((0, len(text)),))[0]
-                merged[-1] = (above_page, 0, f"{above} {text[:end]}")
-                text = text[end:].strip()
-        if text:
-            merged.append((page, level, text))
-    return merged
+def _united(entries: Sequence[_Entry], joiner: LineJoiner) -> list[_Entry]:
+    """Put together what the end of a column or of a page divides.
+
+    A paragraph goes on in the next column. A sentence is moved to the page where it begins. A table that goes on on the
+    next page has its first row there too.
+    """
+    united: list[_Entry] = []
+    for entry in entries:
+        above = united[-1] if united and entry.opens and entry.page - united[-1].page <= 1 else None
+        if above is None:
+            united.append(entry)
+        elif above.table and entry.table and _same_columns(above.table, entry.table):
+            united.append(replace(entry, table=entry.table.below(above.table.cells[0])))
+        elif above.is_prose and entry.is_prose and entry.text[0].islower() and not _ENDS.search(above.text):
+            end = len(entry.text)
+            if above.page < entry.page:
+                _, end = (sentence_spans(entry.text) or ((0, end),))[0]
+            united[-1] = replace(above, text=joiner.join(above.text, entry.text[:end]))
+            if rest := entry.text[end:].strip():
+                united.append(replace(entry, text=rest))
+        else:
+            united.append(entry)
+    return united
+
+
+def _same_columns(one: Table, other: Table) -> bool:
+    """Tell whether two tables have as many columns, each at the same position."""
+    pairs = list(zip(one.columns, other.columns, strict=False))
+    return len(one.columns) == len(other.columns) and all(a[0] < b[1] and b[0] < a[1] for a, b in pairs)

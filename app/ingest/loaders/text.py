@@ -42,7 +42,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     """Add plain ``text`` to ``outline``, with *headings* looked for; form feeds count pages from 1."""
-    paras = paragraphs(text)
+    paras, notes = paragraphs(text)
+    outline.notes += notes
     margin = text_margin(paras) if headings else 0
     levels = heading_levels(paras, margin) if headings else {}
     width = min(max((len(line) for one in paras for line in one.lines), default=0), 80)

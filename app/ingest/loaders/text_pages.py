@@ -1,13 +1,12 @@
 """Split plain text into paragraphs, without page headers, page feet and the table of contents."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby, takewhile
-from typing import TypeVar
+from itertools import groupby, pairwise, takewhile
 
 from app.ingest.loaders.outline import indent_of
+from app.ingest.loaders.running_lines import SAME_POSITION, EdgeLine, note_of, running_lines
 
 EDGE = 2
 """Lines at the top and at the bottom of a page that may be its header and its foot."""
@@ -18,8 +17,6 @@ _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)
 _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
 _STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\|)")
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -35,49 +32,50 @@ class Paragraph:
         return indent_of(self.lines[0])
 
 
-def paragraphs(text: str) -> list[Paragraph]:
-    """Return the paragraphs of ``text``; form feeds or ``[Page 5]`` end its pages.
+def paragraphs(text: str) -> tuple[list[Paragraph], tuple[str, ...]]:
+    """Return the paragraphs of ``text``, and notes on what was left out; form feeds or ``[Page 5]`` end its pages.
 
-    Lines that recur at the edges of the pages are left out, and so is a table of contents whose entries recur as
-    lines. A paragraph that a page break cut is one, and stands on the page where it begins.
+    Left out are page headers and page feet that blank lines part from the text, and a table of contents whose entries
+    recur as lines. A paragraph that a page break cut is one, and stands on the page where it begins.
     """
     if "\f" not in text and len(_NUMBERED_FOOT.findall(text)) >= 3:
         text = _NUMBERED_FOOT.sub("\\g<0>\f", text)
     pages = [page.split("\n") for page in text.split("\f")]
-    running = running_lines([[line for line in page if line.strip()] for page in pages])
-    pages = [_without_running(page, running) for page in pages]
+    recurring = running_lines([line for number, page in enumerate(pages) for line in _edges(number, page)], len(pages))
+    dropped: list[str] = []
     paras: list[Paragraph] = []
     for number, page in enumerate(pages, 1):
-        for at, lines in enumerate(_runs(page)):
+        kept = _without_running(number - 1, page, recurring, dropped)
+        for at, lines in enumerate(_runs(kept)):
             if at == 0 and paras and _goes_on(paras[-1].lines, lines):
                 paras[-1].lines.extend(lines)
             else:
                 paras.append(Paragraph(lines, number if len(pages) > 1 else None))
-    return _without_contents(paras)
+    return _without_contents(paras), note_of(dropped)
 
 
-def running_lines(pages: Sequence[Sequence[str]]) -> set[str]:
-    """Return the ``running_key`` of lines recurring at the edges of half the pages, and of three."""
-    seen = Counter(key for page in pages for key in {running_key(line) for line in (*page[:EDGE], *page[-EDGE:])})
-    enough = max(3, (len(pages) + 1) // 2)
-    return {key for key, count in seen.items() if count >= enough}
+def _edges(number: int, page: Sequence[str]) -> list[EdgeLine]:
+    """Return the first and the last lines of a page, as far as a blank line follows inwards."""
+    found: list[EdgeLine] = []
+    for at_top, lines in (True, page), (False, page[::-1]):
+        filled = [at for at, line in enumerate(lines) if line.strip()]
+        apart = [row for row, (at, below) in enumerate(pairwise(filled[: EDGE + 1])) if below > at + 1]
+        edge = filled[: max(apart) + 1] if apart else []
+        found += [
+            EdgeLine(number, at_top, row, row * (SAME_POSITION + 1), lines[at].strip()) for row, at in enumerate(edge)
+        ]
+    return found
 
 
-def running_key(line: str) -> str:
-    """Return a line with every number as ``#``, to compare lines across pages."""
-    return re.sub(r"\d+", "#", " ".join(line.split()).strip(" -–—|.")).casefold()
-
-
-def trimmed(lines: Sequence[T], runs: Callable[[T], bool]) -> Sequence[T]:
-    """Drop a page's first and last lines that recur on all pages, at most ``EDGE`` each."""
-    first = sum(1 for _ in takewhile(runs, lines[:EDGE]))
-    last = sum(1 for _ in takewhile(runs, reversed(lines[first:][-EDGE:])))
-    return lines[first : len(lines) - last]
-
-
-def _without_running(page: list[str], running: set[str]) -> list[str]:
-    filled = [at for at, line in enumerate(page) if line.strip()]
-    remaining = trimmed(filled, lambda at: running_key(page[at]) in running)
+def _without_running(number: int, page: list[str], recurring: Collection[EdgeLine], dropped: list[str]) -> list[str]:
+    """Return a page without its running lines, which are added to *dropped*."""
+    first, last = (
+        list(takewhile(recurring.__contains__, (line for line in _edges(number, page) if line.at_top is at_top)))
+        for at_top in (True, False)
+    )
+    dropped += [line.text for line in (*first, *last)]
+    remaining = [at for at, line in enumerate(page) if line.strip()][len(first) :]
+    remaining = remaining[: len(remaining) - len(last)]
     return page[remaining[0] : remaining[-1] + 1] if remaining else []
 
 

@@ -1,0 +1,60 @@
+"""Join lines of print: a word divided at the end of a line is put together."""
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+
+_ENDS_DIVIDED = re.compile(r"(?P<before>[^\W\d_][\w’'\u2010\u00ad-]*)(?P<hyphen>[-\u2010\u00ad])$")
+_FIRST_WORD = re.compile(r"^[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
+_CONJUNCTIONS = frozenset("and or und oder et ou y e o en of og och och eller i oraz lub".split())
+
+
+class LineJoiner:
+    """Joins lines by the words of their document, and by those of the embedding model where they do not tell."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        """Collect the words within *lines*: the first and the last one of a line may be parts of a word."""
+        self._words = {
+            word.casefold().replace("\u2010", "-")
+            for line in lines
+            for word in _WORD.findall(_ENDS_DIVIDED.sub("", _FIRST_WORD.sub("", line, 1)))
+        }
+
+    def join(self, above: str, below: str) -> str:
+        """Return two lines as one; the hyphen between them goes where the word has none."""
+        divided, first = _ENDS_DIVIDED.search(above), _FIRST_WORD.match(below)
+        if divided is None or first is None:
+            return f"{above} {below}"
+        if first[0].casefold() in _CONJUNCTIONS:  # "two- and three-day passes"
+            return f"{above} {below}"
+        if self._is_one_word(divided["before"], first[0], divided["hyphen"]):
+            return above[:-1] + below
+        return above[:-1] + "-" + below
+
+    def _is_one_word(self, before: str, after: str, hyphen: str) -> bool:
+        """Tell whether the parts of a word are written together."""
+        if hyphen == "\u00ad":
+            return True
+        if not after[0].islower():
+            return False
+        one, parts = (before + after).casefold(), [before.casefold(), after.casefold()]
+        if one in self._words:
+            return True
+        if f"{parts[0]}-{parts[1]}" in self._words or re.search("[-\u2010]", before):
+            return False
+        return one in _common_words() or not all(part in self._words or part in _common_words() for part in parts)
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    """Return the words that the embedded model knows as one piece; none where it is not installed."""
+    from app.providers.embeddings.minilm import find_weights  # loads NumPy
+    from graph.errors import ConfigurationError
+
+    try:
+        vocabulary = json.loads((find_weights() / "tokenizer.json").read_bytes())["model"]["vocab"]
+    except (ConfigurationError, OSError):
+        return frozenset()
+    return frozenset(word for word in vocabulary if len(word) > 2 and word.isalpha())

@@ -1,0 +1,120 @@
+"""Find the columns of a PDF page, by the white space between them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
+from statistics import median
+
+from app.ingest.loaders.pdf_lines import Segment, distances, rows, wraps
+
+STRIP = 0.9
+"""Least width of the white strip between columns, in sizes of type."""
+MIN_ROWS = 3
+"""Fewest rows of a column."""
+MIN_WIDTH = 8
+"""Least usual width of a column's rows, in sizes of type."""
+
+Rows = list[list[Segment]]
+
+
+def reading_order(found: Sequence[Segment]) -> list[list[Segment]]:
+    """Return the segments of a page in regions, in reading order: a column ends before the next one begins.
+
+    Columns of running text are parted; those of a table are not.
+    """
+    split = max(_splits(found), key=lambda parts: len(parts[1]) + len(parts[2]), default=None)
+    if split is None:
+        return [list(found)] if found else []
+    return [region for part in split for region in reading_order(part)]
+
+
+def _splits(found: Sequence[Segment]) -> Iterator[tuple[list[Segment], ...]]:
+    """Yield what is above, left of, right of and below each white strip between two columns."""
+    if len(found) < 2 * MIN_ROWS:
+        return
+    size = median(one.size for one in found)
+    starts = Counter(round(one.left) for one in found)
+    ordered = sorted(found, key=lambda one: -one.base)
+    for start in sorted(edge for edge, count in starts.items() if count >= MIN_ROWS - 1)[1:]:
+        begin, end = start - STRIP * size, start - 1
+        crossing = [at for at, one in enumerate(ordered) if one.left < end and one.right > begin]
+        for before, after in pairwise([-1, *crossing, len(ordered)]):
+            between = ordered[before + 1 : after]
+            left = [one for one in between if one.right <= begin]
+            right = [one for one in between if one.left >= end]
+            above, right = _apart_above(left, right)
+            if _are_columns(rows(left), rows(right)):
+                yield [*ordered[: before + 1], *above], left, right, ordered[after:]
+
+
+def _apart_above(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
+    """Part what stands above the column on the right, such as a date, from that column."""
+    block = rows(right)
+    for at, apart in enumerate(distances(block), 1):
+        if left and block[at - 1][0].base > left[0].base and apart > 1.8 * min(distances(block)):
+            return [one for row in block[:at] for one in row], [one for row in block[at:] for one in row]
+    return [], list(right)
+
+
+def _are_columns(left: Rows, right: Rows) -> bool:
+    """Tell whether two blocks side by side are columns of text, and no columns of a table."""
+    if min(len(left), len(right)) < MIN_ROWS or not (_is_wide(left) and _is_wide(right)):
+        return False
+    overlap = min(left[0][0].base, right[0][0].base) - max(left[-1][0].base, right[-1][0].base)
+    if overlap < 0.5 * min(left[0][0].base - left[-1][0].base, right[0][0].base - right[-1][0].base):
+        return False
+    if _drawn_by_cells(left, right):
+        return False
+    shorter, longer = sorted((left, right), key=len)
+    bases = [row[0].base for row in longer]
+    aligned = sum(any(abs(row[0].base - base) < 0.2 * row[0].size for base in bases) for row in shorter)
+    if aligned < 0.8 * len(shorter):
+        return True
+    return _flows(left) and _flows(right) and not _have_rows(left, right)
+
+
+def _drawn_by_cells(left: Rows, right: Rows) -> bool:
+    """Tell whether two blocks are drawn in turns, several lines at a time, each turn below the one before."""
+    lines = [
+        (one.words[0].number, side, one.base)
+        for side, block in enumerate((left, right))
+        for row in block
+        for one in row
+    ]
+    turns = [[base for *_, base in turn] for _, turn in groupby(sorted(lines), key=itemgetter(1))]
+    below = all(max(later) < min(earlier) for earlier, later in zip(turns, turns[2:], strict=False))
+    return len(turns) > 2 and below and 2 * len(lines) >= 3 * len(turns)
+
+
+def _is_wide(block: Rows) -> bool:
+    """Tell whether most rows are wide and nearly as long as the longest."""
+    widths = [row[-1].right - row[0].left for row in block]
+    letters = [char.isalpha() for row in block for one in row for word in one.words for char in word.text]
+    return (
+        median(widths) >= MIN_WIDTH * median(row[0].size for row in block)
+        and sum(width >= 0.6 * max(widths) for width in widths) >= 0.5 * len(widths)
+        and sum(letters) >= 0.6 * len(letters)
+    )
+
+
+def _flows(block: Rows) -> bool:
+    """Tell whether most rows continue the one above: it had no room left, or a small letter follows."""
+    right = max(row[-1].right for row in block)
+    pairs = list(pairwise(block))
+    full = sum(wraps(above[-1], below[0], right) for above, below in pairs)
+    small = sum(below[0].words[0].text[0].islower() for _, below in pairs)
+    return max(full / 0.6, small / 0.4) >= len(pairs)
+
+
+def _have_rows(left: Rows, right: Rows) -> bool:
+    """Tell whether white space divides both blocks at the same heights, twice at least, as the rows of a table."""
+    gaps = [_gaps(block) for block in (left, right)]
+    shared = [base for base in gaps[0] if any(abs(base - other) < 2 for other in gaps[1])]
+    return len(shared) >= 2 and len(shared) >= 0.7 * min(map(len, gaps))
+
+
+def _gaps(block: Rows) -> list[float]:
+    """Return the baselines below wider gaps."""
+    apart = distances(block)
+    return [below[0].base for below, gap in zip(block[1:], apart, strict=True) if gap > 1.2 * min(apart)]

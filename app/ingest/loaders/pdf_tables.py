@@ -1,0 +1,224 @@
+"""Find the tables of a PDF page, with rules or without, by the white space between their columns."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, pairwise
+from statistics import median
+
+from app.ingest.loaders.pdf_lines import Segment, distances, wraps
+
+MARKER = re.compile(
+    r"(?:[^\w\s]|o|[\ue000-\uf8ff]|\(?[0-9ivxlcIVXLC]{1,5}[.)]|\(?[A-Za-z][.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+\.?)$"
+)
+"""What stands before an item of a list, or before a heading."""
+
+NEAR = 1.15
+"""Largest distance of two lines of a cell, in that of the nearest lines of the table."""
+WIDE_GAP = 1.2
+"""White space, in sizes of type, that is no chance gap in running text."""
+CENTRED = 0.9
+"""Distance, in sizes of type, below which two rows are nearer than lines: they are centred on each other."""
+
+Row = list[Segment]
+Cells = list[list[Segment]]
+"""A printed row by columns: none, one or more segments in each."""
+Join = Callable[[str, str], str]
+"""Joins two lines of one cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The cells of a table by rows, ``""`` where one is empty, and the horizontal extents of its columns."""
+
+    cells: tuple[tuple[str, ...], ...]
+    columns: tuple[tuple[float, float], ...]
+
+    def below(self, header: tuple[str, ...]) -> "Table":
+        """Return the table with *header* as its first row, if it does not begin with it."""
+        return self if self.cells[0] == header else replace(self, cells=(header, *self.cells))
+
+
+def with_tables(region: Sequence[Row], join: Join) -> list[Row | Table]:
+    """Return the rows of a region; those that are a table's are one ``Table``."""
+    found: list[Row | Table] = []
+    at = 0
+    while at < len(region):
+        count = _band(region, at) if len(region[at]) > 1 else 0
+        table = _table(region[at : at + count], join) if count else None
+        found.append(table or region[at])
+        at += count if table else 1
+    return found
+
+
+def _band(region: Sequence[Row], start: int) -> int:
+    """Return how many rows from *start* on respect the same columns."""
+    columns = [(one.left, one.right) for one in region[start]]
+    last = start  # the last row that has several cells, or continues one
+    at = start + 1
+    while at < len(region) and _is_near(region, start, at):
+        row = _fitted(region[at], columns)
+        merged = _with_row(columns, row)
+        if merged is None:
+            break
+        columns, above = merged, region[at - 1]
+        if len(row) > 1 or row[0].left > columns[1][0] - 1 or (last == at - 1 and _continues(above, row, columns)):
+            last = at
+        at += 1
+    return last - start + 1
+
+
+def _is_near(region: Sequence[Row], start: int, at: int) -> bool:
+    """Tell whether a row is no farther from the one above than a table's rows may be."""
+    usual = median(distances(region[start:at])) if at - start > 1 else 0.0
+    return region[at - 1][0].base - region[at][0].base <= max(2.5 * region[at][0].size, 1.8 * usual)
+
+
+def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:
+    """Divide the segments of a row that lie in two columns: two cells with little space between them."""
+    fitted: Row = []
+    for one in row:
+        rest = one
+        for left, right in columns:
+            for at, (before, word) in enumerate(pairwise(rest.words), 1):
+                aligned = abs(word.left - left) < 1 or (
+                    abs(rest.right - right) < 1 and before.right < left <= word.left
+                )
+                if aligned and before.drawn != word.drawn and _touched(rest, columns) > 1:
+                    fitted.append(Segment(rest.words[:at]))
+                    rest = Segment(rest.words[at:])
+                    break
+        fitted.append(rest)
+    return fitted
+
+
+def _touched(one: Segment, columns: Sequence[tuple[float, float]]) -> int:
+    return sum(one.left < right and one.right > left for left, right in columns)
+
+
+def _with_row(columns: list[tuple[float, float]], row: Row) -> list[tuple[float, float]] | None:
+    """Return the columns widened by a row, or with a new one; None where a segment lies in two of them."""
+    for one in row:
+        near = 0.15 * one.size
+        touched = [(left, right) for left, right in columns if one.left < right + near and one.right > left - near]
+        if len(touched) > 1:
+            return None
+        left, right = touched[0] if touched else (one.left, one.right)
+        columns = sorted({*columns} - {*touched} | {(min(left, one.left), max(right, one.right))})
+    return columns if all(a[1] < b[0] for a, b in pairwise(columns)) else None
+
+
+def _continues(above: Row, row: Row, columns: Sequence[tuple[float, float]]) -> bool:
+    column = columns[_column(row[0], columns)]
+    upper = [one for one in above if one.left < column[1] and one.right > column[0]]
+    return bool(upper) and wraps(upper[0], row[0], column[1])
+
+
+def _column(one: Segment, columns: Sequence[tuple[float, float]]) -> int:
+    return next(at for at, (left, right) in enumerate(columns) if left <= one.left <= right)
+
+
+def _table(band: Sequence[Row], join: Join) -> Table | None:
+    """Return the table that rows of common columns are; None where they are text or a list."""
+    columns: list[tuple[float, float]] = []
+    band = list(band)
+    for at, row in enumerate(band):
+        band[at] = _fitted(row, columns)
+        columns = _with_row(columns, band[at]) or columns
+    grid: list[Cells] = []
+    for row in band:
+        grid.append([[] for _ in columns])
+        for one in row:
+            grid[-1][_column(one, columns)].append(one)
+    grid, columns = _without_split_columns(grid, columns)
+    several = sum(sum(map(bool, row)) > 1 for row in grid)
+    if len(columns) < 2 or several < 2 or _is_text(grid, columns):
+        return None
+    groups = _logical_rows(grid, columns)
+    cells = tuple(tuple(_cell([row[at] for row in group], join) for at in range(len(columns))) for group in groups)
+    return Table(cells, tuple(columns)) if len(cells) > 1 else None
+
+
+def _without_split_columns(
+    grid: list[Cells], columns: list[tuple[float, float]]
+) -> tuple[list[Cells], list[tuple[float, float]]]:
+    """Unite a column that has a heading alone with the one neighbour that has none: they are aligned differently."""
+    at = 0
+    while at + 1 < len(columns):
+        filled = [[number for number, row in enumerate(grid) if row[column]] for column in (at, at + 1)]
+        heading, cells = sorted(filled)
+        if heading == [0] and cells[0] > 0 and len(cells) > 1 and sum(map(bool, grid[0])) == len(columns) - 1:
+            grid = [[*row[:at], row[at] + row[at + 1], *row[at + 2 :]] for row in grid]
+            columns = [*columns[:at], (columns[at][0], columns[at + 1][1]), *columns[at + 2 :]]
+        else:
+            at += 1
+    return grid, columns
+
+
+def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Sequence[tuple[float, float]]) -> bool:
+    """Tell whether two columns are the items of a list, or text with a chance gap in it."""
+    if len(columns) != 2:
+        return False
+    first = [row[0][0].text for row in grid if row[0]]
+    if sum(bool(MARKER.match(text)) for text in first) > 0.5 * len(first):
+        return True
+    pairs = [(row[0][-1].words, row[1][0].words) for row in grid if row[0] and row[1]]
+    drawn_as_text = sum(
+        before[-1].drawn == after[0].drawn or (len(before) > 1 and before[-1].drawn != before[-2].drawn)
+        for before, after in pairs
+    )
+    size = median(one.size for row in grid for cell in row for one in cell)
+    narrow = columns[1][0] - columns[0][1] < WIDE_GAP * size
+    return 2 * drawn_as_text > len(pairs) and narrow and all(len(before) + len(after) > 6 for before, after in pairs)
+
+
+def _logical_rows(grid: Sequence[Cells], columns: Sequence[tuple[float, float]]) -> list[list[Cells]]:
+    """Group printed rows to the rows of the table: the lines of a cell belong together."""
+    apart = [
+        [above.base - below.base for above, below in pairwise([one for row in grid for one in row[at][:1]])]
+        for at in range(len(columns))
+    ]
+    tight = min(chain.from_iterable(apart), default=0.0)
+    spaced = max(apart[0], default=0.0) > NEAR * tight
+    groups: list[list[Cells]] = [[grid[0]]]
+    for row in grid[1:]:
+        first = [cells[0][0] for cells in (*groups[-1], row) if cells[0]][-2:]
+        begins = row[0] and len(first) == 2 and not spaced and not _drawn_together(first[0], first[1], grid)
+        if not begins and _continues_row(groups[-1], row, columns, NEAR * tight):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return groups
+
+
+def _drawn_together(above: Segment, below: Segment, grid: Sequence[Cells]) -> bool:
+    """Tell whether nothing else of the table is drawn between two lines of its first column, but is elsewhere."""
+    if len(above.words) == 1 and not below.words[0].text[0].islower():  # names in rows that are empty otherwise
+        return False
+    numbers = sorted((one.words[0].number, at) for row in grid for at, cell in enumerate(row) for one in cell)
+    turns = [at for at, _ in groupby(at for _, at in numbers)]
+    between = (at for number, at in numbers if above.words[0].number < number < below.words[0].number)
+    return turns.count(0) > 1 and not any(between)
+
+
+def _continues_row(group: Sequence[Cells], row: Cells, columns: Sequence[tuple[float, float]], farthest: float) -> bool:
+    """Tell whether every cell of a printed row continues the cell above, or is centred on a cell of several lines."""
+    filled = [(at, cell[0]) for at, cell in enumerate(row) if cell]
+    above = {at: upper[at][-1] for upper in group for at, _ in filled if upper[at]}
+    if not all(
+        above[at].base - one.base <= farthest and wraps(above[at], one, columns[at][1])
+        for at, one in filled
+        if at in above
+    ):
+        return False
+    lowest = min(one.base for cell in group[-1] for one in cell)
+    return bool(above) or lowest - filled[0][1].base < CENTRED * filled[0][1].size
+
+
+def _cell(lines: Sequence[Sequence[Segment]], join: Join) -> str:
+    text = ""
+    for line in lines:
+        if line:
+            printed = " ".join(one.text for one in line)
+            text = join(text, printed) if text else printed
+    return text

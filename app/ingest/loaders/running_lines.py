@@ -1,0 +1,136 @@
+"""Tell page headers, page feet and page numbers from the text of a page."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from app.ingest.loaders.outline import one_line
+
+MIN_PAGES = 3
+"""Fewest pages that show that a line recurs."""
+SAME_POSITION = 3.0
+"""Largest difference of two positions that count as the same."""
+SHOWN, MAX_SHOWN_CHARS = 3, 60
+"""Most lines named in a note, and their longest part."""
+_PAGE = "page p pg seite s página pagina pág pag sida side sivu oldal strona str sayfa blz стр страница 第 頁 页 ページ"
+_NAMED = re.compile(rf"(?<![^\W_])(?:{'|'.join(_PAGE.split())})[ .:#]*(\d{{1,5}}|[ivxlc]+)(?![^\W_])", re.IGNORECASE)
+_OF_ALL = re.compile(r"^\W*(\d{1,5})\s?(?:/|of|von|de|di|van|av|iz|из)\s?(\d{1,5})\W*$", re.IGNORECASE)
+_ALONE = (
+    re.compile(r"^[-–—|·~\s]*(\d{1,5}|[ivxlc]+)[-–—|·~\s]*$", re.IGNORECASE),  # 3, - 3 -, iv
+    re.compile(r"^\W*(?:[A-Za-z]{1,2}|\d{1,2})\s?[-–—.]\s?(\d{1,4})\W*$"),  # A-3, 2-17
+)
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeLine:
+    """A line among the first or last rows of a page; ``page`` counts from 0, ``row`` from that edge inwards.
+
+    ``position`` is its distance from the edge in the caller's unit. ``in_margin``: it is where headers and feet are.
+    ``of_text``: it is set like the text.
+    """
+
+    page: int
+    at_top: bool
+    row: int
+    position: float
+    text: str
+    in_margin: bool = True
+    of_text: bool = False
+
+
+def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
+    """Return the lines that recur: page numbers in sequence, and the same text at the same position.
+
+    A number that counts with the pages is a page number where it stands alone or after a word for "page"; in any other
+    line it is content, as is a line set like the text where other pages have another text, or on the first page.
+    """
+    numbers = _page_numbers(lines, pages)
+    beside = {(line.page, line.at_top, line.row) for line in numbers}
+    texts: dict[tuple[bool, str], list[EdgeLine]] = defaultdict(list)
+    for line in lines:
+        if line.in_margin and line not in numbers:
+            texts[line.at_top, _plain(line.text)].append(line)
+    others = [line for line in lines if line.of_text and line.in_margin and line not in numbers]
+    found = set(numbers)
+    for same in (group for one in texts.values() for group in _same_position(one)):
+        here = {line.page for line in same}
+        of_text = same[0].of_text and not all((line.page, line.at_top, line.row) in beside for line in same)
+        if of_text and any(line.page not in here and _is_at(line, same[0]) for line in others):
+            continue
+        if len(here) >= MIN_PAGES and (2 * len(here) >= pages or (_follow(here) and not of_text)):
+            found |= {line for line in same if line.page > 0 or not of_text}
+    return found
+
+
+def note_of(dropped: Sequence[str]) -> tuple[str, ...]:
+    """Return a note that says how many lines were left out, and some of them; none for no line."""
+    if not dropped:
+        return ()
+    different = list({re.sub(r"\d+", "#", text): text for text in reversed(dropped)}.values())[::-1]
+    some = ", ".join(f"“{one_line(text, MAX_SHOWN_CHARS)}”" for text in different[:SHOWN])
+    return (f"page headers, page feet and page numbers left out: {len(dropped)} ({some})",)
+
+
+def _page_numbers(lines: Iterable[EdgeLine], pages: int) -> set[EdgeLine]:
+    """Return the lines whose number counts with the pages, on three of them, or on each of one or two."""
+    counted: dict[tuple[str, int], list[EdgeLine]] = defaultdict(list)
+    rows = Counter((line.page, line.at_top, line.row) for line in lines)
+    for line in lines:
+        if number := _page_number(line, pages):
+            text, offset = number[0], number[1] - line.page
+            alone_below = not line.at_top and rows[line.page, line.at_top, line.row] == 1
+            if (
+                _NAMED.search(line.text) or offset <= 1 or alone_below or not line.of_text
+            ):  # else the number of a record
+                counted[text, offset].append(line)
+    found: set[EdgeLine] = set()
+    for (_, offset), same in counted.items():
+        here = {line.page for line in same}
+        if (len(here) >= MIN_PAGES) if pages >= MIN_PAGES else (offset == 1 and len(here) == pages):
+            found |= set(same)
+    return found
+
+
+def _page_number(line: EdgeLine, pages: int) -> tuple[str, int] | None:
+    """Return a line with its page number as ``#``, and the number; None without one."""
+    found = _NAMED.search(line.text)
+    if not found and (of_all := _OF_ALL.search(line.text)) and int(of_all[2]) >= pages:
+        found = of_all
+    if not found and line.in_margin:
+        found = next(filter(None, (pattern.search(line.text) for pattern in _ALONE)), None)
+    if not found:
+        return None
+    digits = found[1].casefold()
+    rest = f"{line.text[: found.start(1)]}#{line.text[found.end(1) :]}"
+    return _plain(rest), int(digits) if digits.isdecimal() else _roman(digits)
+
+
+def _roman(digits: str) -> int:
+    values = [_ROMAN[digit] for digit in digits]
+    return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _same_position(lines: Iterable[EdgeLine]) -> list[list[EdgeLine]]:
+    groups: list[list[EdgeLine]] = []
+    for line in sorted(lines, key=lambda one: one.position):
+        if groups and _is_at(line, groups[-1][0]):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return groups
+
+
+def _is_at(one: EdgeLine, other: EdgeLine) -> bool:
+    return one.at_top == other.at_top and abs(one.position - other.position) <= SAME_POSITION
+
+
+def _follow(pages: Iterable[int]) -> bool:
+    """Tell whether pages follow one another, or are all even or all odd and so follow one another."""
+    return all(later - earlier <= 2 for earlier, later in pairwise(sorted(pages)))

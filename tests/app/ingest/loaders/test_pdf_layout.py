@@ -1,0 +1,264 @@
+"""PDF pages by the position of their words: record pages, running lines, columns, hyphens, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from app.ingest.documents import LoadedDocument
+from tests.app.ingest.conftest import load_one, texts
+
+Drawn = tuple[float, float, str]
+"""Points from the left and from the top of an A4 page, and the text of one line."""
+LEFT = [
+    "The boiler must be switched off before",
+    "the cover is opened. Wait until the pres-",
+    "sure gauge shows zero. The well-",
+    "known fault is a stuck valve, which is",
+    "freed with a hammer. A state-of-the-",
+    "art sensor warns of frost in the pipes.",
+]
+RIGHT = [
+    "Visitors wear a helmet in hall 3. The crane",
+    "may lift at most 1.2 tonnes. Food is not",
+    "allowed near the machines. Every visi-",
+    "tor signs the book at the gate and re-",
+    "turns the badge in the evening. Photo-",
+    "graphs need the permission of the owner.",
+]
+COLUMNS = [
+    (
+        "The boiler must be switched off before the cover is opened. Wait until the pressure gauge shows zero. "
+        "The well-known fault is a stuck valve, which is freed with a hammer. "
+        "A state-of-the-art sensor warns of frost in the pipes."
+    ),
+    (
+        "Visitors wear a helmet in hall 3. The crane may lift at most 1.2 tonnes. Food is not allowed near the "
+        "machines. Every visitor signs the book at the gate and returns the badge in the evening. "
+        "Photographs need the permission of the owner."
+    ),
+]
+PARTS = [
+    ["Part", "Size", "Stock", "Price"],
+    ["Hinge", "40 mm", "", "3.20"],
+    ["Lock", "", "12", "18.00"],
+    ["Handle", "110 mm", "7", ""],
+    ["Spring", "", "", "1.75"],
+]
+
+
+def loaded(path: Path, *pages: Iterable[Drawn], size: float = 11) -> LoadedDocument:
+    """The document of a PDF whose pages hold lines drawn one by one."""
+    from fpdf import FPDF
+
+    document = FPDF(unit="pt")
+    for page in pages:
+        document.add_page()
+        document.set_font("Helvetica", size=size)
+        for left, top, text in page:
+            document.text(left, top, text)
+    path.write_bytes(bytes(document.output()))
+    return load_one(path)
+
+
+def down(lines: Iterable[str], left: float = 60, top: float = 60, apart: float = 14) -> list[Drawn]:
+    """Lines below one another."""
+    return [(left, top + apart * at, line) for at, line in enumerate(lines)]
+
+
+def table_lines(rows: Iterable[Sequence[str]]) -> str:
+    """A table as it is stored."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def test_what_varies_with_the_page_is_content(tmp_path: Path) -> None:
+    """Numbered first and last lines of one record a page stay, though they differ in their numbers alone."""
+    codes = [4402, 8170, 2956, 1198]
+    pages = [
+        down([f"Locker {number}", f"The code is {code}.", "It is changed every quarter.", f"Sheet {2 * number}"])
+        for number, code in enumerate(codes, 11)
+    ]
+    whole = "\n".join(texts(document := loaded(tmp_path / "a.pdf", *pages)))
+    assert all(f"Locker {number} The code is {code}." in whole for number, code in enumerate(codes, 11))
+    assert "Sheet 28" in whole
+    assert document.notes == ()
+
+
+def test_records_of_one_line_are_no_scan(tmp_path: Path) -> None:
+    """Pages with nothing but a line that differs in its number are read."""
+    document = loaded(tmp_path / "a.pdf", *(down([f"Ticket {number}"]) for number in (7, 8, 9)))
+    assert texts(document) == ["Ticket 7", "Ticket 8", "Ticket 9"]
+
+
+def test_running_lines_are_dropped_and_reported(tmp_path: Path) -> None:
+    """Page numbers in sequence and the same small line at the same position go; the notes count and name them."""
+    from fpdf import FPDF
+
+    document = FPDF(unit="pt")
+    for number, name in enumerate(["Apples", "Pears", "Plums", "Figs", "Limes"], 1):
+        document.add_page()
+        document.set_font("Helvetica", size=8)
+        document.text(60, 30, "House rules, edition 3")
+        document.text(500 if number % 2 else 60, 810, f"- {number + 16} -")
+        document.set_font("Helvetica", size=11)
+        document.text(60, 90, f"{name} ripen in week {number + 30}.")
+        document.text(60, 104, f"Row {number} of the orchard.")
+    (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
+    loaded_one = load_one(path)
+    assert texts(loaded_one)[0] == "Apples ripen in week 31. Row 1 of the orchard."
+    assert len(loaded_one.blocks) == 5
+    (note,) = loaded_one.notes
+    assert "left out: 10 (" in note
+    assert "“House rules, edition 3”" in note
+
+
+def test_a_recurring_line_in_the_type_of_the_text_stays_once(tmp_path: Path) -> None:
+    """The letterhead of form letters is read on the first page."""
+    pages = [down(["Water Works Nordhausen", f"Dear customer {name},"]) for name in ("Weber", "Kahn", "Unger", "Roth")]
+    whole = " ".join(texts(loaded(tmp_path / "a.pdf", *pages)))
+    assert whole.count("Water Works Nordhausen") == 1
+    assert whole.count("Dear customer") == 4
+
+
+@pytest.mark.parametrize("drawn", ["line by line", "by columns", "with other leading"])
+def test_columns_are_read_one_after_the_other(tmp_path: Path, drawn: str) -> None:
+    """However they are drawn, a column ends before the next begins; a hyphen goes where the word has none."""
+    left = down(LEFT)
+    right = down(RIGHT, 320, 57, 12.5) if drawn == "with other leading" else down(RIGHT, 320)
+    page = [*left, *right] if drawn == "by columns" else sorted([*left, *right], key=lambda one: one[1])
+    assert texts(loaded(tmp_path / "a.pdf", page, size=10)) == COLUMNS
+
+
+def test_a_sentence_goes_on_in_the_next_column(tmp_path: Path) -> None:
+    """A paragraph that the foot of a column divides is one; a title above both columns comes first."""
+    page = [
+        (60.0, 30.0, "Rules that hold for all who work in the hall or visit it, on any day of the whole year"),
+        *down(LEFT[:5]),
+        *down(["art sensor warns of frost in the pipes.", *RIGHT], 320),
+    ]
+    first, second = texts(loaded(tmp_path / "a.pdf", page, size=10))
+    assert first.startswith("Rules that hold")
+    assert "A state-of-the-art sensor warns of frost in the pipes. Visitors wear a helmet" in second
+
+
+def test_hyphens_follow_the_words_of_the_document(tmp_path: Path) -> None:
+    """A hyphen at the end of a line stays where the document writes the word with one, or a list of words goes on."""
+    lines = [
+        "The re-entry permit costs nine euros at the front desk.",
+        "Anybody who has lost the re-",
+        "entry permit, and holders of two-",
+        "and three-day passes, pay twice for the gas-",
+        "kets.",
+    ]
+    (text,) = texts(loaded(tmp_path / "a.pdf", down(lines)))
+    assert "lost the re-entry permit, and holders of two- and three-day passes, pay twice for the gaskets." in text
+
+
+@pytest.mark.parametrize("aligned", ["left", "right"])
+@pytest.mark.parametrize("order", ["rows", "columns"])
+def test_a_table_without_rules_keeps_its_columns(tmp_path: Path, aligned: str, order: str) -> None:
+    """An empty cell stays empty, in whatever order the cells are drawn and wherever they are aligned."""
+    from fpdf import FPDF
+
+    measure = FPDF(unit="pt")
+    measure.set_font("Helvetica", size=11)
+    cells = [
+        (
+            60.0 + 80 * column - (measure.get_string_width(text) if aligned == "right" and column else 0),
+            90.0 + 16 * row,
+            text,
+        )
+        for row, line in enumerate(PARTS)
+        for column, text in enumerate(line)
+        if text
+    ]
+    if order == "columns":
+        cells.sort()
+    document = loaded(tmp_path / "a.pdf", [*down(["The store keeps these parts."]), *cells])
+    assert [(block.kind, block.text) for block in document.blocks] == [
+        ("prose", "The store keeps these parts."),
+        ("table", table_lines(PARTS)),
+    ]
+
+
+def test_cells_of_several_lines_are_one_row(tmp_path: Path) -> None:
+    """A wrapped cell is joined in its own row, beside empty and shorter ones."""
+    rows = [
+        ["Room", "Use", "Key"],
+        ["101", "Archive of the plans from the years before the fire", "Adler"],
+        ["102", "", "Brandt"],
+        ["103", "Workshop for repairs of the tools that are lent", ""],
+    ]
+    page = [
+        (60, 60, "Room"),
+        (110, 60, "Use"),
+        (260, 60, "Key"),
+        (60, 80, "101"),
+        (110, 80, "Archive of the plans from"),
+        (110, 93, "the years before the fire"),
+        (260, 80, "Adler"),
+        (60, 113, "102"),
+        (260, 113, "Brandt"),
+        (60, 133, "103"),
+        (110, 133, "Workshop for repairs of the"),
+        (110, 146, "tools that are lent"),
+    ]
+    assert texts(loaded(tmp_path / "a.pdf", [(float(x), float(y), text) for x, y, text in page])) == [table_lines(rows)]
+
+
+def test_a_table_goes_on_on_the_next_page(tmp_path: Path) -> None:
+    """Its rows there stand below the header again."""
+    pages = [
+        [
+            (60.0 + 80 * column, 60.0 + 16 * row, text)
+            for row, line in enumerate(part)
+            for column, text in enumerate(line)
+            if text
+        ]
+        for part in (PARTS[:3], PARTS[3:])
+    ]
+    document = loaded(tmp_path / "a.pdf", *pages)
+    assert texts(document) == [table_lines(PARTS[:3]), table_lines([PARTS[0], *PARTS[3:]])]
+
+
+def test_a_list_is_no_table(tmp_path: Path) -> None:
+    """Markers with white space behind them, and numbers at the start of a line of text, make no columns."""
+    items = ["Close the gate.", "Lock the shed.", "Call the porter."]
+    page = [
+        one
+        for at, item in enumerate(items, 1)
+        for one in ((60.0, 50.0 + 20 * at, f"{at}."), (90.0, 50.0 + 20 * at, item))
+    ]
+    assert [block.kind for block in loaded(tmp_path / "a.pdf", page).blocks] == ["list"] * 3
+    (text,) = texts(
+        loaded(tmp_path / "b.pdf", down(["Nobody works without a helmet in hall", "3. The crane lifts 1.2 tonnes."]))
+    )
+    assert text == "Nobody works without a helmet in hall 3. The crane lifts 1.2 tonnes."
+
+
+def test_a_number_beside_text_is_no_page_number(tmp_path: Path) -> None:
+    """Numbers that count up by one a page stay where they are the number of a record."""
+    pages = [
+        [(60.0, 60.0, "Room"), (120.0, 60.0, f"{number}"), (60.0, 80.0, "It is locked at six.")]
+        for number in (101, 102, 103)
+    ]
+    whole = " ".join(texts(loaded(tmp_path / "a.pdf", *pages)))
+    assert all(number in whole for number in ("101", "102", "103"))
+
+
+def test_a_turned_page_is_read(tmp_path: Path) -> None:
+    """A page whose lines run from bottom to top is read like any other."""
+    from fpdf import FPDF
+
+    document = FPDF(unit="pt")
+    document.add_page()
+    document.set_font("Helvetica", size=11)
+    for left, line in zip(
+        (80, 94, 108), ("Carts stop at the line.", "Drivers wait for the", "green light."), strict=True
+    ):
+        with document.rotation(90, left, 700):
+            document.text(left, 700, line)
+    (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
+    assert " ".join(texts(load_one(path))) == "Carts stop at the line. Drivers wait for the green light."
