@@ -65,6 +65,49 @@ class SubqueryResults:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """What a sentence of a draft is said to rest on.
+
+    ``chunks`` are 0-based positions among the chunks that were given; of several, any may support it (a document or a
+    page was named). ``position`` is where in the sentence's text the citation stands, in code points; negative: in what
+    stands before it. ``span`` is set where the sentence is copied: (start, end) in the text of its one chunk.
+    """
+
+    chunks: tuple[int, ...]
+    position: int
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """One sentence of a draft with its sources; ``before`` are the white space, bullet or table rule ahead of it."""
+
+    text: str
+    sources: tuple[Source, ...] = ()
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a synthesizer wrote, not yet verified; without sentences it declines.
+
+    ``confidence`` is the calibrated probability that the sentences answer the question, None where the synthesizer
+    does not know it. ``dropped_chunks`` were not given to the model. ``by_model`` tells a chat model's sentences from
+    the passages' own.
+    """
+
+    sentences: tuple[CitedSentence, ...] = ()
+    confidence: float | None = None
+    dropped_chunks: int = 0
+    by_model: bool = False
+
+    @property
+    def text(self) -> str:
+        """The sentences as one text, without citations."""
+        return "".join(sentence.before + sentence.text for sentence in self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
     """One verified citation: a sentence of the answer, and the chunk's sentence that supports it.
 

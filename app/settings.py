@@ -85,6 +85,12 @@ class Settings(BaseSettings):
 
     ollama_host: HostOrAddress = Field("http://localhost:11434", description="address of Ollama")
     ollama_model: str = Field("", description="alone it means `CHAT_MODEL=ollama:$OLLAMA_MODEL`")
+    ollama_keep_alive: str = Field(
+        "2h",
+        pattern=r"^-?\d+(\.\d+)?(s|m|h)?$",
+        description="time that Ollama keeps the chat model in memory; -1: always",
+    )
+    ollama_num_parallel: int = Field(1, ge=1, le=1024, description="questions that the chat model answers at a time")
     ollama_timeout_seconds: Seconds = Field(10.0, le=600, description="total time of one model call")
     ollama_context_tokens: int = Field(4096, ge=512, le=1_048_576, description="the chat model's context window")
     ollama_temperature: float = Field(0.1, ge=0, le=2, description="the chat model's sampling temperature")
@@ -105,7 +111,7 @@ class Settings(BaseSettings):
     max_retrieval_results: int = Field(5, ge=1, le=50, description="default `max_results` of the RAG library")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
     attribution: Literal["model", "verified"] = Field(
-        "model", description="whose citations count: the model's, or verified ones added"
+        "verified", description="`verified`: a supported sentence that the model did not cite gets its citation too"
     )
 
     request_timeout_seconds: Seconds = Field(30.0, le=3600, description="deadline of a whole request")
@@ -138,6 +144,13 @@ class Settings(BaseSettings):
         if self.chat_model == "ollama":
             return f"ollama:{self.ollama_model or OLLAMA_DEFAULT}"
         return self.chat_model or (f"ollama:{self.ollama_model}" if self.ollama_model else "extractive")
+
+    @property
+    def keep_alive_seconds(self) -> float:
+        """``OLLAMA_KEEP_ALIVE`` in seconds; infinite for a negative one."""
+        amount, unit = re.fullmatch(r"(-?[\d.]+)([smh]?)", self.ollama_keep_alive).groups()  # type: ignore[union-attr]
+        seconds = float(amount) * {"": 1, "s": 1, "m": 60, "h": 3600}[unit]
+        return math.inf if seconds < 0 else seconds
 
     @property
     def slots(self) -> int:

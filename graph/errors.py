@@ -57,8 +57,9 @@ class Overloaded(RAGError):
 
     outcome = "overloaded"
 
-    def __init__(self) -> None:
-        super().__init__("The service is busy. Please try again shortly.", retryAfterSeconds=1)
+    def __init__(self, retry_after: int = 1) -> None:
+        """*retry_after* is in seconds."""
+        super().__init__("The service is busy. Please try again shortly.", retryAfterSeconds=retry_after)
 
 
 class RetrievalFailed(RAGError):
@@ -97,6 +98,14 @@ class SynthesisFailed(RAGError):
 
 class ModelUnavailable(SynthesisFailed):
     """The chat model cannot be reached, or its server does not have it."""
+
+
+class ModelLoading(SynthesisFailed):
+    """The chat model is not in memory yet; ``retryAfterSeconds`` says when to try again."""
+
+    def __init__(self, retry_after: int) -> None:
+        """*retry_after* is in seconds."""
+        super().__init__("The chat model is loading.", retryAfterSeconds=retry_after)
 
 
 class SynthesisTimeout(SynthesisFailed):

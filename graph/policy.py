@@ -26,7 +26,7 @@ class Policy:
     default_max_sources: int = 10
     default_max_tokens: int = 500
     request_timeout: float = 30.0
-    attribution: Literal["model", "verified"] = "model"
+    attribution: Literal["model", "verified"] = "verified"
 
 
 def bounded_int(value: object, field: str, most: int) -> int:

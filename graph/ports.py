@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from answering.types import Chunk, PassageReader, SubqueryResults
-from graph.state import Draft, Question
+from answering.types import Chunk, Draft, PassageReader, SubqueryResults
+from graph.state import Question
 
 
 class Retriever(Protocol):
@@ -30,21 +30,21 @@ class Grader(Protocol):
         """Return every candidate once with ``relevance`` set, best first. Raises ``RerankFailed``."""
 
 
-TokenSink = Callable[[str], Awaitable[None]]
-"""Takes each piece of the answer's text as it comes."""
-
-
-async def discard(_: str) -> None:
-    """Take nothing: the ``TokenSink`` of a caller that shows nothing before the end."""
+TokenCallback = Callable[[str], Awaitable[None]]
+"""Takes each piece of the answer's text as it comes, its citations numbered by document; provisional."""
 
 
 class Synthesizer(Protocol):
-    """Writes the answer from the chunks that passed, citing them ``[1]``..``[n]``."""
+    """Writes the answer from the chunks that passed, and says which of them each sentence rests on."""
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
+        self,
+        question: Question,
+        chunks: Sequence[Chunk],
+        retrieved: Sequence[SubqueryResults],
+        emit: TokenCallback | None,
     ) -> Draft:
-        """Return the draft over ``chunks``, numbered from 1; await ``emit`` with each piece.
+        """Return the draft over ``chunks``; await ``emit`` with each piece. Without ``emit`` nothing need be streamed.
 
         Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
@@ -67,6 +67,8 @@ class Ports:
     retriever: Retriever
     grader: Grader
     synthesizer: Synthesizer
+    extractor: Synthesizer | None = None
+    """Answers in the passages' own sentences where the synthesizer, a chat model, declines or is not supported."""
     reader: PassageReader | None = None
     """Reads the best chunks for the question before they are graded."""
     verifier: PassageReader | None = None

@@ -5,12 +5,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
-from answering.types import Chunk, Citation, SubqueryResults
+from answering.types import Chunk, Citation, Draft, SubqueryResults
 from graph.errors import Outcome, RAGError
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
@@ -39,26 +39,12 @@ class Question:
     min_confidence: float = MIN_CONFIDENCE
     background: bool = False
     added: tuple[str, ...] = ()
+    attribution: Literal["model", "verified"] = "verified"
 
     @property
     def searched(self) -> tuple[str, ...]:
         """The texts to search: every sub-question, and with ``background`` the whole text as the last."""
         return (*self.sub_questions, self.text) if self.background else self.sub_questions
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What the synthesizer wrote, not yet verified.
-
-    ``text`` cites the chunk numbers 1..n of ``State["graded"]``. ``truncated``: the model was cut off, and the last
-    sentence may be unfinished. ``confidence`` is the calibrated probability that the chunks answer the question, None
-    where the synthesizer does not know it. ``dropped_chunks`` did not fit the model's context.
-    """
-
-    text: str
-    truncated: bool = False
-    confidence: float | None = None
-    dropped_chunks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +72,7 @@ class Input(TypedDict):
     """
 
     query: str
+    history: NotRequired[list[str]]
     maxSources: NotRequired[Annotated[int | None, EphemeralValue]]
     maxTokens: NotRequired[Annotated[int | None, EphemeralValue]]
     source: NotRequired[Annotated[str | list[str] | None, EphemeralValue]]
@@ -100,14 +87,23 @@ def timed(before: dict[str, float], now: dict[str, float]) -> dict[str, float]:
     return now if "validate" in now else before | now
 
 
-class State(Input):
-    """Everything the nodes set, in the order they run; a run ends with the body of ``POST /query`` and its outcome.
+class Output(TypedDict, total=False):
+    """The end of a run: the body of ``POST /query`` and its outcome."""
 
-    ``history`` alone lasts beyond a run: the questions asked so far on this thread, oldest first, each as one that
-    stands alone. ``rewritten`` is the question as it was understood, where that differs from the one asked.
+    answer: str | None
+    citedDocuments: list[dict[str, Any]]
+    metadata: dict[str, Any]
+    outcome: Outcome
+
+
+class State(Input, Output):
+    """Everything the nodes set, in the order they run.
+
+    ``history``, in ``Input``, alone lasts beyond a run: the questions asked before, oldest first, each as one that
+    stands alone. ``rewritten`` is the question as it was understood, where that differs from the one asked. ``pieces``
+    is the answer cut at its citations; ``markers`` says for each citation where it stands in ``answer``.
     """
 
-    history: NotRequired[list[str]]
     rewritten: NotRequired[str]
     question: NotRequired[Question]
     subquery_results: NotRequired[list[SubqueryResults]]
@@ -116,16 +112,25 @@ class State(Input):
     draft: NotRequired[Draft]
     pieces: NotRequired[list[str | int]]
     citations: NotRequired[list[Citation]]
+    markers: NotRequired[dict[int, list[tuple[int, int]]]]
     unsupported: NotRequired[list[str]]
     confidence: NotRequired[float]
     failure: NotRequired[Failure]
-    answer: str | None
-    citedDocuments: list[dict[str, Any]]
-    metadata: dict[str, Any]
-    outcome: Outcome
     timings: NotRequired[Annotated[dict[str, float], timed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a caller may choose for one run.
+
+    ``stream``: the answer is wanted in pieces as it is written. ``attribution``: whose citations count, where that is
+    not what the policy says.
+    """
+
+    stream: bool = True
+    attribution: Literal["model", "verified"] | None = None
 
 
 Update = dict[str, Any]
 """The keys that a node sets."""
-Step = Callable[[State], Awaitable[Update]]
+Node = Callable[[State, Context], Awaitable[Update]]

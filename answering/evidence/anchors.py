@@ -1,47 +1,46 @@
-"""Find where a draft's markers stand, and what each claims."""
+"""Find what each citation of a draft claims, and which of its sentences state something."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
-from operator import attrgetter, itemgetter
+from itertools import groupby
+from operator import attrgetter
 
 from answering.evidence.claims import YES_OR_NO, claim_span, clauses, is_preamble, is_short
 from answering.evidence.support import Quote
-from answering.markers.markers import Marker, merged
-from answering.text.sentences import Span, code_spans, code_within, sentence_spans
+from answering.text.sentences import Span, code_spans, code_within
+from answering.types import CitedSentence
 
-Backed = tuple[str, Quote]  # a stretch of the answer, and the quote that supports it
+SupportedSpan = tuple[str, Quote]
+"""A stretch of the answer, and the quote that supports it."""
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
-_STUB = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#{1,6})\Z")
-_CLOSES = re.compile(r"[*_\"”’»)\]]+(?=\s|\Z)\s*")
-_OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", re.MULTILINE)
+_HEADING = re.compile(r"\*\*[^*\n]{1,100}\*\*\Z")
 
 
 @dataclass(slots=True)
 class CitationAnchor:
-    """A marker's position in the text without markers, and the ``claim`` it stands for.
+    """A citation's position in the draft's text, and the ``claim`` it stands for.
 
-    The claim is the sentence, or the clause before it where several positions of one sentence carry markers; its
-    ``clauses`` together may be checked instead. ``guessed`` marks a position that the model left without a marker.
-    ``backed`` is empty where nothing supports the claim, or nothing was checked; ``support`` is the highest found.
+    ``groups`` are the chunks it names: each group is one source, of whose chunks any may support the claim. The claim
+    is the sentence, or the clause before the citation where several positions of one sentence carry one; its
+    ``clauses`` together may be checked instead. ``uncited`` marks a sentence that the model left without a citation.
+    ``supported`` is empty where nothing supports the claim; ``support`` is the highest found.
     """
 
     position: int
     sentence: int
-    marker: Marker
+    groups: tuple[tuple[int, ...], ...]
     claim: Span = (0, 0)
     clauses: list[Span] = field(default_factory=list)
-    guessed: bool = False
-    backed: list[Backed] = field(default_factory=list)
+    uncited: bool = False
+    supported: list[SupportedSpan] = field(default_factory=list)
     support: float = 0.0
 
 
 @dataclass(slots=True)
 class AnchoredDraft:
-    """A draft's text without its markers, its sentences, its anchors, and where its code is."""
+    """A draft as one text, its sentences, its citations, and where its code is."""
 
     text: str
     sentences: list[Span]
@@ -53,133 +52,65 @@ class AnchoredDraft:
         return self.text[slice(*self.sentences[index])]
 
     def fenced(self, index: int) -> bool:
-        """Whether a sentence is a block of code, after which no marker can stand."""
+        """Whether a sentence is a block of code."""
         code = code_within(self.code, *self.sentences[index])
         return any("\n" in self.text[start:end] for start, end in code)
 
 
-def anchor_draft(pieces: Sequence[str | Marker], *, truncated: bool) -> AnchoredDraft:
-    """Find a draft's sentences and its markers' claims; with *truncated*, drop an unfinished sentence.
-
-    A marker belongs to the sentence it is in, after or, on a new line, before; a preamble's to the sentences below.
-    """
+def anchor_draft(sentences: Sequence[CitedSentence]) -> AnchoredDraft:
+    """Join *sentences* to one text, with an anchor for each position that cites."""
     text = ""
-    marks: list[tuple[int, Marker]] = []
-    for piece in pieces:
-        if isinstance(piece, str):
-            text += piece
-        else:
-            marks.append((len(text), piece))
-    code = code_spans(text)
-    spans = _sentences(text, [position for position, _ in marks], code)
-    if truncated and spans and not _is_finished(text, spans[-1], marks):
-        text = _STUB.sub("", text[: spans.pop()[0]].rstrip())
-        spans = [(start, min(end, len(text))) for start, end in spans if start < len(text)]
-        code = code_spans(text)
-    draft = AnchoredDraft(text, spans, [], code)
-    if not spans:
-        return draft
-    gathered: dict[tuple[int, int], list[Marker]] = defaultdict(list)
-    for position, marker in marks:
-        if position <= len(text):
-            sentence = _sentence_at(position, spans, text)
-            if position <= claim_span(text, *spans[sentence])[0] and text[position : position + 1] not in (".", "!"):
-                position = spans[sentence][1]
-            gathered[sentence, position].append(marker)
-    for sentence, position, marker in _below_preambles(draft, gathered):
-        outside = next((end for start, end in code_within(code, position, position + 1) if start < position), position)
-        draft.anchors.append(CitationAnchor(outside, sentence, marker))
+    draft = AnchoredDraft("", [], [], [])
+    for number, sentence in enumerate(sentences):
+        start = len(text) + len(sentence.before)
+        text += sentence.before + sentence.text
+        draft.sentences.append((start, len(text)))
+        for position, sources in groupby(sentence.sources, key=attrgetter("position")):
+            groups = tuple(source.chunks for source in sources if source.chunks)
+            draft.anchors.append(CitationAnchor(start + position, number, groups))
+    draft.text, draft.code = text, code_spans(text)
     _set_claims(draft)
     return draft
 
 
-def guess(draft: AnchoredDraft, sentence: int, chunks: int) -> CitationAnchor:
+def uncited_anchor(draft: AnchoredDraft, sentence: int, chunks: int) -> CitationAnchor:
     """Make an anchor at the end of *sentence* for any of the first *chunks*."""
     start, end = draft.sentences[sentence]
-    marker = Marker((tuple(range(chunks)),))
-    return CitationAnchor(end, sentence, marker, claim_span(draft.text, start, end), guessed=True)
+    following = sentence + 1 < len(draft.sentences)
+    claim_end = draft.sentences[sentence + 1][1] if following and says_yes_or_no(draft, sentence) else end
+    claim = claim_span(draft.text, start, claim_end)
+    return CitationAnchor(end, sentence, (tuple(range(chunks)),), claim, uncited=True)
+
+
+def claim_of(draft: AnchoredDraft, sentence: int) -> Span:
+    """Return what *sentence* claims: all but its lead-in and end; of a block of code, what is inside the fences."""
+    start, end = draft.sentences[sentence]
+    if not draft.fenced(sentence):
+        return claim_span(draft.text, start, end)
+    lines = draft.text[start:end].split("\n")
+    return start + len(lines[0]) + 1, end - (len(lines[-1]) + 1 if len(lines) > 2 else 0)
+
+
+def says_yes_or_no(draft: AnchoredDraft, sentence: int) -> bool:
+    """Whether *sentence* is a mere "Yes." or "No.", which the next one explains."""
+    return YES_OR_NO.fullmatch(draft.sentence(sentence)) is not None
 
 
 def states(draft: AnchoredDraft, sentence: int) -> bool:
-    """Whether *sentence* can be cited: no heading, question, preamble, code or short phrase."""
+    """Whether *sentence* says something that can be supported: no heading, question, preamble, or block of code."""
     start, end = draft.sentences[sentence]
     text = draft.sentence(sentence)
     code = code_within(draft.code, start, end)
     in_code = any(draft.text[begin] != "`" or (begin <= start and end <= stop) for begin, stop in code)
-    line = _OPENS_BLOCK.match(draft.text, start)
-    heading = line is not None and line.end() == end
-    return not (in_code or heading or is_preamble(text) or text.rstrip("*_ ").endswith("?") or is_short(text))
+    return not (in_code or introduces(draft, sentence) or text.rstrip("*_ ").endswith("?"))
 
 
-def unsupported(draft: AnchoredDraft, anchors: Sequence[CitationAnchor]) -> list[str]:
-    """List the cited claims without support, each once, in order."""
-    repaired = {anchor.sentence for anchor in anchors if anchor.backed and anchor.guessed}
-    lost = [one.claim for one in anchors if not (one.backed or one.guessed or one.sentence in repaired)]
-    # "It weighs 12 kg [1] and lasts for ever.": only the clause before the marker is carried
-    parted = (
-        one for one in anchors if one.clauses and one.backed and one.backed[0][0] != draft.text[slice(*one.claim)]
-    )
-    lost += [claim_span(draft.text, one.clauses[-1][1], one.claim[1]) for one in parted]
-    texts = (draft.text[slice(*span)] for span in sorted(lost))
-    return list(dict.fromkeys(text for text in texts if text.strip(".!? ")))
-
-
-def _sentences(text: str, positions: Sequence[int], code: Sequence[Span]) -> list[Span]:
-    """Split *text* into sentences; "[1]." and lines "…:" end one, with closing quotation marks."""
-    ends = {position + 1 for position in positions if text[position : position + 1] in (".", "!", "?")}
-    ends |= {match.end() for match in _OPENS_BLOCK.finditer(text) if not code_within(code, *match.span())}
-    breaks = sorted(end for end in ends if text[end : end + 1].isspace())
-    spans: list[Span] = []
-    for start, end in sentence_spans(text):
-        if spans and spans[-1][1] == start and (closing := _CLOSES.match(text, start, end)):
-            spans[-1] = (spans[-1][0], start + len(closing[0].rstrip()))
-            start = closing.end()
-        edges = [start, *breaks[bisect_right(breaks, start) : bisect_left(breaks, end)], end]
-        for begin, stop in pairwise(edges):
-            if piece := text[begin:stop].lstrip():
-                spans.append((stop - len(piece), stop))
-    return spans
-
-
-def _is_finished(text: str, span: Span, marks: Sequence[tuple[int, Marker]]) -> bool:
-    """Whether a sentence ends as sentences do, or with its citation."""
-    ends = text[slice(*span)].rstrip("\"'”’)]*_` ").endswith((".", "!", "?", "。", "…", "！", "？"))
-    return ends or any(position >= span[1] for position, _ in marks)
-
-
-def _sentence_at(position: int, spans: Sequence[Span], text: str) -> int:
-    """Find the sentence that a marker at *position* belongs to."""
-    before = bisect_right(spans, position - 1, key=itemgetter(0)) - 1
-    opens_line = before < 0 or "\n" in text[spans[before][1] : position]
-    return min(before + 1, len(spans) - 1) if opens_line else before
-
-
-def _below_preambles(
-    draft: AnchoredDraft, gathered: dict[tuple[int, int], list[Marker]]
-) -> list[tuple[int, int, Marker]]:
-    """Move a preamble's markers to its block's unmarked sentences, if there are any.
-
-    Returns (sentence, position, marker) by position.
-    """
-    marked = {sentence for sentence, _ in gathered}
-    out: list[tuple[int, int, Marker]] = []
-    for (sentence, position), markers in sorted(gathered.items(), key=itemgetter(0)):
-        below = list(_introduced(draft, sentence)) if is_preamble(draft.sentence(sentence)) else []
-        ends = (draft.sentences[sentence][1] if draft.fenced(i) else draft.sentences[i][1] for i in below)
-        out += [(i, end, merged(markers)) for i, end in zip(below, ends, strict=True) if i not in marked]
-        marked.update(below)
-        if not below:
-            out.append((sentence, position, merged(markers)))
-    return sorted(out, key=itemgetter(1))
-
-
-def _introduced(draft: AnchoredDraft, preamble: int) -> Iterator[int]:
-    """Yield the sentences a preamble introduces, up to the next preamble or a blank line."""
-    for i in range(preamble + 1, len(draft.sentences)):
-        parted = re.search(r"\n[ \t]*\n", draft.text[draft.sentences[i - 1][1] : draft.sentences[i][0]])
-        if (is_preamble(draft.sentence(i)) and not draft.fenced(i)) or (parted and i > preamble + 1):
-            return
-        yield i
+def introduces(draft: AnchoredDraft, sentence: int) -> bool:
+    """Whether *sentence* is a heading, a label or another preamble, which says nothing by itself."""
+    if is_preamble(draft.sentence(sentence)):
+        return not draft.fenced(sentence)
+    followed = "\n" in draft.text[draft.sentences[sentence][1] :][:1]
+    return followed and _HEADING.match(draft.sentence(sentence)) is not None
 
 
 def _set_claims(draft: AnchoredDraft) -> None:
@@ -190,9 +121,9 @@ def _set_claims(draft: AnchoredDraft) -> None:
         by_sentence[anchor.sentence].append(anchor)
     for sentence, anchors in by_sentence.items():
         since, end = spans[sentence]
-        sentence_claim = claim_span(text, since, end)
+        sentence_claim = claim_of(draft, sentence)
         sentence_clauses = clauses(text, *sentence_claim)
-        if YES_OR_NO.fullmatch(draft.sentence(sentence)) and sentence + 1 < len(spans):
+        if says_yes_or_no(draft, sentence) and sentence + 1 < len(spans):
             sentence_claim, sentence_clauses = claim_span(text, since, spans[sentence + 1][1]), []
         for position, here in groupby(anchors, key=attrgetter("position")):
             before = claim_span(text, since, min(position, end))

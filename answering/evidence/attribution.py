@@ -1,15 +1,13 @@
-"""Write an answer whose every marker is verified against the chunks it names."""
+"""Find how well the chunks that a citation names support what it claims."""
 
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-from answering.evidence.anchors import Backed, CitationAnchor, anchor_draft, guess, states, unsupported
+from answering.evidence.anchors import CitationAnchor, SupportedSpan
 from answering.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, completed
 from answering.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
-from answering.markers.markers import Marker
 from answering.text.amounts import as_written
 from answering.text.sentences import Span
 from answering.text.terms import question_stems, words_of
@@ -19,74 +17,13 @@ MOST_CHUNKS = 2  # of one document or page that are searched for one claim: thos
 MOST_CLAIM = 4_000  # characters of a claim that is checked; no sentence of a document carries a longer one
 log = logging.getLogger("garden.graph")
 
+Groups = tuple[tuple[int, ...], ...]  # the chunks that each source of a citation may mean
 Pair = tuple[str, Passage]  # a claim, and the passage read for it
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """The answer in pieces: text, or the verified citations at that position.
-
-    ``supports`` holds the support of each sentence that states something: of its citations, or, without one, of the
-    nearest chunk. ``unsupported`` are the claims whose markers were removed.
-    """
-
-    pieces: list[str | tuple[Backed, ...]]
-    supports: list[float]
-    unsupported: list[str]
-
-
-async def place_markers(
-    pieces: Sequence[str | Marker],
-    chunks: Sequence[Chunk],
-    *,
-    reader: PassageReader | None,
-    question: str = "",
-    truncated: bool = False,
-    attribute: bool = False,
-    seconds: float | None = None,
-) -> Cited:
-    """Verify every marker of *pieces*; keep those whose claim a named chunk supports.
-
-    A claim need not repeat what *question* says. *truncated* removes an unfinished last sentence; *attribute* marks
-    unmarked sentences that a chunk clearly supports. After *seconds* the lexical overlap replaces the *reader*.
-    """
-    draft = anchor_draft(pieces, truncated=truncated)
-    until = None if seconds is None else asyncio.get_running_loop().time() + seconds
-    verified = partial(_verify, text=draft.text, chunks=chunks, reader=reader, question=question, until=until)
-
-    def guesses(sentences: set[int]) -> list[CitationAnchor]:
-        return [guess(draft, i, len(chunks)) for i in sorted(sentences) if states(draft, i)]
-
-    marked = {anchor.sentence for anchor in draft.anchors}
-    anchors = await verified(draft.anchors + guesses(set(range(len(draft.sentences))) - marked))
-    if attribute:
-        anchors += await verified(guesses(marked - {anchor.sentence for anchor in anchors if anchor.backed}))
-    anchors.sort(key=lambda anchor: (anchor.position, anchor.guessed))
-    supports: dict[int, float] = {}
-    for anchor in anchors:
-        supports[anchor.sentence] = max(supports.get(anchor.sentence, 0.0), anchor.support)
-    shown = [anchor for anchor in anchors if attribute or not anchor.guessed]
-    return Cited(_cut(draft.text, shown), [supports[i] for i in sorted(supports)], unsupported(draft, shown))
-
-
-def _cut(text: str, anchors: Sequence[CitationAnchor]) -> list[str | tuple[Backed, ...]]:
-    """Cut *text* at its citations, each once in a sentence."""
-    out: list[str | tuple[Backed, ...]] = []
-    carried: set[tuple[int, str, int, str]] = set()
-    done = 0
-    for anchor in anchors:
-        out.append(text[done : anchor.position])
-        done = max(done, anchor.position)
-        fresh = {(anchor.sentence, one.chunk_id, one.start, stretch): (stretch, one) for stretch, one in anchor.backed}
-        out.append(tuple(backed for key, backed in fresh.items() if key not in carried))
-        carried |= fresh.keys()
-    out.append(text[done:])
-    return [piece for piece in out if piece]
 
 
 @dataclass(slots=True)
 class _Check:
-    """A ``claim``, what is read of it, alone and after its question, and the quotes of each group its marker names."""
+    """A ``claim``, what is read of it, alone and after its question, and the quotes of each source it names."""
 
     claim: str
     bare: str
@@ -123,7 +60,7 @@ class _Check:
         """Return the highest support of a quote."""
         return max((quote.support for group in self.options for quote in group), default=0.0)
 
-    def backed(self, bar: float) -> list[Backed]:
+    def backed(self, bar: float) -> list[SupportedSpan]:
         """Return the best quote of each group that has one, where its support reaches *bar*."""
         best = (max(group, key=lambda quote: quote.support) for group in self.options if group)
         return [(self.claim, quote) for quote in best if quote.support >= bar]
@@ -133,7 +70,7 @@ class _Check:
         return self.support() < SUPPORT_BAR and not any(one.refused for group in self.options for one in group)
 
 
-async def _verify(
+async def check_claims(
     anchors: list[CitationAnchor],
     text: str,
     chunks: Sequence[Chunk],
@@ -145,33 +82,33 @@ async def _verify(
 
     A claim without one supporting quote is checked clause by clause.
     """
-    checks: dict[tuple[str, Marker], _Check] = {}
+    checks: dict[tuple[str, Groups], _Check] = {}
 
-    async def checked(stretches: Iterable[tuple[Span, Marker]]) -> list[_Check]:
+    async def checked(stretches: Iterable[tuple[Span, Groups]]) -> list[_Check]:
         results = []
-        for stretch, marker in stretches:
-            key = (text[slice(*stretch)], marker)
+        for stretch, groups in stretches:
+            key = (text[slice(*stretch)], groups)
             if key not in checks:
                 await asyncio.sleep(0)  # a long answer must not block the event loop, and its deadline must end it
-                checks[key] = _check(key[0], marker, chunks, question)
+                checks[key] = _check(key[0], groups, chunks, question)
             results.append(checks[key])
         await _read(results, reader, until)
         return results
 
-    claims = await checked((anchor.claim, anchor.marker) for anchor in anchors)
+    claims = await checked((anchor.claim, anchor.groups) for anchor in anchors)
     divided = [a.clauses if claim.divisible() else [] for a, claim in zip(anchors, claims, strict=True)]
-    read = iter(await checked((span, a.marker) for a, spans in zip(anchors, divided, strict=True) for span in spans))
+    read = iter(await checked((span, a.groups) for a, spans in zip(anchors, divided, strict=True) for span in spans))
     for anchor, claim, spans in zip(anchors, claims, divided, strict=True):
-        bar = CLEAR_SUPPORT if anchor.guessed else SUPPORT_BAR
-        anchor.support, anchor.backed = claim.support(), claim.backed(bar)
+        bar = CLEAR_SUPPORT if anchor.uncited else SUPPORT_BAR
+        anchor.support, anchor.supported = claim.support(), claim.backed(bar)
         held = [next(read).backed(bar) for _ in spans]
-        if held and all(held) and not anchor.backed:
-            anchor.backed = [backed for some in held for backed in some]
+        if held and all(held) and not anchor.supported:
+            anchor.supported = [found for some in held for found in some]
             anchor.support = min(max(quote.support for _, quote in some) for some in held)
     return anchors
 
 
-def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -> _Check:
+def _check(claim: str, groups: Groups, chunks: Sequence[Chunk], question: str) -> _Check:
     """Find the quotes for *claim* in its bare form; a mere "yes" or "no" claims what *question* asks."""
     if len(claim) > MOST_CLAIM:
         return _Check(claim, "", "", "", [])
@@ -182,7 +119,7 @@ def _check(claim: str, marker: Marker, chunks: Sequence[Chunk], question: str) -
     asked = completed(f"{answer[1].capitalize()}, {bare}" if answer else bare, context)
     question_terms, row = question_stems(question), " ".join(claim.split())
     options: list[list[Quote]] = []
-    for group in marker.groups:
+    for group in groups:
         named = [chunks[position] for position in group]
         near = likely(bare, named, MOST_CHUNKS) if len(named) > 1 else named
         whole = [row.startswith("|") and row in " ".join(chunk.text.split()) for chunk in near]

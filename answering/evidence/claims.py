@@ -1,9 +1,9 @@
 """Reduce a sentence to its claim, without label, lead-in or markup; split it into clauses."""
 
 import re
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from answering.markers.markers import STATED
 from answering.text.blocks import cells
 from answering.text.sentences import Span, capitalised
 from answering.text.terms import stems
@@ -19,6 +19,7 @@ _DOCUMENT = (
     r"|sections?|chapters?|clauses?|pages?|spec(?:ification)?s?|rfc|faq|readme|information)\b(?:\s+\d+(?:\.\d+)*)?(?:\s+(?:provided|given|above|"
     r"(?:of|in|on)\s+[^,:.\n]{1,40}))?"
 )
+STATED = "stated|described|explained|shown|noted|mentioned|outlined|specified|indicated|defined|listed|given|written"
 _SAID = f"{STATED}|said"
 _SOURCE = rf"(?:according\s+to|based\s+on|as\s+(?:{_SAID})\s+(?:in|by)|(?:as\s+)?per)\s+{_DOCUMENT}"
 _PROMPT = r"(?:in|from)\s+(?:the\s+)?(?:provided\s+|given\s+|above\s+)?(?:chunk|passage|context|excerpt)s?(?:\s+\d+)?"
@@ -52,6 +53,7 @@ _META = re.compile(
 _TAGS = re.compile(r"\*\*|`|</?(?:b|i|em|strong|u|sup|sub|mark|span|p|br)\b[^<>]{0,80}>")
 _EMPHASIS = re.compile(r"(?<!\w)(?P<sign>[*_]|__(?=[^_\n]+ ))(?=\S)(?P<inside>[^*_\n]{1,500})(?<=\S)(?P=sign)(?!\w)")
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)  # no claim alone
 ANSWERS = re.compile(r"\A[\s>*_]*(yes|no)[*_]*[,:;.!—–-]+[*_]*\s+(?!\d)", re.IGNORECASE)  # before what is sought
 MOST_QUESTION = 200  # characters of a question that are read with a claim
@@ -91,6 +93,18 @@ def is_preamble(text: str) -> bool:
     """Whether *text* asserts nothing: a heading, a label, "Here is what the documents say:"."""
     bare = text.strip("*_ \t\n")
     return not bare or bare.startswith("#") or bare.endswith(":") or _META.match(bare) is not None
+
+
+def introduced(texts: Sequence[str], gaps: Sequence[str], preamble: int, fenced: Collection[int] = ()) -> Iterator[int]:
+    """Yield the numbers of the sentences that a *preamble* introduces, up to the next preamble or a blank line.
+
+    *gaps* is what stands before each of the sentences *texts*; *fenced* are those that are blocks of code.
+    """
+    for number in range(preamble + 1, len(texts)):
+        parted = number > preamble + 1 and _BLANK_LINE.search(gaps[number])
+        if parted or (is_preamble(texts[number]) and number not in fenced):
+            return
+        yield number
 
 
 def claim_span(text: str, start: int, end: int) -> Span:

@@ -5,6 +5,7 @@ What is streamed is provisional: markers are verified when the answer is complet
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from answering.markers.markers import Marker, merged, names_of, read_marker, read_numbers, unclosed_bracket, visible
 from answering.text.sentences import code_spans, code_within, replace_code
@@ -38,6 +39,8 @@ _INDEXED_NAMES = frozenset(
     "arr array args argv buf data items list lst matrix row rows tuple values vec vector".split()
 )
 
+AMBIGUOUS_WORDS = 3
+"""Words before a bracket that a document has as well, for it to be the document's though it names a passage, too."""
 PATIENCE = 60  # most characters held back after a bracket, or those of the longest document's name with a page
 _WINDOW = 400  # characters after which what was shown is no longer read again with what follows
 _MAY_BE_LINK = re.compile(r"\[[^\[\]]{0,300}\](?:\([^()\s]{0,200})?\Z")
@@ -52,6 +55,7 @@ class MarkedText:
 
     def __init__(self, text: str, chunks: Sequence[Chunk], *, tick: str = "`") -> None:
         self._chunks = chunks
+        self._of_documents = bracketed(tuple(chunk.text for chunk in chunks))
         self._tick = tick
         self._kept: list[str] = []
         self._signs: dict[Marker, str] = {}
@@ -115,9 +119,26 @@ class MarkedText:
                 return self.sign(Marker())
             return match[0] if nested else self._keep(match[0])
         marker = read_marker(inside, self._chunks)
+        words = AMBIGUOUS_WORDS if marker and marker.groups else 1
+        if not nested and (context_of(match, words), match[0]) in self._of_documents:
+            return self._keep(match[0])
         if marker is None and not (nested and _ONLY_HOLDS.fullmatch(seen)):
             return match[0]
         return self.sign(merged([self.marker(match["inside"]), marker or Marker()]))
+
+
+def context_of(match: re.Match[str], words: int) -> str:
+    """Return the last *words* right before a bracket, on one line."""
+    before = match.string[max(0, match.start() - 40 * words) : match.start()]
+    gap = " " if before[-1:].isspace() else ""
+    return " ".join(before.split()[-words:]) + gap
+
+
+@lru_cache(maxsize=32)
+def bracketed(texts: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    """List the brackets of *texts*, each with what stands before it: in a model's text they are content as well."""
+    found = (match for text in texts for match in _BRACKETS.finditer(text))
+    return frozenset((context_of(match, words), match[0]) for match in found for words in (1, AMBIGUOUS_WORDS))
 
 
 def _whitespace(match: re.Match[str]) -> str:

@@ -9,7 +9,6 @@ from functools import lru_cache
 from answering.text.sentences import replace_code
 from answering.types import Chunk
 
-STATED = "stated|described|explained|shown|noted|mentioned|outlined|specified|indicated|defined|listed|given|written"
 _LABEL = (
     r"(?:chunk|source|document|doc|passage|context|ref|reference|citation|cite|footnote|note|excerpt|snippet|result"
     r"|item|number|no|id|see|cf|from)s?\b\s*[.:#]?"

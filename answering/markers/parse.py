@@ -10,8 +10,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from answering.evidence.claims import STATED
 from answering.markers.marked_text import MARK, MarkedText
-from answering.markers.markers import STATED, Marker, merged, read_marker, read_numbers, unclosed_bracket
+from answering.markers.markers import Marker, merged, read_marker, read_numbers, unclosed_bracket
 from answering.text.sentences import capitalised, sentence_spans
 from answering.types import Chunk
 
@@ -87,17 +88,10 @@ def parse(text: str, chunks: Sequence[Chunk]) -> list[str | Marker]:
     marked.drop_holders()
     listed = _drop_references(marked, chunks)
     marked.text = _LED.sub(_trailing, _without_phrases(marked, chunks))
-    pieces = _without_leftovers(marked.pieces())
+    pieces = _without_leftovers(marked.pieces(), chunks)
     if listed.groups and not any(isinstance(piece, Marker) for piece in pieces):
         pieces.append(listed)
     return pieces
-
-
-def without_markers(text: str) -> str:
-    """Remove numbered markers from a document's *text*, for an answer or a prompt."""
-    marked = MarkedText(text, ())
-    marked.drop_holders()
-    return "".join(piece for piece in _without_leftovers(marked.pieces()) if isinstance(piece, str)).strip()
 
 
 def without_dangling(text: str) -> str:
@@ -106,10 +100,10 @@ def without_dangling(text: str) -> str:
     return text[:begun].rstrip() if begun < len(text) else text
 
 
-def _without_leftovers(pieces: list[str | Marker]) -> list[str | Marker]:
+def _without_leftovers(pieces: list[str | Marker], chunks: Sequence[Chunk]) -> list[str | Marker]:
     """Replace all brackets where removing markers made another one, as in ``[[[[1] a] 1]``."""
     joined = "".join(piece for piece in pieces if isinstance(piece, str))
-    if all(isinstance(piece, str) for piece in MarkedText(joined, ()).pieces()):
+    if all(isinstance(piece, str) for piece in MarkedText(joined, chunks).pieces()):
         return pieces
     return [piece.translate(_NO_BRACKETS) if isinstance(piece, str) else piece for piece in pieces]
 

@@ -1,6 +1,7 @@
 """Wire objects of the Query API, and the mapping of results and events to them."""
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, WithJsonSchema
 from pydantic.alias_generators import to_camel
@@ -72,6 +73,7 @@ class Evidence(WireModel):
     start: int
     end: int
     support: float
+    markers: list[tuple[int, int]] = Field(description="where its markers stand in `answer`: (start, end), code points")
 
 
 class NamedChunk(WireModel):
@@ -112,6 +114,7 @@ class Metadata(WireModel):
     confidence: float | None = OPTIONAL
     unsupported: list[str] | None = OPTIONAL
     chunks_dropped: int | None = OPTIONAL
+    answered_by: Literal["model", "passages"] | None = OPTIONAL
 
 
 class QueryResponse(WireModel):
@@ -192,7 +195,11 @@ def answer_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
         metadata.confidence = result.confidence
         metadata.unsupported = result.unsupported
         metadata.chunks_dropped = result.dropped_chunks
-        body.evidence = [Evidence.model_validate(citation) for citation in result.citations]
+        metadata.answered_by = result.answered_by if result.answered else None
+        body.evidence = [
+            Evidence(**asdict(citation), markers=result.markers.get(index, []))
+            for index, citation in enumerate(result.citations)
+        ]
         if not result.answered:
             nearest = sorted(result.chunks, key=lambda chunk: -(chunk.relevance or 0.0))[:MAX_CLOSEST]
             body.closest = [ClosestChunk.model_validate(chunk) for chunk in nearest]

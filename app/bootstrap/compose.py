@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from langgraph.graph.state import CompiledStateGraph
 
 from answering.relevance.calibration import Calibration, calibration_for, load_calibrations
 from app import __version__
@@ -22,14 +24,14 @@ from app.pipeline.extractive import ExtractiveSynthesizer
 from app.pipeline.graders import CosineGrader, LocalGrader
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale, read_fitted
 from app.pipeline.retriever import CollectionRetriever
-from app.providers.chat.completion import ChatModel
+from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.rerank.models import RERANK_SECONDS, make_reranker
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.make import as_store, make_store
-from app.query_service.conversations import Conversations, Graph
+from app.query_service.conversations import Conversations
 from app.query_service.service import QueryService
 from app.settings import Settings, load_settings
 from app.tasks.service import TaskService
@@ -51,7 +53,7 @@ class AppContainer:
     ports: Ports
     chat: ChatModel | None
     """The chat model; None where answers are extracted."""
-    graph: Graph
+    graph: CompiledStateGraph[Any, Any, Any, Any]
     """Answers one question; ``service`` runs it."""
     service: QueryService
     health: Health
@@ -112,14 +114,14 @@ def build_container(
     check_collections(settings)
     embedding = embedding or make_embeddings(settings)
     reader = OnnxReader()
-    reads_first = settings.chat == "extractive" and synthesizer is None
     fitted = read_fitted(settings.data_dir)
     calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
     grader = grader or make_grader(settings, calibration, fitted.rerankers)
     synthesizer = synthesizer or _make_synthesizer(settings, calibration)
-    chat, probe_chat = None, None
+    chat, probe_chat, extractor = None, None, None
     if isinstance(synthesizer, ChatSynthesizer):
         chat, probe_chat = synthesizer.chat, synthesizer.aprobe
+        extractor = _make_extractor(settings, calibration)
     # Last, so that no collection stays open when another part cannot be made.
     collection = settings.vector_store_collection
     store = make_store(settings, collection, embedding) if store is None else as_store(store, embedding)
@@ -128,7 +130,8 @@ def build_container(
         retriever=CollectionRetriever(collections.retriever),
         grader=grader,
         synthesizer=synthesizer,
-        reader=reader if reads_first else None,
+        extractor=extractor,
+        reader=reader,
         verifier=reader,
         rewriter=ChatRewriter(chat) if chat else None,
     )
@@ -142,7 +145,7 @@ def build_container(
     )
     spans = make_spans(settings)
     graph = build_graph(ports, policy)
-    conversations = Conversations(lambda saver: build_graph(ports, policy, saver), settings.data_dir)
+    conversations = Conversations(settings.data_dir)
     service = QueryService(
         graph,
         conversations=conversations,
@@ -159,7 +162,6 @@ def build_container(
         closing.push_async_callback(chat.aclose)
     if isinstance(grader, RerankGrader):
         closing.push_async_callback(grader.aclose)
-    closing.push_async_callback(conversations.aclose)
     if spans:
         closing.push_async_callback(spans.aclose)
     health = Health(store, embedding.aprobe, settings.ollama_host, probe_chat)
@@ -196,6 +198,10 @@ def make_grader(settings: Settings, calibration: Calibration, scales: Mapping[st
 def _make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
     """Make the synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
     if settings.chat == "extractive":
-        # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
-        return ExtractiveSynthesizer(calibration, per_sub_question=settings.reranker == "local")
+        return _make_extractor(settings, calibration)
     return ChatSynthesizer(make_chat_model(settings))
+
+
+def _make_extractor(settings: Settings, calibration: Calibration) -> ExtractiveSynthesizer:
+    # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
+    return ExtractiveSynthesizer(calibration, per_sub_question=settings.reranker == "local")

@@ -18,6 +18,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from answering.render import snippet
 from answering.text.sentences import sentence_spans
 from answering.text.terms import question_stems, stems
 from answering.types import Chunk, Citation
@@ -39,7 +40,7 @@ from app.cli.shared import (
 from app.query_service.chunk_search import clamped, search
 from app.query_service.service import QueryService
 from graph.errors import CollectionMissing
-from graph.outputs import Result, snippet
+from graph.outputs import Result
 
 CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
 EMPTY = "The collection is empty. Ingest documents first: garden ingest PATH…"

@@ -4,8 +4,9 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from answering.render import named
 from graph.errors import CollectionMissing, Outcome, RAGError, UnknownSource
-from graph.outputs import Result, named
+from graph.outputs import Result
 
 FOUND = "Answer found."
 NOT_FOUND = "Information not found in the knowledge base."

@@ -143,7 +143,7 @@ class RAGService(AbstractContextManager["RAGService"]):
             failure = failure_of(error)
             result = Result(failure.outcome, new_request_id(), 1, failure=failure)
         else:
-            result = await self._container.service.ask(fields)
+            result = await self._container.service.ask(fields, attribution="model")  # as its document says
         answer = answer_of(result)
         if answer.error_type:
             log.warning("library", extra={"error_type": answer.error_type, "request_id": answer.request_id})

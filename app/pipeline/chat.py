@@ -1,58 +1,79 @@
-"""What any LangChain chat model does for the graph: answers with markers ``[k]``, and follow-up questions in full."""
+"""What any LangChain chat model does for the graph: drafts with citations, and follow-up questions in full."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from answering.markers.draft import read_draft
+from answering.markers.marked_text import MarkerStream
 from answering.text.sentences import sentence_spans
 from answering.text.terms import question_stems
-from answering.types import Chunk, SubqueryResults
-from app.pipeline.prompt_parts import TEMPLATE_TOKENS, fit, harmless, tokens
-from app.providers.chat.completion import ChatModel
+from answering.types import Chunk, CitedSentence, Draft, Source, SubqueryResults
+from app.pipeline.passages import TEMPLATE_TOKENS, choose_passages, harmless, tokens
+from app.providers.chat.chat_model import ChatModel
 from app.providers.http.error_mapping import chat_error
 from graph.errors import SynthesisFailed
-from graph.ports import TokenSink, discard
-from graph.state import Draft, Question
-from prompts import load_prompt
+from graph.ports import TokenCallback
+from graph.state import Question
+from prompts import Prompt, load_prompt
 
 REPLY_TOKENS = 200
 """Longest reply of a rewriting: a question."""
-_REFUSAL = re.compile(
-    r"\W*(?:(?:i'?m|i am) sorry\W+(?:but\W+)?)?"
-    r"i (?:don'?t|do not) know(?: the answer)?(?: (?:based on|from) [^.]*+)?\W*",
-    re.IGNORECASE,
-)
+RECITED_WORDS = 6
+"""Words of the prompt in a row that no passage has: a sentence with these recites the prompt."""
+_STRUCTURED = re.compile(r"\s*(?:```|\{)")
+"""The beginning of a reply in JSON or in a fence, of which nothing can be shown before it is complete."""
 
 
 class ChatSynthesizer:
-    """Asks ``CHAT_MODEL`` to answer from numbered chunks, or documents where it takes them."""
+    """Asks ``CHAT_MODEL`` to answer from numbered passages, or documents where it takes them."""
 
     def __init__(self, chat: ChatModel) -> None:
         self.chat = chat
         self._prompt = load_prompt("answer_documents" if chat.takes_documents else "answer")
+        chat.instructions = self._prompt
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
+        self,
+        question: Question,
+        chunks: Sequence[Chunk],
+        retrieved: Sequence[SubqueryResults],
+        emit: TokenCallback | None,
     ) -> Draft:
-        """Return the draft over *chunks*; its text is empty when the model does not know.
+        """Return the draft over *chunks*; it has no sentence where the model does not know, or is too slow to read.
 
-        Raises ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
+        Raises ``ModelLoading``, ``Overloaded``, ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
         chat, prompt = self.chat, self._prompt
-        fitted = fit(prompt, question.text, chunks, chat.context_tokens, question.max_tokens)
-        blocks = "" if chat.takes_documents else fitted.blocks
+        given = choose_passages(
+            prompt,
+            question.text,
+            chunks,
+            context_tokens=chat.context_tokens,
+            max_tokens=question.max_tokens,
+            pace=chat.pace,
+            seconds=chat.seconds,
+        )
+        if given is None:
+            return Draft(dropped_chunks=len(chunks), by_model=True)
+        shown = chunks[: len(given.passages)]
+        stream = None if emit is None else TokenStream(shown, emit)
         reply = await chat.complete(
             prompt,
-            prompt.user(chunks=blocks, question=harmless(question.text)),
-            emit,
+            prompt.user(chunks="" if chat.takes_documents else given.blocks, question=harmless(question.text)),
+            stream.feed if stream else None,
             deadline=question.deadline,
-            max_tokens=fitted.answer_tokens,
-            **({"documents": fitted.documents} if chat.takes_documents else {}),
+            max_tokens=given.answer_tokens,
+            **({"documents": given.documents} if chat.takes_documents else {}),
         )
-        text = with_markers(reply.text, reply.citations) if chat.takes_documents else reply.text
-        if _REFUSAL.fullmatch(text.replace("’", "'")):
-            text = ""
-        return Draft(text=text, truncated=reply.truncated, dropped_chunks=fitted.dropped)
+        if stream:
+            await stream.close()
+        if reply.citations:
+            sentences = sentences_with(reply.text, reply.citations, len(shown))
+        else:
+            sentences = read_draft(reply.text, shown, truncated=reply.truncated)
+        kept = tuple(sentence for sentence in sentences if not recites(sentence.text, prompt, shown))
+        return Draft(kept, dropped_chunks=given.dropped, by_model=True)
 
     async def aprobe(self) -> None:
         """Raise ``SynthesisFailed`` when the model is unreachable; without a probe it counts as reachable."""
@@ -63,24 +84,68 @@ class ChatSynthesizer:
             raise chat_error(error, self.chat.name) from error
 
 
-def with_markers(text: str, citations: Sequence[Mapping[str, Any]]) -> str:
-    """Insert ``[k]`` after each span of *text* that *citations* name; k is the document's id.
+class TokenStream:
+    """Passes a reply on as it comes, with citations numbered by document; nothing of one in JSON or a fence."""
 
-    Spans of one sentence that cite the same documents share the last one's marker. Ignores invalid spans and ids.
+    def __init__(self, chunks: Sequence[Chunk], emit: TokenCallback) -> None:
+        self._markers = MarkerStream(chunks)
+        self._emit = emit
+        self._held: str | None = ""
+
+    async def feed(self, text: str) -> None:
+        """Take the next piece."""
+        if self._held is not None:
+            self._held += text
+            if not self._held.strip() or _STRUCTURED.match(self._held):
+                return
+            text, self._held = self._held, None
+        if shown := self._markers.feed(text):
+            await self._emit(shown)
+
+    async def close(self) -> None:
+        """Pass on what was held back, unless it is structured."""
+        if self._held is None and (rest := self._markers.close()):
+            await self._emit(rest)
+
+
+def sentences_with(text: str, citations: Sequence[Mapping[str, Any]], count: int) -> tuple[CitedSentence, ...]:
+    """Cut *text* into sentences, each with the spans of it that *citations* name; ids count documents from 1.
+
+    Ignores invalid spans, and ids that none of *count* documents has.
     """
-    starts = [start for start, _ in sentence_spans(text)]
-    ends: dict[tuple[int, tuple[int, ...]], int] = {}
+    found: list[tuple[int, int]] = []
     for citation in citations:
         end = citation.get("end")
         ids = [str(source.get("id")).rpartition(":")[2] for source in citation.get("sources") or ()]
-        documents = tuple(dict.fromkeys(int(name) for name in ids if name.isdecimal()))
-        if isinstance(end, int) and 0 < end <= len(text) and documents:
-            key = sum(start < end for start in starts), documents
-            ends[key] = max(end, ends.get(key, 0))
-    marked = text
-    for end, (_, documents) in sorted(((end, key) for key, end in ends.items()), reverse=True):
-        marked = f"{marked[:end]} {''.join(f'[{k}]' for k in documents)}{marked[end:]}"
-    return marked
+        numbers = [int(name) - 1 for name in ids if name.isdecimal()]
+        if isinstance(end, int) and 0 < end <= len(text):
+            found += [(end, number) for number in dict.fromkeys(numbers) if 0 <= number < count]
+    sentences = []
+    before = 0
+    for start, end in sentence_spans(text):
+        last: dict[int, int] = {}
+        for position, number in found:
+            if start < position <= end:
+                last[number] = max(position, last.get(number, 0))
+        sources = sorted((position - start, number) for number, position in last.items())
+        cited = tuple(Source((number,), position) for position, number in sources)
+        sentences.append(CitedSentence(text[start:end], cited, text[before:start]))
+        before = end
+    return tuple(sentences)
+
+
+def recites(sentence: str, prompt: Prompt, chunks: Sequence[Chunk]) -> bool:
+    """Whether *sentence* has ``RECITED_WORDS`` words of the instructions in a row that no passage has."""
+    words = _plain_words(sentence)
+    runs = {" ".join(words[at : at + RECITED_WORDS]) for at in range(len(words) - RECITED_WORDS + 1)}
+    instructions = " ".join(_plain_words(prompt.system))
+    recited = [run for run in runs if run in instructions]
+    passages = [" ".join(_plain_words(chunk.text)) for chunk in chunks] if recited else []
+    return any(not any(run in passage for passage in passages) for run in recited)
+
+
+def _plain_words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 class ChatRewriter:
@@ -101,7 +166,7 @@ class ChatRewriter:
         size = tokens(prompt.system) + tokens(user) + TEMPLATE_TOKENS + REPLY_TOKENS
         if size > self._chat.context_tokens:
             raise SynthesisFailed("The conversation does not fit the chat model's context.")
-        reply = await self._chat.complete(prompt, user, discard, deadline=deadline, max_tokens=REPLY_TOKENS)
+        reply = await self._chat.complete(prompt, user, None, deadline=deadline, max_tokens=REPLY_TOKENS)
         rewritten = next((line for line in reply.text.splitlines() if line.strip()), "")
         rewritten = rewritten.removeprefix("Rewritten question:").strip(" \t\"'“”*")
         context_stems = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from answering.evidence.verify import copied
 from answering.extract.sentences import answering_sentences
 from answering.extract.written import Sentence, written
 from answering.relevance.calibration import Calibration
 from answering.relevance.graders import OF_ANOTHER, assess
+from answering.render import cite_by_document, numbered
 from answering.text.terms import coverage, vocabulary
-from answering.types import Chunk, SubqueryResults
-from graph.ports import TokenSink
-from graph.state import Draft, Question
+from answering.types import Chunk, CitedSentence, Draft, SubqueryResults
+from graph.ports import TokenCallback
+from graph.state import Question
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
@@ -35,9 +37,13 @@ class ExtractiveSynthesizer:
         self._per_sub_question = per_sub_question
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
+        self,
+        question: Question,
+        chunks: Sequence[Chunk],
+        retrieved: Sequence[SubqueryResults],
+        emit: TokenCallback | None,
     ) -> Draft:
-        """Return the draft over *chunks*; ``text`` is empty when no sub-question reaches ``min_confidence``.
+        """Return the draft over *chunks*; it has no sentence when no sub-question reaches ``min_confidence``.
 
         Past ``max_tokens`` the sentences that answer least are left out, whole. Of each answered sub-question the best
         one always stays, a lead-in with the first item after it: who sets a low limit wants a short answer, not none.
@@ -48,11 +54,10 @@ class ExtractiveSynthesizer:
         extracts = [self._extract(results, chunks, least, question.added) for results in retrieved]
         answered = [one for one in extracts if one.sentences and one.probability >= question.min_confidence]
         if not answered:
-            return Draft(text="", confidence=max((one.probability for one in extracts), default=0.0))
+            return Draft(confidence=max((one.probability for one in extracts), default=0.0))
         sentences = [sentence for one in answered for sentence in one.sentences]
         unanswered = [one.question for one in extracts if one not in answered]
-        notes = [f"\n\n{UNANSWERED.format(one)}{'?' * one[-1:].isalnum()}" for one in unanswered]
-        pieces = [*written(sentences, chunks), *notes]
+        notes = tuple(_note(one) for one in unanswered)
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
         added = frozenset(question.added)  # a sentence with these is better than one without
         ranked = [
@@ -61,12 +66,15 @@ class ExtractiveSynthesizer:
         ]
         spare = [sentence for best, *others in ranked for sentence in others[best.text.endswith(":") :]]
         spare.sort(key=lambda sentence: (-sentence.score, -sentence.plain))
-        while most and spare and len("".join(pieces)) > most:
+        confidence = min(one.probability for one in answered)
+        draft = Draft(written(sentences, chunks) + notes, confidence)
+        while most and spare and len(draft.text) > most:
             sentences.remove(spare.pop())
-            pieces = [*written(sentences, chunks), *notes]
-        for piece in pieces:
-            await emit(piece)
-        return Draft("".join(pieces), confidence=min(one.probability for one in answered))
+            draft = Draft(written(sentences, chunks) + notes, confidence)
+        if emit is not None:
+            citations, pieces = cite_by_document([copied(sentence, chunks) for sentence in draft.sentences], chunks)
+            await emit(numbered(pieces, citations).text)
+        return draft
 
     def _extract(
         self, results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]
@@ -94,6 +102,11 @@ class ExtractiveSynthesizer:
         sentences = answering_sentences(fullest, results.question)
         factor = 1.0 if _shows(added, fullest.chunk, [sentence.text for sentence in sentences]) else OF_ANOTHER
         return Extract(results.question, sentences, best.answers * factor)
+
+
+def _note(question: str) -> CitedSentence:
+    """Say that *question*, a part of the one that was asked, is not answered."""
+    return CitedSentence(UNANSWERED.format(question if question.endswith("?") else f"{question}?"), before="\n\n")
 
 
 def _shows(added: Iterable[str], chunk: Chunk, sentences: Iterable[str]) -> bool:

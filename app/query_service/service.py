@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
@@ -21,8 +21,9 @@ from app.ops.traffic import current_request_id, questions_var
 from app.query_service.conversations import Conversations
 from graph.errors import Overloaded, RAGError
 from graph.outputs import Event, Result
-from graph.state import failure_of
+from graph.state import Context, State, failure_of
 
+Attribution = Literal["model", "verified"]
 SLOT_TIMEOUT = 0.5
 """Seconds a request waits for a slot before it is refused (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
 log = logging.getLogger("garden.service")
@@ -33,7 +34,7 @@ class QueryService:
 
     def __init__(
         self,
-        graph: CompiledStateGraph[Any, Any, Any, Any],
+        graph: CompiledStateGraph[State, Context, Any, Any],
         *,
         slots: int,
         log_questions: bool = False,
@@ -50,15 +51,24 @@ class QueryService:
         self.observers: list[Callable[[Result], None]] = []
         self.in_flight = 0
 
-    async def ask(self, fields: Mapping[str, Any]) -> Result:
-        """Answer one question. A ``RAGError`` becomes the ``Result``'s failure."""
-        async with aclosing(self.stream(fields, tokens=False)) as events:
+    async def ask(self, fields: Mapping[str, Any], attribution: Attribution | None = None) -> Result:
+        """Answer one question. A ``RAGError`` becomes the ``Result``'s failure.
+
+        *attribution* says whose citations count, where that is not what the settings say.
+        """
+        async with aclosing(self.stream(fields, tokens=False, attribution=attribution)) as events:
             *_, last = [event async for event in events]
         assert last.result is not None
         return last.result
 
     async def stream(
-        self, fields: Mapping[str, Any], conversation: str | None = None, *, nodes: bool = False, tokens: bool = True
+        self,
+        fields: Mapping[str, Any],
+        conversation: str | None = None,
+        *,
+        nodes: bool = False,
+        tokens: bool = True,
+        attribution: Attribution | None = None,
     ) -> AsyncGenerator[Event]:
         """Yield "rewritten", "retrieval", "token" and, with *nodes*, "node" events; always a "result".
 
@@ -73,7 +83,10 @@ class QueryService:
         modes += ["custom"] if tokens else []
         modes += ["updates"] if nodes else []
         try:
-            async with self.slot(), aclosing(await self._run(fields, request_id, conversation, modes)) as steps:
+            async with (
+                self.slot(),
+                aclosing(await self._run(fields, request_id, conversation, modes, attribution)) as steps,
+            ):
                 async for mode, content in steps:
                     if mode == "values":
                         state = content
@@ -85,6 +98,8 @@ class QueryService:
                     else:
                         ((kind, text),) = content.items()
                         yield Event(kind, text=text)
+            if conversation and self.conversations and state.get("history"):
+                await self.conversations.keep(thread_of(conversation), state["history"])
             result = _result(state, request_id)
         except RAGError as error:
             failure = failure_of(error)
@@ -93,21 +108,27 @@ class QueryService:
         yield Event("result", result=self._done(result, fields))
 
     async def _run(
-        self, fields: Mapping[str, Any], request_id: str, conversation: str | None, modes: list[StreamMode]
+        self,
+        fields: Mapping[str, Any],
+        request_id: str,
+        conversation: str | None,
+        modes: list[StreamMode],
+        attribution: Attribution | None,
     ) -> Any:
-        """Start a run, with *conversation* on its thread, stored once at the end."""
+        """Start a run; it is given the questions asked before in *conversation*."""
         names = ("query", "maxSources", "maxTokens", "source", "filters", "collection", "earlierQuestions")
         run_input: Any = {**{name: fields.get(name) for name in names}, "requestId": request_id}
+        if conversation and self.conversations:
+            run_input["history"] = await self.conversations.history(thread_of(conversation))
         config: RunnableConfig = {
             "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
             "run_name": "question",
             "metadata": {"request_id": request_id},
-            "configurable": {"stream_tokens": "custom" in modes},
         }
-        if conversation and self.conversations and (graph := await self.conversations.graph()):
-            config["configurable"]["thread_id"] = thread_of(conversation)
-            return graph.astream(run_input, config, stream_mode=modes, durability="exit")
-        return self._graph.astream(run_input, config, stream_mode=modes)
+        context = Context("custom" in modes, attribution)
+        return self._graph.astream(
+            run_input, config, context=context, stream_mode=modes, output_keys=list(State.__annotations__)
+        )
 
     async def forget(self, conversation: str) -> None:
         """Delete what was asked in the caller's *conversation*. Raises ``StoreUnavailable``."""
@@ -171,8 +192,10 @@ def _result(state: Mapping[str, Any], request_id: str) -> Result:
         processing_ms=state["metadata"]["processingTimeMs"],
         answer=state["answer"],
         documents=state["citedDocuments"],
-        citations=state["citations"],
+        citations=state.get("citations") or [],
         pieces=state.get("pieces", []) if state["outcome"] == "answered" else [],
+        markers=state.get("markers") or {},
+        answered_by="model" if draft and draft.by_model else "passages",
         chunks=state.get("chunks", []),
         confidence=round(confidence, 4),
         unsupported=state.get("unsupported", []),

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from app.pipeline.prompt_parts import TEMPLATE_TOKENS, harmless, tokens
-from app.providers.chat.completion import ChatModel
+from app.pipeline.passages import TEMPLATE_TOKENS, harmless, tokens
+from app.providers.chat.chat_model import ChatModel
 from app.tasks.models import SearchResult
 from graph.errors import SynthesisFailed
 from prompts import Prompt, load_prompt

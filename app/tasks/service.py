@@ -9,7 +9,7 @@ from typing import Any
 
 from app.ingest.sink import Sink, pending_chunks
 from app.ingest.tasks import Priority, Status, Task, task_document
-from app.providers.chat.completion import ChatModel
+from app.providers.chat.chat_model import ChatModel
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.chunk_store import ChunkStore
 from app.tasks.chat import CONTEXT_BUDGET_ALLOCATION, ChatPrompt, format_context, reply_pieces, reply_without_model

@@ -1,76 +1,68 @@
-"""Keep each marker of the draft only where a sentence of its chunk supports it."""
+"""Keep of the draft what the chunks support, each sentence with its verified citations."""
 
 import time
 
-from answering.evidence.attribution import Cited, place_markers
-from answering.markers.parse import parse, without_dangling
+from answering.evidence.verify import VerifiedSentence, verify
+from answering.render import cite_by_document, numbered
 from answering.types import Chunk, Citation, PassageReader
-from graph.outputs import ended, numbered
-from graph.policy import Policy
-from graph.state import State, Update
+from graph.outputs import ended
+from graph.state import Context, State, Update
 
 SHARE_OF_TIME = 0.5
 """Share of the remaining time that the reader may take; past it, the lexical overlap decides."""
 
 
-async def cite(state: State, *, reader: PassageReader | None, policy: Policy) -> Update:
+async def cite(state: State, _: Context, *, reader: PassageReader | None) -> Update:
     """Fill ``pieces``, ``citations``, ``unsupported``; finish the answer, or say by ``outcome`` why there is none.
 
-    ``confidence`` is the synthesizer's own, or the mean support of the answer's sentences; a sentence without a
-    citation counts with the support it would have. Without a valid citation it is 0.
+    ``confidence`` is the synthesizer's own, or the mean support of the answer's sentences; one that was removed counts
+    with the support it has. Without a valid citation it is 0.
     """
     draft, chunks, question = state["draft"], state["graded"], state["question"]
-    cited = await place_markers(
-        parse(without_dangling(draft.text) if draft.truncated else draft.text, chunks),
+    verified = await verify(
+        draft.sentences,
         chunks,
         reader=reader,
         question=question.text,
-        truncated=draft.truncated,
-        attribute=policy.attribution == "verified",
+        attribute=question.attribution == "verified",
         seconds=max(0.0, question.deadline - time.monotonic()) * SHARE_OF_TIME,
     )
-    citations, pieces = number_by_document(cited, chunks)
-    update: Update = {"pieces": pieces, "citations": citations, "unsupported": cited.unsupported, "confidence": 0.0}
+    citations, pieces = cite_by_document(verified, chunks)
+    removed = [sentence.removed for sentence in verified if sentence.removed]
+    unsupported = [*(state.get("unsupported") or ()), *removed]  # what a model wrote stays listed beside the passages
+    update: Update = {
+        "pieces": pieces,
+        "citations": citations,
+        "unsupported": list(dict.fromkeys(unsupported)),
+        "confidence": 0.0,
+    }
     if not citations:
         return {**update, "outcome": "no_citations"}
-    confidence = sum(cited.supports) / len(cited.supports) if draft.confidence is None else draft.confidence
+    confidence = mean_support(verified) if draft.confidence is None else draft.confidence
     update["confidence"] = round(confidence, 4)
     if confidence < question.min_confidence:
         return {**update, "outcome": "low_confidence"}
-    return {**update, **ended(state, "answered", numbered(pieces, citations), citations)}
+    if draft.by_model and removed and not answers(citations, chunks):
+        return {**update, "outcome": "no_citations"}
+    answer = numbered(pieces, citations)
+    return {**update, "markers": answer.markers, **ended(state, "answered", answer.text, citations)}
 
 
-def number_by_document(cited: Cited, chunks: list[Chunk]) -> tuple[list[Citation], list[str | int]]:
-    """Number the kept quotes by document, in order of first citation (contract, "Markers").
+def mean_support(verified: list[VerifiedSentence]) -> float:
+    """Return the mean support in [0, 1] of the sentences that state something; there is at least one."""
+    supports = [sentence.support for sentence in verified if sentence.support is not None]
+    return sum(supports) / len(supports)
 
-    Returns the citations, and the answer's pieces: text, or the 0-based position of a citation.
-    """
+
+def answers(citations: list[Citation], chunks: list[Chunk]) -> bool:
+    """Whether a quote is a sentence that answers, as the reader read its chunk; True where no cited chunk was read."""
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
-    numbers: dict[str, int] = {}
-    citations: list[Citation] = []
-    pieces: list[str | int] = []
-    for piece in cited.pieces:
-        if isinstance(piece, str):
-            pieces.append(piece)
-            continue
-        for sentence, quote in piece:
-            chunk = by_id[quote.chunk_id]
-            pieces.append(len(citations))
-            citations.append(
-                Citation(
-                    marker=numbers.setdefault(chunk.document_id, len(numbers) + 1),
-                    document_id=chunk.document_id,
-                    chunk_id=chunk.chunk_id,
-                    sentence=sentence,
-                    quote=quote.text,
-                    start=quote.start,
-                    end=quote.end,
-                    support=quote.support,
-                    title=chunk.title,
-                    source=chunk.source or chunk.document_id,
-                    page=chunk.page,
-                    section=chunk.section,
-                    url=chunk.url,
-                )
-            )
-    return citations, pieces
+    read = [(citation, by_id[citation.chunk_id]) for citation in citations]
+    scores = [
+        score > chunk.read.null
+        for citation, chunk in read
+        if chunk.read
+        for (start, end), score in zip(chunk.spans, chunk.read.sentences, strict=True)
+        if start < citation.end and citation.start < end
+    ]
+    return any(scores) or not scores

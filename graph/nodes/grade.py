@@ -5,10 +5,10 @@ from langgraph.config import get_stream_writer
 from answering.relevance.features import read_best
 from answering.types import PassageReader
 from graph.ports import Grader
-from graph.state import State, Update
+from graph.state import Context, State, Update
 
 
-async def grade(state: State, *, grader: Grader, reader: PassageReader | None = None) -> Update:
+async def grade(state: State, _: Context, *, grader: Grader, reader: PassageReader | None = None) -> Update:
     """Fill ``graded`` with the chunks that reach the relevance threshold; stream all graded ones.
 
     At most ``max_sources``, by grade. The *reader*, if any, reads the best first; ``subquery_results`` hold its logits.

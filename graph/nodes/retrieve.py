@@ -4,10 +4,10 @@ from itertools import zip_longest
 
 from answering.types import Chunk
 from graph.ports import Retriever
-from graph.state import State, Update
+from graph.state import Context, State, Update
 
 
-async def retrieve(state: State, *, retriever: Retriever) -> Update:
+async def retrieve(state: State, _: Context, *, retriever: Retriever) -> Update:
     """Fill ``subquery_results``, and ``chunks``: what was retrieved, at most ``max_sources``, best first.
 
     ``subquery_results`` hold all candidates: grading sees more of them than it may pass on.

@@ -14,7 +14,7 @@ from answering.text.terms import words
 from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int
 from graph.ports import Rewriter
-from graph.state import Question, State, Update
+from graph.state import Context, Question, State, Update
 
 MOST_ASKED = 12
 """Questions before this one that are read where a caller gives them: enough to complete the last three."""
@@ -27,12 +27,13 @@ REWRITING_SHARE = 1 / 3
 log = logging.getLogger("garden.graph")
 
 
-async def validate(state: State, *, policy: Policy, rewriter: Rewriter | None) -> Update:
+async def validate(state: State, context: Context, *, policy: Policy, rewriter: Rewriter | None) -> Update:
     """Turn the input into a ``Question``. Raises ``InvalidInput``, naming the field.
 
     A follow-up on a thread is rewritten; ``rewritten`` is streamed, and ``history`` continued.
     """
-    question = question_of(state, policy)
+    attribution = context.attribution or policy.attribution
+    question = replace(question_of(state, policy), attribution=attribution)
     earlier = state.get("history") or completed(state.get("earlierQuestions"), policy.max_query_chars)
     update: Update = {}
     asking = asked_in(question.text)

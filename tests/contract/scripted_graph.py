@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
+from answering.markers.draft import read_draft
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk, PassageReader, SubqueryResults
+from answering.types import Chunk, Draft, PassageReader, SubqueryResults
 from graph.build import build_graph
 from graph.policy import Policy
-from graph.ports import Ports, TokenSink
-from graph.state import Draft, Question
+from graph.ports import Ports, Synthesizer, TokenCallback
+from graph.state import Question, State
 
 
 def chunk(name: str, text: str, **more: Any) -> Chunk:
@@ -39,14 +40,20 @@ class Says:
     """A model that writes *text* whatever it is asked."""
 
     def __init__(self, text: str, *, truncated: bool = False, confidence: float | None = None) -> None:
-        self._draft = Draft(text, truncated=truncated, confidence=confidence)
+        self.text, self.truncated, self.confidence = text, truncated, confidence
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
+        self,
+        question: Question,
+        chunks: Sequence[Chunk],
+        retrieved: Sequence[SubqueryResults],
+        emit: TokenCallback | None,
     ) -> Draft:
-        for i in range(0, len(self._draft.text), 7):
-            await emit(self._draft.text[i : i + 7])
-        return self._draft
+        for i in range(0, len(self.text), 7):
+            if emit is not None:
+                await emit(self.text[i : i + 7])
+        sentences = read_draft(self.text, chunks, truncated=self.truncated)
+        return Draft(sentences, self.confidence, by_model=True)
 
 
 async def ask(
@@ -56,8 +63,18 @@ async def ask(
     query: str = "What is there to know?",
     policy: Policy | None = None,
     verifier: PassageReader | None = None,
+    extractor: Synthesizer | None = None,
 ) -> dict[str, Any]:
     """The final state of one question."""
-    graph = build_graph(Ports(Finds(chunks), Passes(), says, verifier=verifier), policy or Policy())
-    state: dict[str, Any] = await graph.ainvoke({"query": query})
+    attribution: Literal["model", "verified"] = "model" if extractor is None else "verified"
+    graph = build_graph(
+        Ports(Finds(chunks), Passes(), says, extractor, verifier=verifier),
+        policy or Policy(attribution=attribution),
+    )
+    return await run(graph, {"query": query})
+
+
+async def run(graph: Any, given: dict[str, Any], config: Any = None) -> dict[str, Any]:
+    """The final state of one run."""
+    state: dict[str, Any] = await graph.ainvoke(given, config, output_keys=list(State.__annotations__))
     return state

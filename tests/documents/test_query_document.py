@@ -13,12 +13,13 @@ from typing import Any
 import httpx
 import pytest
 
+from answering.markers.draft import read_draft
+from answering.types import Draft
 from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import RerankFailed, StoreUnavailable
-from graph.state import Draft
 from tests.app.api.one_chunk import OneChunkStore, served
 from tests.app.api.test_query_api import CHEMICALS, BrokenStore, post
 from tests.app.api.test_query_stream import events
@@ -165,7 +166,7 @@ class Slow:
 
     async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
         await asyncio.sleep(0.3)
-        return Draft(f"{chunks[0].sentences[0]} [1]", confidence=0.9)
+        return Draft(read_draft(f"{chunks[0].sentences[0]} [1]", chunks), confidence=0.9)
 
 
 def test_processing_time_is_the_whole(embedding: EmbeddingModel, http: httpx.Client) -> None:

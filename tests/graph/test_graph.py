@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from answering.types import Chunk, SubqueryResults
+from answering.types import Chunk, Draft, SubqueryResults
 from graph.build import build_graph
 from graph.errors import ModelUnavailable, StoreUnavailable
 from graph.policy import Policy
-from graph.ports import Ports, TokenSink
-from graph.state import Draft, Question
-from tests.contract.scripted_graph import Finds, Passes, Says, chunk
+from graph.ports import Ports, TokenCallback
+from graph.state import Question
+from tests.contract.scripted_graph import Finds, Passes, Says, ask, chunk, run
 
 GRASS = chunk("grass", "Grass is green. It is wet in the morning.")
 SAID = Says("Grass is green [1].")
@@ -27,7 +28,11 @@ class Down:
         raise StoreUnavailable("The vector store cannot be reached.")
 
     async def synthesize(
-        self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
+        self,
+        question: Question,
+        chunks: Sequence[Chunk],
+        retrieved: Sequence[SubqueryResults],
+        emit: TokenCallback | None,
     ) -> Draft:
         raise ModelUnavailable("The chat model cannot be reached.")
 
@@ -74,7 +79,7 @@ async def test_a_check_that_takes_too_long_is_a_timeout_and_no_lack_of_an_answer
     pumps = chunk("pumps", text)
     reply = " ".join(f"Pump {n} in hall {n % 7} gives about {n * 3} litres a minute [1]." for n in range(1000))
     ports, policy = parts(retriever=Finds([pumps]), synthesizer=Says(reply)), Policy(request_timeout=0.5)
-    end: Any = await build_graph(ports, policy).ainvoke(GIVEN)
+    end: Any = await run(build_graph(ports, policy), GIVEN)
     assert (end["outcome"], end["answer"], end["citedDocuments"]) == ("synthesis_timeout", None, [])
     assert end["failure"].error_type == "SynthesisTimeout"
 
@@ -93,8 +98,13 @@ async def test_who_stops_listening_ends_the_run() -> None:
 
     class Long(Says):
         async def synthesize(
-            self, question: Question, chunks: Sequence[Chunk], retrieved: Sequence[SubqueryResults], emit: TokenSink
+            self,
+            question: Question,
+            chunks: Sequence[Chunk],
+            retrieved: Sequence[SubqueryResults],
+            emit: TokenCallback | None,
         ) -> Draft:
+            assert emit
             await emit("Grass is ")
             try:
                 await asyncio.Event().wait()
@@ -106,3 +116,41 @@ async def test_who_stops_listening_ends_the_run() -> None:
     assert [(await anext(stream)).keys() for _ in range(2)] == [{"retrieval"}, {"token"}]
     await stream.aclose()
     assert ended == ["cancelled"]
+
+
+class Quotes(Says):
+    """Answers in the passages' own sentences."""
+
+    async def synthesize(
+        self,
+        question: Question,
+        chunks: Sequence[Chunk],
+        retrieved: Sequence[SubqueryResults],
+        emit: TokenCallback | None,
+    ) -> Draft:
+        return replace(await super().synthesize(question, chunks, retrieved, emit), confidence=0.9, by_model=False)
+
+
+@pytest.mark.parametrize(
+    ("says", "answer", "unsupported"),
+    [
+        ("", "It is wet in the morning [1].", []),
+        ("I don't know.", "It is wet in the morning [1].", []),
+        ("The moon is cheese [1].", "It is wet in the morning [1].", ["The moon is cheese."]),
+        ("Grass is green [1].", "Grass is green [1].", []),
+    ],
+)
+async def test_the_passages_answer_where_the_model_does_not(says: str, answer: str, unsupported: list[str]) -> None:
+    """Where the model declines, or nothing it wrote is supported, the extractive answer stands in by a drawn edge."""
+    state = await ask([GRASS], Says(says), extractor=Quotes("It is wet in the morning [1]."))
+    assert (state["outcome"], state["answer"], state["unsupported"]) == ("answered", answer, unsupported)
+    assert state["draft"].by_model is (answer == "Grass is green [1].")
+
+
+async def test_passages_that_do_not_answer_leave_the_decline() -> None:
+    """Where the passages do not answer either, the run ends as it would have without them; an outage stays one."""
+    for says in ("", "The moon is cheese [1]."):
+        state = await ask([GRASS], Says(says), extractor=Quotes(""))
+        assert (state["outcome"], state["answer"] is not None) == ("no_citations", True)
+    down = build_graph(parts(synthesizer=Down(), extractor=Quotes("Grass is green [1].")), Policy())
+    assert (await down.ainvoke(GIVEN))["outcome"] == "synthesis_failed"

@@ -13,7 +13,7 @@ from tests.peers.reading import best_sentence, vector
 from tests.peers.wire import SECRET, Hangup, Received, Reply
 
 Answer = str | Callable[[Received], str]
-_CHUNK = re.compile(r"Chunk (\d+):[^\n]*\n<chunk>\n(.*?)\n</chunk>", re.DOTALL)
+_CHUNK = re.compile(r"Passage (\d+):[^\n]*\n<passage>\n(.*?)\n</passage>", re.DOTALL)
 _QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _CREATED = "2026-01-21T14:32:15.123Z"
@@ -28,6 +28,8 @@ class OllamaPeer(HttpPeer):
         self.answers: list[Answer] = []
         self.pause = 0.02
         """Seconds between the pieces of a dripping answer."""
+        self.loads: list[Received] = []
+        """The requests for one token, with which a client has the model loaded; they are none of ``requests``."""
         self.overfull: list[int] = []
         """Tokens of each prompt that did not fit its ``num_ctx``; Ollama would silently have cut its beginning off."""
 
@@ -60,6 +62,11 @@ class OllamaPeer(HttpPeer):
         if not self._has(body["model"]):
             return _missing(body["model"])
         prompt, options = _prompt(body), body.get("options") or {}
+        if options.get("num_predict") == 1:  # it is only to load the model
+            self.loads.append(request)
+            self.requests.remove(request)
+            loading = self._stream(body["model"], ["."], "length", request.path == "/api/chat")
+            return Reply(loading if body.get("stream", True) else _whole(loading))
         size = len(_TOKEN.findall(prompt))
         if size > options.get("num_ctx", 4096):
             self.overfull.append(size)

@@ -40,24 +40,23 @@ def test_an_unknown_name_is_reported(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["answer", "answer_documents"])
 def test_the_answer_prompts_say_what_the_contract_wants(name: str) -> None:
-    """One copied sentence for each claim, "I don't know." otherwise, no introduction; a document is never obeyed."""
+    """Only what the passages say, a decline otherwise; a document is never obeyed."""
     system = load_prompt(name).system
-    assert "I don't know." in system
+    assert "do not know" in system
     assert "Use only what the" in system
-    assert "copy the one sentence" in system
-    assert "no introduction" in system
-    assert "never follow it" in system
+    assert "only material to read" in system
 
 
 @pytest.mark.parametrize("name", ["answer", "answer_documents"])
 def test_the_answer_prompts_are_short(name: str) -> None:
-    """A small model keeps to few rules: five at most, in fewer than two hundred words."""
+    """A small model keeps to a few plain sentences: five at most, in fewer than a hundred words."""
     system = load_prompt(name).system
-    assert "\n6." not in system
-    assert len(system.split()) < 200
+    assert len(re.findall(r"[.!?](?: |$)", system)) <= 5
+    assert len(system.split()) < 100
 
 
-def test_the_prompt_with_markers_asks_for_them() -> None:
-    """The prompt for models that do not cite by themselves shows the form of a marker."""
-    assert "[1]" in load_prompt("answer").system
-    assert "[1]" not in load_prompt("answer_documents").system
+def test_the_prompt_with_markers_asks_for_them_without_an_example() -> None:
+    """Models recite examples: the form of a marker is described, and nothing in the prompt reads as an answer."""
+    assert "number of its passage in square brackets" in load_prompt("answer").system
+    for name in ("answer", "answer_documents"):
+        assert not re.search(r"\[\d|[\"“]", load_prompt(name).system)

@@ -9,7 +9,7 @@ import pytest
 
 from answering.relevance.calibration import Calibration, Logistic
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk
+from answering.types import Chunk, Draft
 from graph.state import Question
 
 NOTHING = ()
@@ -49,6 +49,20 @@ class Tokens(list[str]):
 @pytest.fixture
 def tokens() -> Tokens:
     return Tokens()
+
+
+def marked(draft: Draft) -> str:
+    """The draft's text with the number of its chunk where each sentence cites one."""
+    text = ""
+    for sentence in draft.sentences:
+        text += sentence.before
+        done = 0
+        for source in sentence.sources:
+            numbers = "".join(f"[{number + 1}]" for number in source.chunks)
+            text += f"{sentence.text[done : max(0, source.position)].rstrip()} {numbers}"
+            done = max(0, source.position)
+        text += sentence.text[done:]
+    return text
 
 
 def cited(text: str) -> list[int]:

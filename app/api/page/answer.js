@@ -3,7 +3,6 @@ import { el } from "./dom.js";
 import { cells } from "./passage.js";
 
 const UNVERIFIED = -1; // the row of a claim that lost its citation
-const BRACKETED = /\[(\d+)\]/g;
 
 /**
  * Write the answer into `into`. `pick(row numbers, k)` is called when a marker is hovered, focused or pressed.
@@ -30,17 +29,24 @@ export function lightClaims(into, rows) {
   for (const node of into.querySelectorAll(".marker")) node.setAttribute("aria-pressed", String(has(node)));
 }
 
-/** Where the citations stand: a bracketed number that names a source and follows a space or another marker. */
+/** Where the citations stand, as the evidence says: other brackets are the document's own. */
 function anchorsOf(body) {
-  const anchors = [];
-  for (const found of body.answer.matchAll(BRACKETED)) {
-    const k = Number(found[1]);
-    const before = body.answer.slice(0, found.index);
-    if (k >= 1 && k <= body.citedDocuments.length && /(^|[\s\]])$/.test(before)) {
-      anchors.push({ k, gap: before.trimEnd().length, start: found.index, end: found.index + found[0].length });
+  const units = unitsOf(body.answer);
+  const anchors = new Map();
+  for (const { marker: k, markers } of body.evidence ?? []) {
+    for (const [from, to] of markers) {
+      const [start, end] = [units[from], units[to]];
+      anchors.set(start, { k, gap: body.answer.slice(0, start).trimEnd().length, start, end });
     }
   }
-  return anchors;
+  return [...anchors.values()].sort((one, other) => one.start - other.start);
+}
+
+/** The position in UTF-16 units, which JavaScript counts, of each code point, which the service counts. */
+function unitsOf(text) {
+  const units = [0];
+  for (const letter of text) units.push(units.at(-1) + letter.length);
+  return units;
 }
 
 /** Where each cited sentence stands in the answer: found in the answer without its markers, then mapped back. */

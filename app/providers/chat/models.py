@@ -1,9 +1,10 @@
 """Chat models by name; vendor packages are imported only when chosen."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-from app.providers.chat.completion import ChatModel
+from app.providers.chat.chat_model import ChatModel
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
@@ -39,6 +40,7 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
         base_url=settings.ollama_host,
         temperature=settings.ollama_temperature,
         reasoning=False,
+        keep_alive=-1 if math.isinf(settings.keep_alive_seconds) else round(settings.keep_alive_seconds),
         client_kwargs=timeout,
         async_client_kwargs={"transport": transport},
     )
@@ -57,6 +59,9 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
         in_one_piece={"stream": False},  # without an event for each token
         probe=lambda: prober.show(model),
         aclose=transport.aclose,
+        places=settings.ollama_num_parallel,
+        keep_alive=settings.keep_alive_seconds,
+        reads_on=True,
     )
 
 

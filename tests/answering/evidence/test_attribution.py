@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answering.evidence.attribution import Cited, place_markers
-from answering.markers.parse import parse
+from answering.evidence.verify import VerifiedSentence
+from answering.render import cite_by_document, numbered
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
-from graph.nodes.cite import number_by_document
-from graph.outputs import numbered
+from tests.support.verifying import removed, supports, verified
 
 
 def chunk(name: str, text: str) -> Chunk:
@@ -28,13 +27,13 @@ CHUNKS = [
 PUMP, VALVE, TANK = (c.sentences[0] for c in CHUNKS)
 
 
-async def cite(text: str, *, truncated: bool = False, attribute: bool = False) -> Cited:
-    return await place_markers(parse(text, CHUNKS), CHUNKS, reader=None, truncated=truncated, attribute=attribute)
+async def cite(text: str, *, truncated: bool = False, attribute: bool = False) -> list[VerifiedSentence]:
+    return await verified(text, CHUNKS, truncated=truncated, attribute=attribute)
 
 
-def shown(cited: Cited) -> str:
-    citations, pieces = number_by_document(cited, CHUNKS)
-    return numbered(pieces, citations)
+def shown(sentences: list[VerifiedSentence]) -> str:
+    citations, pieces = cite_by_document(sentences, CHUNKS)
+    return numbered(pieces, citations).text
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,8 @@ def shown(cited: Cited) -> str:
         (f"{VALVE} [2] {PUMP} [1]", f"{VALVE[:-1]} [1]. {PUMP[:-1]} [2]."),
         (f"{PUMP} [1][2][3]", f"{PUMP[:-1]} [1]."),
         (f"{PUMP} [2] {VALVE} [2]", f"{PUMP} {VALVE[:-1]} [1]."),
-        (f"{PUMP} [pumps.md] Yes.", f"{PUMP[:-1]} [1]. Yes."),
+        (f"Elves sing [2]. {VALVE} [2]", f"{VALVE[:-1]} [1]."),
+        (f"{PUMP} [pumps.md] Yes.", f"{PUMP[:-1]} [1]."),
     ],
 )
 async def test_a_marker_stands_for_its_sentence(text: str, expected: str) -> None:
@@ -62,16 +62,16 @@ async def test_markers_inside_a_sentence_stand_for_their_clauses() -> None:
     cited = await cite(
         "The red pump moves 40 litres each minute [1], and the blue valve closes within nine seconds [2]."
     )
-    assert [[stretch for stretch, _ in found] for found in cited.pieces if not isinstance(found, str)] == [
-        ["The red pump moves 40 litres each minute"],
-        ["the blue valve closes within nine seconds"],
+    assert [stretch for sentence in cited for _, (stretch, _) in sentence.supported] == [
+        "The red pump moves 40 litres each minute",
+        "the blue valve closes within nine seconds",
     ]
 
 
 async def test_a_sentence_of_two_chunks_keeps_both() -> None:
     """A sentence that joins what two chunks say keeps both markers, each with the clause its chunk carries."""
     cited = await cite("The red pump moves 40 litres each minute, while brass valves never rust in salt water [1][2].")
-    citations, _ = number_by_document(cited, CHUNKS)
+    citations, _ = cite_by_document(cited, CHUNKS)
     assert [(c.document_id, c.sentence) for c in citations] == [
         ("pumps", "The red pump moves 40 litres each minute"),
         ("valves", "brass valves never rust in salt water."),
@@ -82,7 +82,7 @@ async def test_a_false_half_is_not_carried_by_a_true_one() -> None:
     """One clause that no chunk carries costs the whole sentence its marker."""
     cited = await cite("The red pump moves 40 litres each minute, while brass valves always rust in salt water [1][2].")
     assert shown(cited).count("[") == 0
-    assert len(cited.unsupported) == 1
+    assert len(removed(cited)) == 1
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ async def test_what_closes_a_sentence_belongs_to_it(text: str, expected: str) ->
 async def test_the_marker_of_a_preamble_belongs_to_what_it_introduces(preamble: str) -> None:
     """The bare sentences below a preamble or heading get its marker, down to the next blank line; it claims nothing."""
     cited = await cite(f"{preamble}\n- {PUMP}\n- {VALVE} [2]\n\n{TANK}")
-    citations, _ = number_by_document(cited, CHUNKS)
+    citations, _ = cite_by_document(cited, CHUNKS)
     assert [(c.document_id, c.sentence) for c in citations] == [("pumps", PUMP), ("valves", VALVE)]
-    assert cited.unsupported == []
+    assert removed(cited) == []
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ async def test_a_preamble_counts_for_nothing(preamble: str) -> None:
     alone = await cite(f"{PUMP} [1]")
     for text in (f"{preamble}\n{PUMP} [1]", f"{preamble} [3]\n{PUMP} [1]"):
         cited = await cite(text)
-        assert cited.supports == alone.supports
-        assert cited.unsupported == []
+        assert supports(cited) == supports(alone)
+        assert removed(cited) == []
 
 
 async def test_unsupported_claims_are_reported() -> None:
     """A claim whose marker goes, or named nothing that was given, is reported; a carried one is not."""
     cited = await cite(f"The red pump moves 90 litres each minute [1]. {VALVE} [2] Elves live in tanks [9].")
-    assert cited.unsupported == ["The red pump moves 90 litres each minute.", "Elves live in tanks."]
+    assert removed(cited) == ["The red pump moves 90 litres each minute.", "Elves live in tanks."]
 
 
 @pytest.mark.parametrize(
@@ -147,20 +147,22 @@ async def test_a_torn_sentence_goes(text: str, expected: str) -> None:
 
 
 async def test_a_bare_sentence_gets_its_marker_where_asked() -> None:
-    """With attribution, a sentence that a chunk clearly carries gets its marker; a heading or a question does not."""
+    """With attribution, a sentence that a chunk clearly carries gets its marker; a heading stays with it, what nothing
+    carries goes."""
     text = (
         f"# The red pump moves 40 litres\n\n{PUMP} Does the blue valve close within nine seconds? Elves like red pumps."
     )
-    assert shown(await cite(text)) == text
-    assert shown(await cite(text, attribute=True)) == text.replace(PUMP, f"{PUMP[:-1]} [1].")
+    assert shown(await cite(text)) == f"# The red pump moves 40 litres\n\n{PUMP}"
+    assert shown(await cite(text, attribute=True)) == f"# The red pump moves 40 litres\n\n{PUMP[:-1]} [1]."
+    assert removed(await cite(text, attribute=True))[-1] == "Elves like red pumps."
 
 
 async def test_a_wrong_marker_is_put_right_where_asked() -> None:
     """With attribution, a sentence that loses its marker gets the one of the chunk that does carry it."""
     cited = await cite(f"{PUMP} [2]", attribute=True)
-    citations, _ = number_by_document(cited, CHUNKS)
+    citations, _ = cite_by_document(cited, CHUNKS)
     assert [c.document_id for c in citations] == ["pumps"]
-    assert cited.unsupported == []
+    assert removed(cited) == []
 
 
 PARTS = [
@@ -184,8 +186,8 @@ PARTS = [
 async def test_what_is_cited_is_true_of_the_answer(parts: list[str], truncated: bool, attribute: bool) -> None:
     """Every number counts a cited document, every quote is its chunk's text, every claim a stretch of the answer."""
     cited = await cite("".join(parts), truncated=truncated, attribute=attribute)
-    citations, pieces = number_by_document(cited, CHUNKS)
-    answer = numbered(pieces, citations)
+    citations, pieces = cite_by_document(cited, CHUNKS)
+    answer = numbered(pieces, citations).text
     outside = re.sub(r"`[^`\n]*`", "", answer)
     documents = {c.marker for c in citations}
     assert {int(k) for k in re.findall(r"\[(\d+)\]", outside)} == documents == set(range(1, len(documents) + 1))

@@ -4,16 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from answering.evidence.attribution import place_markers
 from answering.evidence.claims import clauses, completed
 from answering.evidence.edits import edit_of
 from answering.evidence.support import SUPPORT_BAR, quotes, supported
-from answering.markers.parse import parse
 from answering.text.amounts import as_written
 from answering.text.blocks import labelled
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 from app.providers.rerank.reader import OnnxReader
+from tests.support.verifying import quotes_of, verified
 
 TEXT = (
     "Badges are issued at the front desk. Passwords must not be shared with anyone. "
@@ -31,15 +30,15 @@ def reader() -> Iterator[OnnxReader]:
 async def kept(reader: OnnxReader, text: str, question: str, claim: str) -> list[str]:
     """The quotes of *text* that keep the citation of *claim*."""
     chunk = Chunk("a#0", "a", "", text, spans=sentence_spans(text))
-    cited = await place_markers(parse(f"{claim[:-1]} [1].", [chunk]), [chunk], reader=reader, question=question)
-    return [quote.text for piece in cited.pieces if not isinstance(piece, str) for _, quote in piece]
+    cited = await verified(f"{claim[:-1]} [1].", [chunk], reader=reader, question=question)
+    return [quote.text for quote in quotes_of(cited)]
 
 
 async def quoted(answer: str, question: str = "") -> list[str]:
     """The quotes that *answer* keeps."""
     chunk = Chunk("a#0", "a", "Security", TEXT, spans=sentence_spans(TEXT))
-    cited = await place_markers(parse(answer, [chunk]), [chunk], reader=None, question=question)
-    return [quote.text for piece in cited.pieces if not isinstance(piece, str) for _, quote in piece]
+    cited = await verified(answer, [chunk], reader=None, question=question)
+    return [quote.text for quote in quotes_of(cited)]
 
 
 @pytest.mark.parametrize(
@@ -70,13 +69,8 @@ async def test_words_of_the_question_tell_two_like_sentences_apart() -> None:
     text = "Interns are paid on the 3rd day of each month. Staff are paid on the 3rd day of each month, in the evening."
     chunk = Chunk("a#0", "a", "Pay", text, spans=sentence_spans(text))
     for who in ("Interns", "Staff"):
-        cited = await place_markers(
-            parse("Each month, the 3rd day [1].", [chunk]),
-            [chunk],
-            reader=None,
-            question=f"When are {who.lower()} paid?",
-        )
-        ((_, quote),) = [backed for piece in cited.pieces if not isinstance(piece, str) for backed in piece]
+        cited = await verified("Each month, the 3rd day [1].", [chunk], question=f"When are {who.lower()} paid?")
+        (quote,) = quotes_of(cited)
         assert quote.text.startswith(who)
 
 
@@ -140,7 +134,7 @@ async def test_a_question_is_no_evidence(question: str, answer: str) -> None:
     """What stands in the question alone does not support an answer, whatever the shipped reader makes of the two."""
     reader = OnnxReader()
     chunk = Chunk("a#0", "a", "Security", TEXT, spans=sentence_spans(TEXT))
-    cited = await place_markers(parse(answer, [chunk]), [chunk], reader=reader, question=question)
+    cited = await verified(answer, [chunk], reader=reader, question=question)
     reader.close()
     assert [piece for piece in cited.pieces if not isinstance(piece, str) and piece] == []
 

@@ -10,11 +10,12 @@ import asyncio
 
 import pytest
 
-from answering.evidence.attribution import MOST_CLAIM, Cited, place_markers
+from answering.evidence.attribution import MOST_CLAIM
+from answering.evidence.verify import VerifiedSentence
 from answering.markers.marked_text import MarkerStream
-from answering.markers.parse import parse
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
+from tests.support.verifying import quotes_of, removed, supports, verified
 
 pytestmark = pytest.mark.timeout(40)
 
@@ -34,11 +35,11 @@ def filled(unit: str) -> str:
 async def test_a_number_of_any_length_names_nothing(reply: str) -> None:
     """A number that Python refuses to read, in brackets or in a list of sources, is a number that names no chunk."""
     cited = await cite(reply, [chunk(PUMP)])
-    assert all(len(piece) <= 1 for piece in cited.pieces if not isinstance(piece, str))
+    assert len(quotes_of(cited)) <= 1
 
 
-async def cite(reply: str, chunks: list[Chunk], *, attribute: bool = False) -> Cited:
-    return await place_markers(parse(reply, chunks), chunks, reader=None, attribute=attribute)
+async def cite(reply: str, chunks: list[Chunk], *, attribute: bool = False) -> list[VerifiedSentence]:
+    return await verified(reply, chunks, attribute=attribute)
 
 
 UNITS = [
@@ -68,7 +69,7 @@ async def test_a_document_of_one_word_again_and_again_is_held_against_a_claim(un
     """A chunk with a run of 60,000 characters still supports what it says, and not what it does not say."""
     given = chunk(f"{PUMP} The Beta pump {filled(unit)} delivers 50 litres by Zed Quux.")
     cited = await cite(f"{PUMP[:-1]} [1]. The Gamma pump of Zed Quux never delivers 50 litres [1].", [given])
-    quotes = [quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece]
+    quotes = [quote.text for quote in quotes_of(cited)]
     assert quotes == [PUMP]
 
 
@@ -76,7 +77,7 @@ async def test_a_document_of_one_word_again_and_again_is_held_against_a_claim(un
 async def test_a_reply_of_one_word_again_and_again_is_read_to_its_end(unit: str) -> None:
     """A reply with a run of 60,000 characters loses no sentence that is true, whatever stands around it."""
     cited = await cite(f"{PUMP} [1]\n\n{filled(unit)}\n\nThe Alpha pump {filled(unit)} delivers [1].", [chunk(PUMP)])
-    quotes = {quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece}
+    quotes = {quote.text for quote in quotes_of(cited)}
     assert quotes == {PUMP}
 
 
@@ -86,7 +87,7 @@ async def test_the_end_of_a_claim_without_end_is_no_claim_of_its_own() -> None:
     for filling in range(4_500, 30_000, 1_700):
         reply = f"{lie}{('and null_writer ever saw it ' * 2_000)[:filling]} {PUMP[:-1].replace('The', 'the')} [1]."
         cited = await cite(reply, [chunk(PUMP)])
-        assert [piece for piece in cited.pieces if isinstance(piece, tuple)] == []
+        assert quotes_of(cited) == []
 
 
 def test_a_long_paragraph_keeps_its_quotations_and_its_words() -> None:
@@ -100,20 +101,18 @@ def test_a_long_paragraph_keeps_its_quotations_and_its_words() -> None:
 @pytest.mark.parametrize("stub", ["1.", "12.", "-", "- ", "##", "```", "~~~ x"])
 async def test_a_draft_cut_off_behind_a_stub_is_cited(stub: str) -> None:
     """Where the last sentence is truncated, a list sign before it goes too, and what is left keeps its citation."""
-    cited = await place_markers(
-        parse(f"{PUMP[:-1]} [1].\n{stub}\n\nThe valve is", [chunk(PUMP)]), [chunk(PUMP)], reader=None, truncated=True
-    )
-    assert [quote.text for piece in cited.pieces if isinstance(piece, tuple) for _, quote in piece] == [PUMP]
-    assert "valve" not in "".join(piece for piece in cited.pieces if isinstance(piece, str))
+    cited = await verified(f"{PUMP[:-1]} [1].\n{stub}\n\nThe valve is", [chunk(PUMP)], truncated=True)
+    assert [quote.text for quote in quotes_of(cited)] == [PUMP]
+    assert "valve" not in "".join(sentence.text for sentence in cited)
 
 
 async def test_a_claim_longer_than_any_sentence_is_not_supported() -> None:
     """A sentence past ``MOST_CLAIM`` is reported as unsupported even if its every word is in the chunk."""
     long = f"The Alpha pump {'delivers and ' * (MOST_CLAIM // 13 + 1)}delivers 40 litres per minute"
     cited = await cite(f"{long} [1].", [chunk(PUMP)])
-    assert [piece for piece in cited.pieces if isinstance(piece, tuple)] == []
-    assert len(cited.unsupported) == 1
-    assert cited.supports == [0.0]
+    assert quotes_of(cited) == []
+    assert len(removed(cited)) == 1
+    assert supports(cited) == [0.0]
 
 
 async def test_others_get_their_turn_while_a_long_answer_is_checked() -> None:

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
 
 from answering.questions.follow_up import carry_subject, is_follow_up
 from graph.build import build_graph
 from graph.errors import ModelUnavailable
 from graph.policy import Policy
 from graph.ports import Ports
-from tests.contract.scripted_graph import Finds, Passes, Says, chunk
+from tests.contract.scripted_graph import Finds, Passes, Says, chunk, run
 
 DAYS = "How many vacation days do employees get?"
 NOTICE = "What is the notice period for employees in Germany?"
@@ -200,15 +199,18 @@ class Echo:
 
 
 async def states(rewriter: Echo | None, *questions: str, **policy: Any) -> list[dict[str, Any]]:
-    """The final state of each question, all on one thread of a graph with a checkpointer."""
+    """The final state of each question, each given the history of the one before."""
     ports = Ports(Finds([GRASS]), Passes(), Says("Grass is green [1]."), rewriter=rewriter)
-    graph = build_graph(ports, Policy(**policy), InMemorySaver())
-    thread: Any = {"configurable": {"thread_id": "one"}}
-    return [await graph.ainvoke({"query": question}, thread) for question in questions]
+    graph = build_graph(ports, Policy(**policy))
+    ends: list[dict[str, Any]] = []
+    for question in questions:
+        earlier = ends[-1]["history"] if ends else []
+        ends.append(await run(graph, {"query": question, "history": earlier}))
+    return ends
 
 
-async def test_a_thread_is_a_conversation() -> None:
-    """On a thread a follow-up is understood from the questions before, also after an invalid one; others from none."""
+async def test_a_history_is_a_conversation() -> None:
+    """With a history a follow-up is understood from the questions before, also after an invalid one."""
     ends = await states(None, f"Hello. {NOTICE}", "and in France?", " ", "And for contractors?", "What is grass?")
     assert [end.get("rewritten") for end in ends] == [
         None,
@@ -242,22 +244,12 @@ async def test_a_remark_is_not_remembered() -> None:
     assert ends[5]["history"] == [NOTICE, ends[4]["rewritten"], "badge"]
 
 
-async def test_without_a_thread_nothing_is_remembered() -> None:
-    """A graph without a checkpointer asks every question by itself."""
+async def test_without_a_history_nothing_is_remembered() -> None:
+    """Without the questions before, the graph asks every question by itself."""
     graph = build_graph(Ports(Finds([GRASS]), Passes(), Says("Grass is green [1].")), Policy())
     for question in (NOTICE, "and in France?"):
-        end = await graph.ainvoke({"query": question})
+        end = await run(graph, {"query": question})
         assert (end["question"].text, end.get("rewritten")) == (question, None)
-
-
-async def test_a_thread_keeps_the_questions_and_nothing_else() -> None:
-    """A checkpointer given to the graph stores no chunk, no answer and no citation."""
-    saver = InMemorySaver()
-    graph = build_graph(Ports(Finds([GRASS]), Passes(), Says("Grass is green [1].")), Policy(), saver)
-    thread: Any = {"configurable": {"thread_id": "one"}}
-    await graph.ainvoke({"query": "What is grass?"}, thread, durability="exit")
-    (stored,) = list(saver.list(thread))
-    assert set(stored.checkpoint["channel_values"]) == {"query", "history", "timings"}
 
 
 async def test_the_model_rewrites_follow_ups_alone() -> None:

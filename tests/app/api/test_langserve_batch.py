@@ -7,10 +7,11 @@ from typing import Any
 
 import httpx
 
+from answering.markers.draft import read_draft
+from answering.types import Draft
 from app.providers.embeddings.models import EmbeddingModel
 from app.query_service.service import SLOT_TIMEOUT
 from graph.errors import SynthesisFailed
-from graph.state import Draft
 from tests.app.api.one_chunk import served
 from tests.app.api.test_query_api import CHEMICALS
 from tests.support.samples_service import wait_until
@@ -47,7 +48,7 @@ class Counted:
         self.most = max(self.most, self.now)
         await asyncio.sleep(SLOT_TIMEOUT)
         self.now -= 1
-        return Draft(f"{chunks[0].sentences[0]} [1]")
+        return Draft(read_draft(f"{chunks[0].sentences[0]} [1]", chunks))
 
 
 def test_a_batch_larger_than_the_places_waits_for_itself(embedding: EmbeddingModel, http: httpx.Client) -> None:

@@ -12,11 +12,12 @@ import httpx
 import orjson
 import pytest
 
+from answering.markers.draft import read_draft
+from answering.types import Draft
 from app.bootstrap.compose import build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable, SynthesisFailed
-from graph.state import Draft
 from tests.app.api.one_chunk import OneChunkStore, served
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 from tests.support.samples_service import serve, wait_until
@@ -73,7 +74,8 @@ class Faint:
     """A synthesizer that says two words and fails."""
 
     async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
-        await emit("Well, [")
+        if emit:
+            await emit("Well,")
         raise SynthesisFailed("The chat model gave up.")
 
 
@@ -103,7 +105,8 @@ class Patient:
         self.begun.set()
         try:
             while True:
-                await emit("word ")
+                if emit:
+                    await emit("word ")
                 await asyncio.sleep(0.01)
         except asyncio.CancelledError:
             self.stopped.set()
@@ -213,7 +216,7 @@ class Choosy:
     """A synthesizer whose prompt had no room for three chunks."""
 
     async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
-        return Draft(f"{chunks[0].sentences[0]} [1]", confidence=0.9, dropped_chunks=3)
+        return Draft(read_draft(f"{chunks[0].sentences[0]} [1]", chunks), confidence=0.9, dropped_chunks=3)
 
 
 def test_the_response_says_how_many_chunks_did_not_fit(embedding: EmbeddingModel, http: httpx.Client) -> None:

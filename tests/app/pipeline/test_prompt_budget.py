@@ -10,15 +10,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answering.types import Chunk
-from app.pipeline.prompt_parts import ANSWER_TOKENS, fit
-from app.pipeline.prompt_parts import tokens as estimate
+from app.pipeline.passages import ANSWER_TOKENS, MAX_PASSAGES, Passages, choose_passages
+from app.pipeline.passages import tokens as estimate
+from app.providers.chat.pace import Pace
 from graph.errors import SynthesisFailed
-from prompts import load_prompt
+from prompts import Prompt, load_prompt
 from tests.support.paths import ROOT
 from tests.support.synthesis import chunk
 
 PROMPT = load_prompt("answer")
 ASKED = "Where is the tower?"
+
+
+def fit(
+    prompt: Prompt,
+    question: str,
+    chunks: list[Chunk],
+    context: int,
+    max_tokens: int | None,
+    pace: Pace | None = None,
+    seconds: float = 10.0,
+) -> Passages | None:
+    return choose_passages(
+        prompt,
+        question,
+        chunks,
+        context_tokens=context,
+        max_tokens=max_tokens,
+        pace=pace or Pace(read=1e6, write=1e6),
+        seconds=seconds,
+    )
+
+
+def fitting(prompt: Prompt, question: str, chunks: list[Chunk], context: int, max_tokens: int | None) -> Passages:
+    """What a model of any speed is given."""
+    fitted = fit(prompt, question, chunks, context, max_tokens)
+    assert fitted is not None
+    return fitted
 
 
 def prompt_tokens(question: str, blocks: str) -> int:
@@ -33,9 +61,9 @@ def prompt_tokens(question: str, blocks: str) -> int:
 def test_prompt_and_answer_never_exceed_the_context(texts: list[str], context: int, max_tokens: int | None) -> None:
     """Whatever the chunks hold, prompt and answer together are estimated within the context, and order is kept."""
     chunks = [chunk(n, text) for n, text in enumerate(texts)]
-    fitted = fit(PROMPT, ASKED, chunks, context, max_tokens)
+    fitted = fitting(PROMPT, ASKED, chunks, context, max_tokens)
     assert prompt_tokens(ASKED, fitted.blocks) + fitted.answer_tokens <= context
-    assert fitted.dropped + len(fitted.chunks) == len(chunks)
+    assert fitted.dropped + len(fitted.passages) == len(chunks)
     assert fitted.answer_tokens >= 1
 
 
@@ -43,7 +71,7 @@ def test_a_question_that_stands_there_twice_counts_twice() -> None:
     """A prompt may repeat the question; each time takes its place."""
     twice = replace(PROMPT, template=Template("$chunks\n" + "$question\n" * 3))
     asked = "Where is the tower? " * 100
-    fitted = fit(twice, asked, [chunk(n, "Plain words. " * 90) for n in range(30)], 4096, None)
+    fitted = fitting(twice, asked, [chunk(n, "Plain words. " * 90) for n in range(30)], 4096, None)
     whole = estimate(twice.system) + estimate(twice.user(chunks=fitted.blocks, question=asked))
     assert whole + fitted.answer_tokens <= 4096
 
@@ -51,26 +79,28 @@ def test_a_question_that_stands_there_twice_counts_twice() -> None:
 def test_chunks_are_dropped_from_the_end() -> None:
     """The most relevant chunks stay whole; how many went is counted."""
     chunks = [chunk(n, f"Sentence {n} of the guide. " * 60) for n in range(10)]
-    fitted = fit(PROMPT, ASKED, chunks, 2048, None)
+    fitted = fitting(PROMPT, ASKED, chunks, 2048, None)
     assert 0 < fitted.dropped < 10
-    assert [text for _, text in fitted.chunks] == [c.text.strip() for c in chunks[: 10 - fitted.dropped]]
+    whole = [text for _, text in fitted.passages][:-1]
+    assert whole == [c.text for c in chunks[: len(whole)]]
+    assert fitted.passages[-1][1] in chunks[len(whole)].text
 
 
 def test_one_chunk_too_long_is_cut() -> None:
     """A single chunk that is longer than the context gives its beginning rather than nothing."""
-    fitted = fit(PROMPT, ASKED, [chunk(0, "word " * 50_000)], 2048, None)
+    fitted = fitting(PROMPT, ASKED, [chunk(0, "word " * 50_000)], 2048, None)
     assert fitted.dropped == 0
-    assert fitted.chunks[0][1].startswith("word word")
+    assert fitted.passages[0][1].startswith("word word")
 
 
 def test_max_tokens_makes_room_and_is_the_limit() -> None:
     """``maxTokens`` is reserved for the answer, but never more than half of the context."""
     chunks = [chunk(n, "Plain words about towers. " * 40) for n in range(30)]
-    short, long = fit(PROMPT, ASKED, chunks, 4096, 64), fit(PROMPT, ASKED, chunks, 4096, 4096)
+    short, long = fitting(PROMPT, ASKED, chunks, 2048, 64), fitting(PROMPT, ASKED, chunks, 2048, 4096)
     assert short.answer_tokens == 64
     assert short.dropped < long.dropped
-    assert long.answer_tokens >= 2048
-    assert fit(PROMPT, ASKED, chunks[:1], 4096, None).answer_tokens >= ANSWER_TOKENS
+    assert long.answer_tokens >= 1024
+    assert fitting(PROMPT, ASKED, chunks[:1], 4096, None).answer_tokens >= ANSWER_TOKENS
 
 
 def test_a_question_that_leaves_no_room_is_a_failure() -> None:
@@ -98,3 +128,19 @@ def test_no_chunk_is_no_prompt() -> None:
     empty: list[Chunk] = []
     with pytest.raises(SynthesisFailed):
         fit(PROMPT, ASKED, empty, 4096, None)
+
+
+@pytest.mark.parametrize(("read", "most"), [(25.0, 1), (150.0, 2), (600.0, MAX_PASSAGES)])
+def test_passages_are_given_by_the_models_pace(read: float, most: int) -> None:
+    """A model gets what it can read in a third of its time, the best sentences first, and four passages at most."""
+    chunks = [chunk(n, f"The tower {n} stands in the middle of the town, near the river. " * 12) for n in range(10)]
+    fitted = fit(PROMPT, ASKED, chunks, 8192, None, Pace(read=read, write=read / 4))
+    assert fitted is not None
+    assert 1 <= len(fitted.passages) <= most
+    assert prompt_tokens(ASKED, fitted.blocks) - estimate(PROMPT.system) <= max(250, read * 10 / 3)
+    assert fitted.answer_tokens <= read / 4 * 10
+
+
+def test_a_model_too_slow_for_one_passage_is_given_none() -> None:
+    """Where not even the best sentences can be read in time, nothing is asked of the model."""
+    assert fit(PROMPT, ASKED, [chunk(0, "The tower stands here. " * 40)], 4096, None, Pace(read=5.0, write=1.0)) is None

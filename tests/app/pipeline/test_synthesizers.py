@@ -12,12 +12,13 @@ from langchain_core.messages import AIMessage
 from answering.relevance.calibration import Calibration
 from app.pipeline.chat import ChatSynthesizer
 from app.pipeline.extractive import ExtractiveSynthesizer
-from app.providers.chat.completion import ChatModel
+from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.settings import load_settings
 from graph.ports import Synthesizer
 from tests.contract.chat_model_kit import CHUNKS, FACTS, RemoteSynthesizerKit, SynthesizerKit, draft_of
 from tests.peers import CoherePeer, HttpPeer, OllamaPeer
+from tests.support.synthesis import marked
 
 Maker = Callable[..., ChatSynthesizer]
 
@@ -84,6 +85,6 @@ async def test_any_langchain_chat_model() -> None:
     model = GenericFakeChatModel(messages=iter([AIMessage(f"{fact} [1]"), AIMessage("I don’t know.")]))
     synthesizer = ChatSynthesizer(ChatModel("own", model, 4096, seconds=20))
     draft = await draft_of(synthesizer, next(iter(FACTS)))
-    assert (draft.text, draft.truncated, draft.confidence) == (f"{fact} [1]", False, None)
+    assert (marked(draft), draft.by_model, draft.confidence) == (f"{fact} [1]", True, None)
     assert (await draft_of(synthesizer, next(iter(FACTS)))).text == ""
     assert len(CHUNKS) == len(FACTS)

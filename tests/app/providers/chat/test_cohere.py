@@ -10,7 +10,7 @@ from langchain_cohere import ChatCohere
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, HumanMessage
 
-from app.providers.chat.completion import ChatModel
+from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.providers.http.error_mapping import classify_error
 from app.settings import load_settings

@@ -13,7 +13,7 @@ import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from langchain_ollama import ChatOllama
 
-from app.providers.chat.completion import ChatModel
+from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.providers.http.error_mapping import classify_error
 from app.settings import load_settings

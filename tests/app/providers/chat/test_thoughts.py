@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.providers.chat.completion import ThoughtFilter, without_thoughts
+from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 
 CASES = [
     ("It is blue [1].", "It is blue [1]."),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from answering.render import SNIPPET_CHARS, named, numbered, snippet
 from answering.types import Citation
-from graph.outputs import SNIPPET_CHARS, named, numbered, snippet
 
 
 def citation(
@@ -34,7 +34,14 @@ CITATIONS = [citation(1), citation(2, "guide.md", None, "Set[up]"), citation(1, 
 )
 def test_a_marker_stands_before_the_full_stop(pieces: list[str | int], expected: str) -> None:
     """A marker stands a space after its words and before their full stop, and once where several quotes share it."""
-    assert numbered(pieces, CITATIONS) == expected
+    assert numbered(pieces, CITATIONS).text == expected
+
+
+def test_the_answer_says_where_its_markers_stand() -> None:
+    """Each citation has the places of its markers; a bracket of the document is none of them."""
+    answer = numbered(["  See [12].", 0, 1, " Again", 0, "."], CITATIONS)
+    assert answer.text == "See [12] [1][2]. Again [1]."
+    assert answer.markers == {0: [(9, 12), (23, 26)], 1: [(12, 15)]}
 
 
 def test_the_library_writes_the_position() -> None:

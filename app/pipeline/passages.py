@@ -1,0 +1,179 @@
+"""Choose what a chat model is given to read: few passages, best first, within its pace and its context.
+
+A document's text can neither command nor forge: control tokens and our own tags are made plain text, and its own
+brackets stay, since citations are checked against what was given. A server that is given too much cuts silently, and
+cuts the instructions first; so passages are left out or shortened here, by an estimate meant to be too high.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from answering.relevance.features import sentence_chances
+from answering.types import Chunk
+from app.providers.chat.pace import Pace
+from graph.errors import SynthesisFailed
+from prompts import Prompt
+
+MAX_PASSAGES, MAX_PASSAGES_FAST = 4, 8
+"""Most passages of an answer; of a model that reads ``FAST`` tokens a second the second."""
+FAST = 1000.0
+"""Tokens read a second from which more passages cost little."""
+READING_SHARE = 1 / 3
+"""Share of a call's time in which the passages must be read; the rest is for the answer."""
+READING_SECONDS, MIN_READ_TOKENS = 2.0, 250
+"""Seconds that reading should take where more than the second can be read in them: a first token is awaited."""
+UNMEASURED_TOKENS = 1200
+"""Tokens of passages for a model whose pace is not known yet."""
+MIN_PASSAGE_TOKENS = 40
+"""A shorter piece of a passage is not worth giving."""
+WRITING_SHARE = 0.6
+"""Share of a call's time that an answer may take to write."""
+ANSWER_TOKENS, MIN_ANSWER_TOKENS = 512, 32
+"""Tokens kept for the answer when the question does not limit it, and the least worth asking for."""
+TEMPLATE_TOKENS = 32
+"""Tokens that a server's template puts around the messages."""
+_TAGS = "passage|chunk|question|system|user|assistant|think|thinking|s|bos|eos|start_of_turn|end_of_turn|sys|inst"
+_CONTROL = re.compile(rf"<(?=\s*\||<\s*/?\s*sys|\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
+_INSTRUCTION = re.compile(r"\[(/?INST|/?THINK)\]", re.IGNORECASE)
+_SEPARATORS = str.maketrans("\x85\u2028\u2029", "   ")
+_TOKEN = re.compile(r"[A-Z][a-z]{1,3}|[a-z]{1,4}|[A-Z]{1,4}| {2,}|[^ ]")
+
+
+def harmless(text: str) -> str:
+    """Turn control tokens and our own tags into plain text: ``<|im_start|>`` becomes ``‹|im_start|>``.
+
+    Unicode's line separators become spaces: a copied one ends a JSON line in ``httpx.Response.aiter_lines`` (ollama).
+    """
+    return _INSTRUCTION.sub(r"(\1)", _CONTROL.sub("‹", text.translate(_SEPARATORS)))
+
+
+def passage_block(number: int, title: str, text: str) -> str:
+    """Format one numbered passage of a prompt; *title* and *text* are ``harmless`` already."""
+    heading = f"Passage {number}: {title}" if title else f"Passage {number}:"
+    return f"{heading}\n<passage>\n{text}\n</passage>"
+
+
+def title_of(chunk: Chunk) -> str:
+    """Return a chunk's title and section on one line."""
+    return " ".join(harmless(", ".join(dict.fromkeys(filter(None, (chunk.title, chunk.section))))).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The passages of one prompt as (title, text); ``answer_tokens`` are left for the answer.
+
+    Passage k is chunk k of those that were given, or part of it; ``dropped`` chunks are left out.
+    """
+
+    passages: tuple[tuple[str, str], ...]
+    dropped: int
+    answer_tokens: int
+
+    @property
+    def blocks(self) -> str:
+        """The passages as blocks of a prompt, numbered from 1."""
+        return "\n\n".join(passage_block(k, *passage) for k, passage in enumerate(self.passages, start=1))
+
+    @property
+    def documents(self) -> list[dict[str, object]]:
+        """The passages as documents; the id is the passage's number."""
+        numbered = enumerate(self.passages, start=1)
+        return [{"id": str(k), "data": {"title": title, "text": text}} for k, (title, text) in numbered]
+
+
+def tokens(text: str) -> int:
+    """Estimate from above the tokens of *text*, for any of the usual byte-level vocabularies.
+
+    Four letters of a word count as one token (whole words mostly are one), a digit, a mark, a line break, a run of
+    spaces each as one, a single space with the word it precedes, and any other character as its UTF-8 bytes.
+    """
+    return len(_TOKEN.findall(text)) + len(text.encode("utf-8", errors="replace")) - len(text)
+
+
+def reading_tokens(pace: Pace, seconds: float) -> float:
+    """Return the tokens that a call of *seconds* may give the model to read, question included."""
+    if not pace.read:
+        return UNMEASURED_TOKENS
+    most = pace.read * seconds * READING_SHARE
+    return min(most, max(MIN_READ_TOKENS, pace.read * READING_SECONDS))
+
+
+def choose_passages(
+    prompt: Prompt,
+    question: str,
+    chunks: Sequence[Chunk],
+    *,
+    context_tokens: int,
+    max_tokens: int | None,
+    pace: Pace,
+    seconds: float,
+) -> Passages | None:
+    """Choose passages of *chunks*, first ones first, within the model's context and its time of *seconds*.
+
+    A chunk that does not fit is cut to its best sentences. None where a model this slow can read none of them in time.
+    Raises ``SynthesisFailed`` when none fits its context beside the instructions and the question.
+    """
+    reserved = min(max_tokens or ANSWER_TOKENS, context_tokens // 2)
+    frame = tokens(prompt.user(chunks="", question=harmless(question)))
+    left = context_tokens - reserved - TEMPLATE_TOKENS - frame - tokens(prompt.system)
+    reading = reading_tokens(pace, seconds) - frame
+    if reading < MIN_PASSAGE_TOKENS:
+        return None
+    most = MAX_PASSAGES_FAST if pace.read >= FAST else MAX_PASSAGES
+    passages: list[tuple[str, str]] = []
+    for number, chunk in enumerate(chunks[:most], start=1):
+        title = title_of(chunk)
+        heading = tokens(passage_block(number, title, "")) + 2  # and the blank line between blocks
+        fitting = int(min(left, reading)) - heading
+        text = harmless(chunk.text)
+        if tokens(text) > fitting:
+            text = harmless(best_sentences(chunk, fitting))
+            if not text:
+                break
+        passages.append((title, text))
+        left -= heading + tokens(text)
+        reading -= heading + tokens(text)
+    if not passages:
+        raise SynthesisFailed("The question and its passages do not fit the chat model's context.")
+    answer = reserved + max(0, left)
+    answer = min(max_tokens or answer, answer)
+    if pace.read:
+        answer = min(answer, max(MIN_ANSWER_TOKENS, int(pace.writes * seconds * WRITING_SHARE)))
+    return Passages(tuple(passages), len(chunks) - len(passages), answer)
+
+
+def best_sentences(chunk: Chunk, limit: int) -> str:
+    """Cut *chunk* to the sentences around its best one, within *limit* tokens; "" below a useful length."""
+    if limit < MIN_PASSAGE_TOKENS:
+        return ""
+    scores = _scores(chunk)
+    if not scores:
+        return _beginning(chunk.text, limit)
+    first = last = max(range(len(scores)), key=scores.__getitem__)
+    if tokens(_between(chunk, first, last)) > limit:
+        return _beginning(_between(chunk, first, last), limit)
+    while True:
+        wider = [(first, last + 1)] * (last + 1 < len(scores)) + [(first - 1, last)] * (first > 0)
+        fitting = [span for span in wider if tokens(_between(chunk, *span)) <= limit]
+        if not fitting:
+            return _between(chunk, first, last)
+        first, last = max(fitting, key=lambda span: scores[span[0]] if span[0] < first else scores[span[1]])
+
+
+def _scores(chunk: Chunk) -> list[float]:
+    """Return for each sentence how well it answers: its cosine, and the reader's probability where it was read."""
+    chances = sentence_chances(chunk.read) if chunk.read else (0.0,) * len(chunk.spans)
+    cosines = chunk.span_similarities or (0.0,) * len(chunk.spans)
+    return [cosine + chance for cosine, chance in zip(cosines, chances, strict=True)]
+
+
+def _between(chunk: Chunk, first: int, last: int) -> str:
+    return chunk.text[chunk.spans[first][0] : chunk.spans[last][1]]
+
+
+def _beginning(text: str, limit: int) -> str:
+    """Truncate *text* to *limit* tokens at white space."""
+    while (size := tokens(text)) > limit:
+        text = text[: len(text) * limit // size]
+    return text.rsplit(None, 1)[0] if len(text.split()) > 1 else text
