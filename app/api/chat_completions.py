@@ -20,6 +20,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse
 
+from answering.render import named
 from app.api.errors import AnswerFailed, error_response, failure_body, openai_error
 from app.api.openai_schemas import (
     MODEL,
@@ -37,9 +38,9 @@ from app.api.openai_schemas import (
 from app.api.query import event_stream, in_own_task, sse, unless_gone
 from app.api.schemas import QueryResponse, answer_body
 from app.ops.traffic import current_request_id
-from app.pipeline.prompt_parts import tokens
+from app.pipeline.passages import tokens
 from app.query_service.service import QueryService
-from graph.outputs import Result, named
+from graph.outputs import Result
 
 STREAM = event_stream(
     "chunks of OpenAI's wire, then `[DONE]`.",
