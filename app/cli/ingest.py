@@ -1,6 +1,7 @@
 """``garden ingest``: store documents, with a progress bar and a summary."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -34,6 +35,7 @@ def run_ingest(
     restore: Annotated[
         bool, typer.Option("--restore", help="bring back documents of these paths that were deleted by hand")
     ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="go on: ingest what changes, remove what is gone")] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="the paths are JSON Lines files of tasks")] = False,
     max_pages: Annotated[int, typer.Option(help="most pages of a web address", min=1)] = 1000,
     max_seconds: Annotated[float, typer.Option(help="most seconds spent on fetching a web address", min=1)] = 600,
@@ -50,6 +52,11 @@ def run_ingest(
     if addresses and (tasks or len(addresses) < len(paths)):
         raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
     files = [Path(one) for one in paths]
+    if watch and (addresses or tasks):
+        raise InvalidInput("Only files and folders can be watched.", field="paths")
+    if watch:
+        show = _print_line if as_json else _print_summary
+        return run_in_storage(partial(_watch, files, show), vector_store_collection=collection)
     if tasks:
         report = run_in_storage(partial(_ingest_tasks, files, prune), tasks_collection=collection)
     else:
@@ -72,8 +79,21 @@ async def _ingest_paths(
         if limits:
             return await ingest_web(storage.sink, paths, limits, manifest, on_progress)
         report = await ingest_into(storage.sink, paths, manifest=manifest, on_progress=on_progress)
+        await asyncio.to_thread(manifest.synced)
     notes = [report.note, await asyncio.to_thread(other_types, paths)]
     return report.model_copy(update={"note": " ".join(filter(None, notes))})
+
+
+async def _watch(paths: Sequence[Path], show: Callable[[IngestReport], None], storage: Storage) -> int:
+    """Keep the collection in step with *paths* until SIGINT or SIGTERM."""
+    from app.ingest.watch import Watcher
+
+    settings, stop = storage.settings, asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    Console(stderr=True, soft_wrap=True).print(f"watching {', '.join(map(str, paths))}; Ctrl+C ends it", markup=False)
+    await Watcher(storage.sink, settings.data_dir / settings.vector_store_collection, paths, show).run(stop)
+    return OK
 
 
 async def _ingest_tasks(paths: Sequence[Path], prune: bool, storage: Storage) -> IngestReport:
@@ -100,6 +120,11 @@ def file_progress(label: str = "ingesting") -> Iterator[Callable[[Progress], Non
     """Show a progress bar of files, with the chunks written so far."""
     with progress(label, "files") as show:
         yield lambda done: show(done.files_read, done.files, f", {done.chunks} chunks")
+
+
+def _print_line(report: IngestReport) -> None:
+    """Print *report* as one line of JSON."""
+    typer.echo(report.model_dump_json())
 
 
 def _print_summary(report: IngestReport) -> None:

@@ -12,6 +12,8 @@ from app.ingest.loaders.outline import one_line
 from app.ingest.loaders.table import FORMATS, LOADERS, MAX_FILE_BYTES, ROWS
 from graph.errors import InvalidInput
 
+GENERATED = frozenset({"node_modules", "__pycache__"})
+"""Folders of what programs wrote, which are not searched."""
 NO_FILE = "a broken link, a pipe or a device"
 
 
@@ -71,6 +73,14 @@ def find_file(root: Path, source: str) -> FoundFile | None:
     return FoundFile(path, source) if inside and not hidden else None
 
 
+def found_below(root: Path, path: Path) -> FoundFile | None:
+    """Return a file below ``root`` by its path, as ``find_file`` does, one of several documents too."""
+    folder = root if root.is_dir() else root.parent
+    if path.suffix.lower() in ROWS:
+        return FoundFile(path, source_name(path.relative_to(folder))) if path.is_file() else None
+    return find_file(root, path.relative_to(folder).as_posix())
+
+
 def readable_name(path: Path) -> str:
     """Return the path with ``/``; bytes that are not UTF-8 become replacement characters."""
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -85,7 +95,7 @@ def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
     """Yield the files below one folder, by name; links to folders are not followed."""
     unlisted: list[OSError] = []
     for parent, folders, files in os.walk(root, onerror=unlisted.append):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in GENERATED)
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]  # noqa: PTH114, PTH118 - no errors
         readable = [name for name in files if not name.startswith(".") and Path(name).suffix.lower() in LOADERS]
         for name in [*links, *sorted(readable)]:

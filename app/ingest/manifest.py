@@ -11,17 +11,20 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.ingest.find import FoundFile, find_file, readable_name
 
 MANIFEST_FILE = "ingested.sqlite3"
 LOCK_SECONDS = 30.0
+ALIVE = timedelta(seconds=60)
+"""Time since the last word of a watcher in which it counts as running."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS paths (path TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS documents (document_id TEXT PRIMARY KEY, path TEXT, content_hash TEXT);
+CREATE TABLE IF NOT EXISTS folders (path TEXT PRIMARY KEY, synced TEXT, watched TEXT);
 CREATE TABLE IF NOT EXISTS deleted (document_id TEXT PRIMARY KEY, path TEXT, day TEXT);
 """
 DOCUMENTS = "SELECT document_id, path, content_hash FROM documents ORDER BY document_id"
@@ -53,6 +56,12 @@ class IngestManifest:
         """Keep the paths, but no web addresses, for ``garden check --repair``."""
         rows = [(_key(path),) for path in self._paths if isinstance(path, Path)]
         _change(self._collection, "INSERT OR IGNORE INTO paths VALUES (?)", rows)
+
+    def synced(self, *, watched: bool = False) -> None:
+        """Record that the collection is in step with these paths now, and whether they are being watched."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        rows = [(_key(path), now, now if watched else None) for path in self._paths]
+        _change(self._collection, "INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", rows)
 
     def brings(self, document_id: str, path: Path | str) -> None:
         """Record that a document was found under *path*; of several paths the first counts."""
@@ -87,6 +96,26 @@ def note_deleted(collection: Path, document_id: str) -> None:
     row = (document_id, paths.get(document_id), day)
     _change(collection, "INSERT OR REPLACE INTO deleted VALUES (?, ?, ?)", [row])
     _change(collection, "DELETE FROM documents WHERE document_id = ?", [(document_id,)])
+
+
+class SyncedPath(NamedTuple):
+    """A path that was ingested: when last (UTC, ISO 8601), and whether it is being watched."""
+
+    path: str
+    synced: str
+    watched: bool
+
+
+def synced_paths(collection: Path) -> list[SyncedPath]:
+    """Return the paths a collection was ingested from, uploads left out, in their order."""
+    now = datetime.now(UTC)
+    uploads = _key(uploads_of(collection))
+    rows = _rows(collection, "SELECT path, synced, watched FROM folders ORDER BY path")
+    return [
+        SyncedPath(path, synced, watched is not None and now - datetime.fromisoformat(watched) < ALIVE)
+        for path, synced, watched in rows
+        if path != uploads
+    ]
 
 
 def read_sources(collection: Path) -> list[Path]:
