@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -11,6 +12,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from app.bootstrap.storage import Storage
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_storage
@@ -24,6 +27,8 @@ from app.ingest.web import WebLimits, ingest_web
 from graph.errors import InvalidInput
 
 SAMPLE_TASKS = "tasks.jsonl"
+MOST_ROWS, FILE_COLUMNS = 100, 200
+"""Longest table of a summary, and its width in a file."""
 
 
 def run_ingest(
@@ -42,7 +47,7 @@ def run_ingest(
     allow_private: Annotated[bool, typer.Option("--allow-private", help="fetch from private addresses too")] = False,
     as_json: JsonFlag = False,
 ) -> int:
-    """Store documents: Markdown, text, reStructuredText, HTML, PDF, Office files, CSV, EPUB, e-mail, JSON Lines.
+    """Store documents: Markdown, text, HTML, PDF, Office and OpenDocument files, RTF, CSV, JSON, EPUB, e-mail, code.
 
     A web address stands for its page, a sitemap for its pages: HTML, text, Markdown and PDF of one host.
     """
@@ -80,8 +85,7 @@ async def _ingest_paths(
             return await ingest_web(storage.sink, paths, limits, manifest, on_progress)
         report = await ingest_into(storage.sink, paths, manifest=manifest, on_progress=on_progress)
         await asyncio.to_thread(manifest.synced)
-    notes = [report.note, await asyncio.to_thread(other_types, paths)]
-    return report.model_copy(update={"note": " ".join(filter(None, notes))})
+    return report.model_copy(update={"unread": await asyncio.to_thread(other_types, paths)})
 
 
 async def _watch(paths: Sequence[Path], show: Callable[[IngestReport], None], storage: Storage) -> int:
@@ -128,14 +132,27 @@ def _print_line(report: IngestReport) -> None:
 
 
 def _print_summary(report: IngestReport) -> None:
-    out = Console(stderr=True, highlight=False, soft_wrap=True)
-    out.print(
+    """Print the counts, then a table of what was skipped, what was left out, and which files no loader reads."""
+    width = None if sys.stderr.isatty() else FILE_COLUMNS
+    console = Console(stderr=True, highlight=False, soft_wrap=True, width=width)
+    console.print(
         f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged, {report.removed} removed; "
         f"{report.chunks} {'chunk' if report.chunks == 1 else 'chunks'} written in {report.seconds:.1f} s"
     )
-    for skipped in report.skipped:
-        out.print(f"  skipped [bold]{escape(skipped.path)}[/bold]: {escape(skipped.reason)}")
-    for note in report.notes:
-        out.print(f"  [bold]{escape(note.path)}[/bold]: {escape(note.note)}")
+    rows = [("skipped", one.path, one.reason) for one in report.skipped]
+    rows += [("left out", one.path, one.note) for one in report.notes]
+    rows += [("not read", f"{one.example} ({one.files} {one.suffix})", one.reason) for one in report.unread]
+    if rows:
+        console.print(_table(rows[:MOST_ROWS]))
+    if len(rows) > MOST_ROWS:
+        console.print(f"{len(rows) - MOST_ROWS} more; --json lists all")
     if report.note:
-        out.print(escape(report.note))
+        console.print(escape(report.note))
+
+
+def _table(rows: Sequence[tuple[str, str, str]]) -> Table:
+    """Make a table of (what became of it, file, why)."""
+    table = Table("", "file", "why", box=None, pad_edge=False, header_style="dim")
+    for what, path, why in rows:
+        table.add_row(what, Text(path, "bold", overflow="fold"), Text(why, overflow="fold"))
+    return table

@@ -109,12 +109,21 @@ class FileNote(_Data):
     note: str
 
 
+class UnreadType(_Data):
+    """Files of one type that no loader reads: how many, the first by name, and why; ``suffix`` may be empty."""
+
+    suffix: str
+    files: int
+    example: str
+    reason: str
+
+
 class IngestReport(_Data):
     """What one ingest did.
 
     Counts are of documents, ``chunks`` are those written. ``seconds`` is wall time, ``note`` says what was not done,
     ``notes`` what was left out of documents that were read. ``deleted`` counts those skipped since they were deleted by
-    hand.
+    hand. ``unread`` are the files of other types in the folders.
     """
 
     added: int = 0
@@ -124,6 +133,7 @@ class IngestReport(_Data):
     deleted: int = 0
     skipped: tuple[SkippedFile, ...] = ()
     notes: tuple[FileNote, ...] = ()
+    unread: tuple[UnreadType, ...] = ()
     chunks: int = 0
     seconds: float = 0.0
     note: str = ""

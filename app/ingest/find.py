@@ -2,18 +2,29 @@
 
 import os
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.ingest.documents import SkippedFile, nfc
+from app.ingest.documents import SkippedFile, UnreadType, nfc
 from app.ingest.loaders.outline import one_line
 from app.ingest.loaders.table import FORMATS, LOADERS, MAX_FILE_BYTES, ROWS
 from graph.errors import InvalidInput
 
 GENERATED = frozenset({"node_modules", "__pycache__"})
 """Folders of what programs wrote, which are not searched."""
+NO_LOADER = "no loader reads this type"
+WHY_NOT = {
+    **{f".{old}": f"save it in the current format, .{old}x" for old in ("doc", "xls", "ppt")},
+    **dict.fromkeys((".ods", ".odp", ".odg"), "save it as .xlsx, .pptx or .pdf"),
+    **dict.fromkeys((".pages", ".numbers", ".key"), "export it as .docx, .xlsx or .pdf"),
+    **dict.fromkeys((".msg", ".pst", ".mbox"), "save its messages as .eml"),
+    **dict.fromkeys((".zip", ".7z", ".rar", ".gz", ".tar", ".tgz"), "unpack it"),
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic"), "a picture"),
+    **dict.fromkeys((".mp3", ".wav", ".mp4", ".mov", ".m4a", ".avi", ".mkv"), "sound or film"),
+    **dict.fromkeys((".exe", ".dll", ".so", ".bin", ".o", ".class"), "a program"),
+}
+"""Suffix → what to do about a file that no loader reads, or what it is."""
 NO_FILE = "a broken link, a pipe or a device"
 
 
@@ -52,13 +63,20 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
         yield FoundFile(root, name) if root.is_file() else SkippedFile(path=name, reason=NO_FILE)
 
 
-def other_types(roots: Iterable[Path]) -> str:
-    """Count the files below the folders ``roots`` that no loader reads, by suffix, in one line; "" for none."""
+def other_types(roots: Iterable[Path]) -> tuple[UnreadType, ...]:
+    """Return the types of files below the folders ``roots`` that no loader reads, the most frequent first."""
     below = ((root, Path(parent, name)) for root in roots for parent, _, names in os.walk(root) for name in names)
-    shown = (path.suffix.lower() for root, path in below if "/." not in f"/{path.relative_to(root).as_posix()}")
-    counts = Counter(suffix or "no suffix" for suffix in shown if suffix not in LOADERS)
-    types = ", ".join(f"{suffix} {count}" for suffix, count in counts.most_common(8))
-    return f"{counts.total()} files of other types are not read ({types})." if types else ""
+    shown: dict[str, list[str]] = {}
+    for root, path in below:
+        source = path.relative_to(root).as_posix()
+        suffix = path.suffix.lower()
+        if "/." not in f"/{source}" and suffix not in LOADERS and not GENERATED & set(path.parts):
+            shown.setdefault(suffix, []).append(source_name(Path(source)))
+    types = sorted(shown.items(), key=lambda found: -len(found[1]))
+    return tuple(
+        UnreadType(suffix=suffix, files=len(names), example=min(names), reason=WHY_NOT.get(suffix, NO_LOADER))
+        for suffix, names in types
+    )
 
 
 def find_file(root: Path, source: str) -> FoundFile | None:

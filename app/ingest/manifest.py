@@ -86,7 +86,8 @@ class IngestManifest:
         brought = [(one, self._brought[one], hash_) for one, hash_ in met.items() if one in self._brought]
         _change(self._collection, "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", brought)
         _change(self._collection, "DELETE FROM documents WHERE document_id = ?", [(one,) for one in removed])
-        _change(self._collection, "DELETE FROM deleted WHERE document_id = ?", [(one,) for one in met])
+        if self._restore:
+            _change(self._collection, "DELETE FROM deleted WHERE document_id = ?", [(one,) for one in met])
 
 
 def note_deleted(collection: Path, document_id: str) -> None:

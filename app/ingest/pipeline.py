@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.utils.iter import batch_iterate
 
@@ -114,8 +114,9 @@ class _Ingest:
         if self.manifest:
             await asyncio.to_thread(self.manifest.note, self._met, removed)
         self._report_progress()
+        counts: dict[str, Any] = dict(self._counts)
         return IngestReport(
-            **self._counts,
+            **counts,
             removed=len(removed),
             skipped=tuple(map(self._explained, self._skipped)),
             notes=tuple(self._notes),

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from app.bootstrap.compose import build_container
 from app.cli.main import app as command
-from app.ingest.manifest import read_sources
+from app.ingest.manifest import note_deleted, read_sources
 from app.settings import load_settings
 from tests.peers.web_peer import WebPeer
 
@@ -81,7 +81,7 @@ def test_a_broken_file_is_named(docs: Path) -> None:
     alone = ingest(broken)
     assert alone.exit_code == 1
     assert summary(alone) == "0 added, 0 changed, 0 unchanged, 0 removed; 0 chunks written"
-    assert alone.stderr.splitlines()[1].startswith("  skipped truncated.pdf: ")
+    assert alone.stderr.splitlines()[2].split()[:2] == ["skipped", "truncated.pdf"]
 
 
 def test_a_path_that_is_not_there_stops_it(docs: Path) -> None:
@@ -133,12 +133,34 @@ def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> 
     assert asyncio.run(counts()) == (2, 0)
 
 
-def test_files_of_other_types_are_counted(docs: Path) -> None:
-    """Files that no loader reads are counted by suffix in one line; hidden ones are not counted."""
-    for name in ("a.mdx", "b.MDX", "old.doc", ".hidden.doc", ".git/c.mdx"):
+def test_the_summary_ends_with_what_was_not_read_and_why(docs: Path) -> None:
+    """A table names skipped files, parts left out of a file, and the files of other types but hidden ones."""
+    for name in ("a.mdx", "b.MDX", "old.doc", ".hidden.doc", ".git/c.mdx", "node_modules/d.mdx"):
         (docs / name).parent.mkdir(exist_ok=True)
         (docs / name).write_text("x")
-    assert ingest(docs).stderr.splitlines()[1:] == ["3 files of other types are not read (.mdx 2, .doc 1)."]
+    (docs / "empty.md").touch()
+    (docs / "prices.csv").write_text("Part,Price\nBolt,2\nNut,1,50\nCap,3\n")
+    rows = [" ".join(line.split()) for line in ingest(docs).stderr.splitlines()[1:]]
+    assert rows == [
+        "file why",
+        "skipped empty.md empty",
+        "left out prices.csv line 3 left out: it has more cells than the header",
+        "not read a.mdx (2 .mdx) no loader reads this type",
+        "not read old.doc (1 .doc) save it in the current format, .docx",
+    ]
+    report = json.loads(ingest(docs, "--json").stdout)
+    assert [(one["suffix"], one["files"]) for one in report["unread"]] == [(".mdx", 2), (".doc", 1)]
+
+
+def test_what_was_deleted_by_hand_comes_back_where_that_is_asked_for(docs: Path) -> None:
+    """A deleted document is named as skipped, and the status is that of success; ``--restore`` brings it back."""
+    assert ingest(docs).exit_code == 0
+    note_deleted(docs.parent / "data" / "corporate_documents", "pier.md")
+    again = ingest(docs / "pier.md")
+    assert (again.exit_code, "deleted by hand" in again.stderr) == (0, False)  # it was named itself
+    again = ingest(docs)
+    assert (again.exit_code, "deleted by hand" in again.stderr, "--restore" in again.stderr) == (0, True, True)
+    assert "deleted by hand" not in ingest(docs, "--restore").stderr
 
 
 def test_no_answer_graph_and_no_reader_is_loaded(docs: Path) -> None:
