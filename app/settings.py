@@ -102,6 +102,7 @@ class Settings(BaseSettings):
     vector_store_collection: str = Field("corporate_documents", min_length=1, description="the documents' collection")
     vector_store_timeout_seconds: Seconds = Field(5.0, le=120, description="time of one store call")
     collections: Listed = Field((), description="comma-separated: what requests may name; empty: all of the store")
+    text_field: str = Field("", description="field of the text in a collection that others filled; empty: known names")
     tasks_collection: str = Field("tasks", min_length=1, description="collection of the Tasks API")
     qdrant_url: Address = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")

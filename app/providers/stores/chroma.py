@@ -22,8 +22,8 @@ from app.providers.stores.chroma_client import ChromaClient
 from app.providers.stores.filters import Condition, Where
 from app.providers.stores.hybrid import HybridHits, HybridQuery
 from app.providers.stores.layout import CONTENT, METADATA, Point
-from app.providers.stores.payloads import as_candidate, metadata_of, text_of
-from app.providers.stores.remote import RemoteStore
+from app.providers.stores.payloads import as_candidate, metadata_of, text_of, with_text
+from app.providers.stores.remote import SAMPLE, RemoteStore
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
 BATCH, PAGE = 128, 1000
@@ -37,9 +37,16 @@ class ChromaStore(RemoteStore):
     """One collection of a Chroma server. Nothing is contacted when it is made."""
 
     def __init__(
-        self, embedding: Embeddings, url: str, collection: str, size: int | None = None, *, seconds: float = 5.0
+        self,
+        embedding: Embeddings,
+        url: str,
+        collection: str,
+        size: int | None = None,
+        *,
+        seconds: float = 5.0,
+        text_field: str = "",
     ) -> None:
-        super().__init__(embedding, collection, size, seconds=seconds)
+        super().__init__(embedding, collection, size, seconds=seconds, text_field=text_field)
         self._client: ChromaClient = ChromaClient(url, collection, seconds)
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
@@ -55,15 +62,14 @@ class ChromaStore(RemoteStore):
         ask = partial(collection.query, vectors, n_results=limit, where=condition, include=wanted)
         found: Any = await self._ask(ask)
         columns = (found["ids"], found["documents"], found["metadatas"], found["embeddings"])
-        return HybridHits(
+        candidates = [
             [
-                [
-                    as_candidate(row_id, row_id, payload(text, metadata), unit(vector))
-                    for row_id, text, metadata, vector in zip(*rows, strict=True)
-                ]
-                for rows in zip(*columns, strict=True)
+                as_candidate(row_id, row_id, self._payload(text, metadata), unit(vector))
+                for row_id, text, metadata, vector in zip(*rows, strict=True)
             ]
-        )
+            for rows in zip(*columns, strict=True)
+        ]
+        return HybridHits(self._readable(candidates))
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         if not points:
@@ -93,12 +99,20 @@ class ChromaStore(RemoteStore):
     async def apoints(self) -> AsyncIterator[list[Point]]:
         async for found in self._pages(BATCH, ["documents", "metadatas", "embeddings"]):
             vectors = unit(found["embeddings"])
-            reads = map(payload, found["documents"], found["metadatas"])
+            reads = map(self._payload, found["documents"], found["metadatas"])
             yield [
                 Point(str(metadata.get("chunk_id") or row_id), text_of(read), metadata, vector, vector[None][:0])
                 for row_id, read, vector in zip(found["ids"], reads, vectors, strict=True)
                 for metadata in [metadata_of(read)]
             ]
+
+    async def _sample(self) -> list[dict[str, Any]]:
+        read: Any = partial((await self._open()).get, limit=SAMPLE, include=["documents", "metadatas"])
+        found = await self._ask(read)
+        return list(map(self._payload, found["documents"], found["metadatas"]))
+
+    def _payload(self, document: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
+        return with_text(payload(document, row), self._text_field)
 
     async def _size(self) -> int | None:
         return _size_of(await self._open())
@@ -112,7 +126,7 @@ class ChromaStore(RemoteStore):
         if not chunk_ids:
             return {}
         found: Any = await self._ask(partial((await self._open()).get, list(set(chunk_ids))))
-        return dict(zip(found["ids"], map(payload, found["documents"], found["metadatas"]), strict=True))
+        return dict(zip(found["ids"], map(self._payload, found["documents"], found["metadatas"]), strict=True))
 
     async def _remove(self, ids: Sequence[str]) -> None:
         for at in range(0, len(ids), PAGE):

@@ -187,20 +187,23 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
             )
 
     def open(self) -> None:
-        """Raise ``ConfigurationError`` when the collection's vectors do not fit the model's.
+        """Raise ``ConfigurationError`` when the collection's vectors do not fit the model's, or no text is found in it.
 
         An unreachable store or model is logged; startup continues. Inside a running event loop the first search checks.
         """
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            run_blocking(self._acheck_size())
+            run_blocking(self._acheck_in_time())
 
-    async def _acheck_size(self) -> None:
+    async def _acheck(self) -> None:
+        if stored := await self._size():
+            model_size = self._known_size() or len(await self._embedding.aembed_query("ready?"))
+            self._fits(stored, model_size, ConfigurationError)
+
+    async def _acheck_in_time(self) -> None:
         try:
             async with asyncio.timeout(START_SECONDS):
-                if stored := await self._size():
-                    model_size = self._known_size() or len(await self._embedding.aembed_query("ready?"))
-                    self._fits(stored, model_size, ConfigurationError)
+                await self._acheck()
         except (RetrievalFailed, TimeoutError) as error:
             log.warning("store_not_checked", extra={"collection": self.collection, "reason": type(error).__name__})

@@ -16,7 +16,7 @@ Where = Mapping[str, Any] | None
 ``source`` matches a document's id and its name, also under the names that other pipelines give it; ``*`` at the end of
 a value stands for any ending. A mapping of ``gte``, ``gt``, ``lte`` and ``lt`` to days (``2024-01-31``) is a range.
 """
-SOURCES = ("source", "source_doc", "source_url")
+SOURCES = ("source", "source_doc", "source_url", "file_name", "file_path")
 NAMES = ("document_id", *SOURCES)
 """The metadata fields that ``source`` is compared with."""
 MOST_NEAREST = 3

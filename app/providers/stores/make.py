@@ -45,7 +45,9 @@ def _chroma(settings: Settings, collection: str, model: EmbeddingModel) -> Chunk
         advice = "pip install 'knowledge-garden[chroma]'"
         raise ConfigurationError(f"VECTOR_STORE='chroma' needs a package: {advice}") from error
     url, seconds = settings.vector_store_url, settings.vector_store_timeout_seconds
-    return ChromaStore(model.embeddings, url, collection, model.dimension, seconds=seconds)
+    return ChromaStore(
+        model.embeddings, url, collection, model.dimension, seconds=seconds, text_field=settings.text_field
+    )
 
 
 def _qdrant(settings: Settings, collection: str, model: EmbeddingModel) -> ChunkStore:

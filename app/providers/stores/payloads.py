@@ -1,11 +1,13 @@
 """Read a stored payload as a chunk, whichever pipeline wrote it.
 
 Known shapes: ours and langchain-qdrant's (``page_content``, nested ``metadata``), flat payloads with ``text`` and the
-fields beside it, and Chroma's ``document`` with flat metadata. Nothing here writes.
+fields beside it, Chroma's ``document`` with flat metadata, Haystack's ``content`` with nested ``meta``, and
+LlamaIndex's ``_node_content``, a node as JSON text, with flat metadata. Nothing here writes.
 """
 
+import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -17,9 +19,15 @@ from app.providers.stores.filters import SOURCES
 from app.providers.stores.hybrid import Candidate, DocumentSummary, summary
 
 _INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
-_TEXT = ("page_content", "text", "document")
-_DOCUMENT_ID = ("document_id", "doc_id", "source", "source_doc", "source_url", "url", "title")
-_TITLE = ("title", "document_title", "source", "source_doc", "document_id", "source_url")
+NESTED = ("metadata", "meta")
+"""The fields that hold the metadata where it is not beside the text."""
+_TEXT = ("page_content", "text", "document", "content")
+_NODE = "_node_content"
+_NO_METADATA = frozenset({*_TEXT, _NODE, "_node_type"})
+_DOCUMENT_ID = ("document_id", "doc_id", "source_id", *SOURCES, "url", "title")
+_TITLE = ("title", "document_title", *SOURCES[:2], *SOURCES[3:], "document_id", "source_url")
+_SHOWN_FIELDS = 20
+"""Fields that an error lists."""
 
 
 def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chunk:
@@ -28,9 +36,8 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
     ``point_id`` is the default of chunk and document id. ``spans`` are () where none are stored that fit the text.
     """
     payload = payload or {}
-    text = _string(payload, _TEXT) or ""
-    nested = payload.get("metadata")
-    metadata = {**payload, **nested} if isinstance(nested, Mapping) else payload
+    text = text_of(payload)
+    metadata = {**_flat(payload), **metadata_of(payload)}
     return Chunk(
         chunk_id=_string(metadata, ("chunk_id",)) or point_id,
         document_id=_string(metadata, _DOCUMENT_ID) or point_id,
@@ -39,7 +46,7 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
         url=_string(metadata, ("url", "source_url")),
         chapter=_string(metadata, ("chapter",)),
         section=_string(metadata, ("section", "section_title")),
-        page=_integer(metadata, ("page", "page_number")),
+        page=_integer(metadata, ("page", "page_number", "page_label")),
         chunk_index=_integer(metadata, ("chunk_index",)),
         source=_string(metadata, SOURCES),
         spans=spans_of(metadata.get("spans"), len(text)),
@@ -54,10 +61,16 @@ def as_candidate(key: Hashable, own_id: str, payload: Mapping[str, Any] | None, 
 def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:
     """The metadata of a payload, nested or flat, without its text."""
     payload = payload or {}
-    nested = payload.get("metadata")
-    if isinstance(nested, Mapping):
-        return dict(nested)
-    return {key: value for key, value in payload.items() if key not in _TEXT}
+    for nested in map(payload.get, NESTED):
+        if isinstance(nested, Mapping):
+            return dict(nested)
+    return _flat(payload)
+
+
+def _flat(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields beside the text; LlamaIndex names a document that it does not know "None"."""
+    unknown = "None" if _NODE in payload else None
+    return {name: value for name, value in payload.items() if name not in _NO_METADATA and value != unknown}
 
 
 def chunk_index_of(metadata: Mapping[str, Any]) -> int:
@@ -79,7 +92,41 @@ def summaries(stored: Iterable[Mapping[str, Any]]) -> dict[str, DocumentSummary]
 
 def text_of(payload: Mapping[str, Any] | None) -> str:
     """The text of a payload, "" when it has none."""
-    return _string(payload or {}, _TEXT) or ""
+    payload = payload or {}
+    return _string(payload, _TEXT) or _node_text(payload.get(_NODE)) or ""
+
+
+def _node_text(node: object) -> str | None:
+    """The text of a LlamaIndex node; of newer ones it is in ``text_resource``."""
+    with suppress(ValueError):
+        read = json.loads(node) if isinstance(node, str) else None
+        if isinstance(read, dict):
+            resource = read.get("text_resource")
+            return _string(read, ("text",)) or (_string(resource, ("text",)) if isinstance(resource, dict) else None)
+    return None
+
+
+def with_text(payload: Mapping[str, Any] | None, field: str) -> dict[str, Any]:
+    """Return *payload* with the text that is in *field*, a name or a path with dots, where it is looked for first."""
+    found: Any = payload or {}
+    for name in field.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return {**(payload or {}), _TEXT[0]: found} if isinstance(found, str) else dict(payload or {})
+
+
+def missing_text(payloads: Collection[Mapping[str, Any] | None]) -> str | None:
+    """Say which fields *payloads* have, if there are any and none has text."""
+    if not payloads or any(map(text_of, payloads)):
+        return None
+    fields = {path for payload in payloads for path in _paths(payload or {})}
+    listed = ", ".join(sorted(fields)[:_SHOWN_FIELDS]) or "no fields"
+    return f"no text is found in its chunks, which have {listed}: TEXT_FIELD must name the field of the text."
+
+
+def _paths(payload: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in payload.items():
+        nested = value if isinstance(value, Mapping) else {}
+        yield from [f"{name}.{inner}" for inner in nested] or [name]
 
 
 def document_of(own_id: str, payload: Mapping[str, Any] | None) -> Document:

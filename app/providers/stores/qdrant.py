@@ -21,6 +21,7 @@ from app.providers.stores import qdrant_points
 from app.providers.stores.filters import Where
 from app.providers.stores.hybrid import HybridHits, HybridQuery
 from app.providers.stores.layout import Point, point_id
+from app.providers.stores.payloads import with_text
 from app.providers.stores.qdrant_points import CollectionLayout, sparse_of
 from app.providers.stores.qdrant_reader import PAGE, QdrantReader
 from app.settings import Settings
@@ -38,7 +39,7 @@ class QdrantStore(QdrantReader):
 
     def __init__(self, embedding: Embeddings, settings: Settings, collection: str, size: int | None = None) -> None:
         seconds = settings.vector_store_timeout_seconds
-        super().__init__(embedding, collection, size, seconds=seconds)
+        super().__init__(embedding, collection, size, seconds=seconds, text_field=settings.text_field)
         url, key = settings.qdrant_url, settings.qdrant_api_key.get_secret_value()
         if key and url.startswith("http://"):
             log.warning("qdrant_key_unencrypted")
@@ -63,9 +64,8 @@ class QdrantStore(QdrantReader):
         idf = await self._idf(layout, list(terms))
         requests = [qdrant_points.search_request(query, layout, limit, chosen, idf) for query in queries]
         responses = await self._ask(partial(self._client.query_batch_points, self.collection, requests))
-        return HybridHits(
-            [[qdrant_points.candidate_of(one, layout) for one in found.points] for found in responses], idf
-        )
+        candidate = partial(qdrant_points.candidate_of, layout=layout, text_field=self._text_field)
+        return HybridHits(self._readable([list(map(candidate, found.points)) for found in responses]), idf)
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         if not points:
@@ -90,7 +90,7 @@ class QdrantStore(QdrantReader):
     async def apoints(self) -> AsyncIterator[list[Point]]:
         layout = await self._described()
         async for page in self._pages(limit=BATCH, with_vectors=True):
-            yield [qdrant_points.point_of(one, layout) for one in page]
+            yield [qdrant_points.point_of(one, layout, self._text_field) for one in page]
 
     async def _size(self) -> int | None:
         self._layout = None
@@ -127,7 +127,8 @@ class QdrantStore(QdrantReader):
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         by_id = {key: chunk_id for chunk_id in chunk_ids for key in qdrant_points.point_ids(chunk_id)}
         read = partial(self._client.retrieve, self.collection, list(by_id))
-        return {by_id[one.id]: dict(one.payload or {}) for one in (await self._ask(read) if by_id else [])}
+        found = await self._ask(read) if by_id else []
+        return {by_id[one.id]: with_text(one.payload, self._text_field) for one in found}
 
     async def _remove(self, ids: Sequence[Any]) -> None:
         for batch in batch_iterate(PAGE, ids):

@@ -16,7 +16,7 @@ from qdrant_client import models
 from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, highest
 from app.providers.stores.layout import METADATA, Point, point_id
-from app.providers.stores.payloads import as_candidate, metadata_of, text_of
+from app.providers.stores.payloads import as_candidate, metadata_of, text_of, with_text
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
@@ -141,19 +141,19 @@ def sentences_of(record: Any, layout: CollectionLayout) -> Vectors:
     return unit(np.asarray(rows or [], np.float32).reshape(-1, layout.size))
 
 
-def candidate_of(record: Any, layout: CollectionLayout) -> Candidate:
-    """A stored point as a candidate."""
+def candidate_of(record: Any, layout: CollectionLayout, text_field: str) -> Candidate:
+    """A stored point as a candidate, its text read from *text_field*, or "" where that is known."""
     dense = unit(vectors_of(record)[layout.dense])
     sparse, sentences = sparse_of(record, layout), sentences_of(record, layout)
-    return as_candidate(record.id, str(record.id), record.payload, dense, sparse, sentences)
+    return as_candidate(record.id, str(record.id), with_text(record.payload, text_field), dense, sparse, sentences)
 
 
-def point_of(record: Any, layout: CollectionLayout) -> Point:
+def point_of(record: Any, layout: CollectionLayout, text_field: str) -> Point:
     """A stored point as a ``Point``, whoever wrote it."""
     record_id, metadata, dense = str(record.id), metadata_of(record.payload), vectors_of(record)[layout.dense]
     return Point(
         chunk_id=str(metadata.get("chunk_id") or record_id),
-        text=text_of(record.payload),
+        text=text_of(with_text(record.payload, text_field)),
         metadata=metadata,
         dense=unit(dense),
         sentences=sentences_of(record, layout),

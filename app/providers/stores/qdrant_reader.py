@@ -9,9 +9,9 @@ from qdrant_client import AsyncQdrantClient, models
 
 from app.providers.stores.filters import AFTER_LAST_DAY, FIRST_DAY, SOURCES, Condition, Scalar, Where
 from app.providers.stores.layout import METADATA
-from app.providers.stores.payloads import metadata_of
+from app.providers.stores.payloads import NESTED, metadata_of, with_text
 from app.providers.stores.qdrant_points import INDEXED_PATHS, CollectionLayout, layout_of
-from app.providers.stores.remote import RemoteStore
+from app.providers.stores.remote import SAMPLE, RemoteStore
 
 PAGE = 1000
 """Points per request without vectors."""
@@ -54,6 +54,10 @@ class QdrantReader(RemoteStore):
                 return {hit.value for row in hits for hit in row}
         return await super().avalues(fields)
 
+    async def _sample(self) -> list[dict[str, Any]]:
+        page, _ = await self._ask(partial(self._client.scroll, self.collection, limit=SAMPLE, with_payload=True))
+        return [with_text(one.payload, self._text_field) for one in page]
+
     async def _described(self) -> CollectionLayout:
         """The collection as it was last described."""
         if self._layout is None:
@@ -88,7 +92,7 @@ class QdrantReader(RemoteStore):
 
 
 def qdrant_filter(conditions: Sequence[Condition], *, nested: bool) -> models.Filter | None:
-    """The server's filter. Where metadata is not known to be *nested*, both places are asked."""
+    """The server's filter. Where metadata is not known to be *nested*, all places are asked."""
     return models.Filter(must=[_any(condition, nested) for condition in conditions]) if conditions else None
 
 
@@ -121,5 +125,6 @@ def _matches(condition: Condition) -> list[Any]:
 
 
 def _paths(fields: Sequence[str], *, nested: bool) -> list[str]:
-    paths = [f"{METADATA}.{name}" if _PLAIN.fullmatch(name) else f'{METADATA}."{name}"' for name in fields]
+    quoted = [name if _PLAIN.fullmatch(name) else f'"{name}"' for name in fields]
+    paths = [f"{parent}.{name}" for parent in ((METADATA,) if nested else NESTED) for name in quoted]
     return paths if nested else [*paths, *fields]

@@ -5,7 +5,7 @@ The abstract operations raise ``CollectionMissing`` for a missing collection, el
 
 import logging
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -16,10 +16,12 @@ from app.providers.http.error_mapping import store_error
 from app.providers.http.retry import ATTEMPTS, LONGEST_WAIT, GuardedCalls
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.filters import Condition, Scalar, Where, conditions
-from app.providers.stores.hybrid import DocumentSummary
-from app.providers.stores.payloads import summaries
-from graph.errors import CollectionMissing, RAGError
+from app.providers.stores.hybrid import Candidate, DocumentSummary
+from app.providers.stores.payloads import missing_text, summaries
+from graph.errors import CollectionMissing, ConfigurationError, RAGError, StoreUnavailable
 
+SAMPLE = 16
+"""Chunks that are read to see whether they have text."""
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
@@ -29,9 +31,12 @@ class RemoteStore(ChunkStore):
 
     _client: Any  # the vendor's asynchronous client, set by each store
 
-    def __init__(self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float) -> None:
-        """*seconds* is the time limit of one attempt of one call."""
+    def __init__(
+        self, embedding: Embeddings, collection: str, size: int | None, *, seconds: float, text_field: str = ""
+    ) -> None:
+        """*seconds* limits one attempt of one call; *text_field* holds the text, "" for the known names."""
         super().__init__(embedding, collection, size)
+        self._text_field = text_field
         self._noted: set[str] = set()
         self._calls = GuardedCalls(self._error, seconds, ATTEMPTS * (seconds + LONGEST_WAIT))
 
@@ -50,6 +55,28 @@ class RemoteStore(ChunkStore):
     @abstractmethod
     async def _remove(self, ids: Sequence[str]) -> None:
         """Delete by the store's own ids."""
+
+    @abstractmethod
+    async def _sample(self) -> list[dict[str, Any]]:
+        """The payloads of some chunks."""
+
+    async def aprobe(self) -> None:
+        await super().aprobe()
+        self._require_text(await self._sample(), StoreUnavailable)
+
+    async def _acheck(self) -> None:
+        await super()._acheck()
+        self._require_text(await self._sample(), ConfigurationError)
+
+    def _require_text(self, payloads: Sequence[Mapping[str, Any] | None], error: Callable[[str], Exception]) -> None:
+        """Raise *error* when there are chunks and none has text."""
+        if reason := missing_text(payloads):
+            raise error(f"The collection {self.collection!r} cannot be read: {reason}")
+
+    def _readable(self, found: Sequence[Sequence[Candidate]]) -> list[list[Candidate]]:
+        """Leave out chunks without text. Raises ``StoreUnavailable`` when all are."""
+        self._require_text([one.payload for row in found for one in row], StoreUnavailable)
+        return [[one for one in row if one.chunk.text] for row in found]
 
     def _own_id(self, chunk_id: str) -> str:
         """The store's id of one of our chunks: the same, unless the server wants another."""

@@ -224,3 +224,15 @@ async def test_every_status_is_ours(peer: HttpPeer, status: int, calls: int) -> 
     assert caught.value.details == {"status": status}
     assert len(peer.requests) == calls
     await store.aclose()
+
+
+async def test_the_text_may_be_in_a_field_of_ones_own(chroma: ChromaServer, store: ChromaStore) -> None:
+    """``TEXT_FIELD`` names it; without, the error names the fields."""
+    rows = [{"body": text, "file_name": "manual.pdf"} for text in MANUAL["documents"]]
+    chroma.fill(store.collection, {**manual(), "documents": None, "metadatas": rows})
+    with pytest.raises(StoreUnavailable, match="have body, file_name: TEXT_FIELD"):
+        await store.aprobe()
+    told = ChromaStore(EMBEDDING, chroma.url, store.collection, SIZE, seconds=30, text_field="body")
+    (found,) = await told.asimilarity_search(str(MANUAL["documents"][1]), k=1)
+    assert (found.page_content, found.metadata["file_name"]) == (MANUAL["documents"][1], "manual.pdf")
+    await told.aclose()
