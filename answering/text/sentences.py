@@ -19,6 +19,8 @@ _WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「�
 _ABBREVIATED = re.compile(r"\b(?:approx|incl|excl|max|min|avg|ext|tel|vol|ca|resp)\.\s*\Z", re.IGNORECASE)
 _GOES_ON = re.compile(r"[\d$€£(a-z]|[A-Z]{2}")
 """What goes on after an abbreviation: "incl. VAT", "max. 5", but not "5 min. Then"."""
+_QUOTING = ("と", "って")
+"""What goes on after a quotation in Japanese: "「…？」と聞いた"."""
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.\s*\Z")
 
 _MOST_POSITIONS = 20
@@ -123,6 +125,7 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
         for sentence, following in pairwise([*sentencex.segment("en", piece), ""]):
             position += len(sentence)
             short = _TITLE.search(sentence) or (_ABBREVIATED.search(sentence) and _GOES_ON.match(following))
+            short = short or (sentence.endswith(("」", "』")) and following.startswith(_QUOTING))
             if not following or not (short or code_within(code, position - first, position - first)):
                 yield begin, position
                 begin = position
@@ -182,7 +185,7 @@ def capitalised(text: str) -> str:
 
 def is_question(text: str) -> bool:
     """Whether *text* ends with a question mark, inside quotation marks or emphasis too."""
-    return text.rstrip('*_ "”)').endswith("?")
+    return text.rstrip('*_ "”)」』）').endswith(("?", "？", "؟"))
 
 
 def verbatim_spans(sentence: str, text: str) -> list[Span]:

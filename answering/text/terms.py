@@ -4,7 +4,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
+import regex
 import Stemmer
 
 Idf = Callable[[str], float]
@@ -14,6 +16,16 @@ LOOSE_CREDIT = 0.6
 _OPENING = 6
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
+"""Letters of the scripts that write no spaces between words."""
+_OTHER_SCRIPTS = regex.compile(rf"[\p{{M}}--[\u0300-\u036f\ufe00-\ufe0f]]|[{_UNSPACED}]", regex.V1)
+"""Where ``\\w+`` finds no words: marks that belong to the letter before them, and scripts without spaces."""
+_SEGMENT = regex.compile(
+    rf"(?P<run>[{_UNSPACED}][{_UNSPACED}\p{{M}}]*)|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}_][\p{{M}}\u200c\u200d]*)+(?:[.,]\d+)*"
+)
+"""A run of a script without spaces, or a word by the rules of Unicode (UAX 29): marks and joiners do not end it."""
+_ACCENT = regex.compile(r"\p{Cf}|[\p{Mn}&&[\u0300-\u08ff\u1ab0-\u1dff\u20d0-\u20ff\ufe00-\ufe2f]]", regex.V1)
+_LETTER = regex.compile(r"\X")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
@@ -55,8 +67,24 @@ def asks_whether(question: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Return the case-folded words of *text*; numbers keep inner points and commas (``3.5``, ``1,200``)."""
-    return _WORD.findall(text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold())
+    """Return the case-folded words of *text*; numbers keep inner points and commas (``3.5``, ``1,200``).
+
+    Of a script that writes no spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) two letters each, overlapping.
+    """
+    if text.isascii():
+        return _WORD.findall(text.lower())
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    if not _OTHER_SCRIPTS.search(folded):
+        return _WORD.findall(folded)
+    return [word for found in _SEGMENT.finditer(folded) for word in _pairs(found)]
+
+
+def _pairs(found: "regex.Match[str]") -> list[str]:
+    """Return a word as it is, a run of a script without spaces by pairs of letters."""
+    if found["run"] is None:
+        return [found[0]]
+    letters = _LETTER.findall(found[0])
+    return ["".join(pair) for pair in pairwise(letters)] or letters
 
 
 def is_content(word: str) -> bool:
@@ -93,12 +121,15 @@ def is_number(word: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes."""
+    """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes.
+
+    Vowel signs of scripts that have them, and the voicing marks of Japanese, make another letter: they stay.
+    """
     text = _TAG.sub(" ", text)
     if text.isascii():
         return text
     letters = unicodedata.normalize("NFD", text.replace("’", "'"))
-    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) not in ("Mn", "Cf")))
+    return unicodedata.normalize("NFC", _ACCENT.sub("", letters))
 
 
 @lru_cache(maxsize=4096)

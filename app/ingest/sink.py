@@ -15,7 +15,7 @@ from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, document_points
 from graph.errors import EmbeddingUnavailable, RAGError
 
-LAYOUT = "2"
+LAYOUT = "3"
 """Part of every hash: raise it when chunks or points are made differently, and the next ingest stores all again."""
 log = logging.getLogger("garden.ingest")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, zip_longest
 from math import ceil
 
-from answering.text.sentences import Span, sentence_spans
+from answering.text.sentences import Span, is_question, sentence_spans
 from app.ingest.break_block import broken, weight, word_pieces
 from app.ingest.documents import Block, LoadedDocument, SkippedFile, SplitDocument, TextChunk
 
@@ -36,7 +36,7 @@ class _Piece:
     def leads(self) -> bool:
         """Whether it is one short line that needs what follows: a title, a question."""
         text = self.text
-        return self.paragraph and len(text) <= LEADING_CHARS and "\n" not in text and text[-1:] not in ".!;…"
+        return self.paragraph and len(text) <= LEADING_CHARS and "\n" not in text and text[-1:] not in ".!;…。！；．।۔؛"
 
 
 def _size(pieces: Iterable[_Piece]) -> float:
@@ -77,7 +77,9 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
         size = _size(before)
         if (
             sum(len(block.text) for block in run) < TINY
-            and run[-1].text.endswith(":")  # what says something stays in its own section, which a citation names
+            and run[-1].text.endswith(
+                (":", "：")
+            )  # what says something stays in its own section, which a citation names
             and following
             and (following.chunk_id, following.chapter, following.page) == (None, first.chapter, first.page)
             and size < LIMIT // 3
@@ -127,7 +129,7 @@ def _packed(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
 
 def _groups(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
     """Yield single pieces, or a question with its answer where both fit one chunk."""
-    starts = [at for at, piece in enumerate(pieces) if piece.text.endswith("?") and piece.leads]
+    starts = [at for at, piece in enumerate(pieces) if is_question(piece.text) and piece.leads]
     for number, (start, end) in enumerate(pairwise([0, *starts, len(pieces)])):
         together = number and _size(pieces[start:end]) <= limit
         yield from [pieces[start:end]] if together else ([piece] for piece in pieces[start:end])

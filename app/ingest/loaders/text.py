@@ -26,6 +26,7 @@ _MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
 _LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
 _DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
+_UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
 FULL_LINE = 60
 """Columns that a line of wrapped text reaches in a text with a margin."""
 
@@ -97,8 +98,9 @@ def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
 
 
 def _joined(lines: list[str]) -> str:
-    """Join wrapped lines; a compound divided at its hyphen is joined."""
-    return _DIVIDED.sub("-", "\n".join(line.strip() for line in lines)).replace("\n", " ")
+    """Join wrapped lines; a compound divided at its hyphen is joined, and so are lines of Chinese or Japanese."""
+    text = _DIVIDED.sub("-", "\n".join(line.strip() for line in lines))
+    return _UNSPACED.sub("", text).replace("\n", " ")
 
 
 def _is_set_apart(lines: list[str], margin: int) -> bool:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answering.text.sentences import sentence_spans
+from answering.text.sentences import is_question, sentence_spans
 
 
 def sentences(text: str) -> list[str]:
@@ -108,3 +108,23 @@ def test_a_list_goes_on_after_the_code_of_an_item() -> None:
     text = "1. Fence it:\n```\nfence\n```\n  If that fails, cut the power.\n4. Promote the other."
     found = [text[start:end] for start, end in sentence_spans(text)]
     assert found == ["Fence it:", "fence", "If that fails, cut the power.", "Promote the other."]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("仓库七点开门。周末不开门！谁有钥匙？门卫有。", ["仓库七点开门。", "周末不开门！", "谁有钥匙？", "门卫有。"]),
+        ("「休みですか？」と聞いた。はい。", ["「休みですか？」と聞いた。", "はい。"]),
+        ("गोदाम खुलता है। रविवार को बंद है।", ["गोदाम खुलता है।", "रविवार को बंद है।"]),
+        ("يفتح في السابعة. هل يفتح الأحد؟ لا.", ["يفتح في السابعة.", "هل يفتح الأحد؟", "لا."]),
+    ],
+)
+def test_sentences_of_other_scripts(text: str, sentences: list[str]) -> None:
+    """The marks that end a sentence in other scripts end it, with or without a space after them."""
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+@pytest.mark.parametrize("text", ["谁有钥匙？", "「休みですか？」", "هل يفتح الأحد؟"])
+def test_a_question_in_another_script_is_one(text: str) -> None:
+    """Full-width and Arabic question marks end a question."""
+    assert is_question(text)

@@ -1,10 +1,13 @@
 """Words, stems, and what share of a question a text covers."""
 
+import re
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answering.text.terms import LOOSE_CREDIT, coverage, idf_shares, question_stems, stems, vocabulary, words
+from answering.text.terms import LOOSE_CREDIT, coverage, idf_shares, plain, question_stems, stems, vocabulary, words
 
 
 def alike(_: str) -> float:
@@ -56,3 +59,32 @@ def test_coverage_stays_in_its_range(question: str, text: str) -> None:
     assert 0.0 <= coverage(looked_for, vocabulary(text)) <= 1.0 + 1e-9
     if question_stems(question) and set(question_stems(question)) <= set(stems(question)):
         assert coverage(looked_for, vocabulary(question)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("仓库七点开门。", ["仓库", "库七", "七点", "点开", "开门"]),
+        ("iPhone 15の電池", ["iphone", "15", "の電", "電池"]),
+        ("データ", ["デー", "ータ"]),
+        ("गोदाम सुबह खुलता है।", ["गोदाम", "सुबह", "खुलता", "है"]),
+        ("มี 3 คน", ["มี", "3", "คน"]),
+        ("창고는 7시", ["창고는", "7시"]),
+        ("مُسْتَوْدَع", ["مُسْتَوْدَع"]),
+        ("水", ["水"]),
+    ],
+)
+def test_words_of_scripts_without_spaces_and_with_marks(text: str, expected: list[str]) -> None:
+    """A vowel sign does not end a word, and a script without spaces is cut in pairs of letters, its numbers apart."""
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize("text", ["naïve café, 1,200.5 €", "x\u0302 and ❤\ufe0f", "don’t", "ПРИВЕТ мир", "Ελλάδα"])
+def test_words_of_alphabets_are_runs_of_letters(text: str) -> None:
+    """Words of Latin, Greek and Cyrillic text are what they were: runs of letters and digits."""
+    assert words(text) == re.findall(r"\w+(?:[.,]\d+)*", unicodedata.normalize("NFKC", text).casefold())
+
+
+def test_plain_text_keeps_the_letters_of_other_scripts() -> None:
+    """An accent is removed, a vowel sign or a voicing mark is part of its letter."""
+    assert (plain("Café مُهِم"), plain("गुरु"), plain("ガス")) == ("Cafe مهم", "गुरु", "ガス")
