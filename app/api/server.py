@@ -23,6 +23,7 @@ from app.api.documents import document_routes
 from app.api.feedback import feedback_routes
 from app.api.keys import ApiKeys
 from app.api.langserve import rag_routes
+from app.api.mcp_server import mcp_routes, mcp_server
 from app.api.middleware import BodyLimit, Refusals
 from app.api.monitoring import Metrics, monitoring_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
@@ -61,10 +62,13 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
     collections = container.collections
     api_keys = ApiKeys(settings.keys, KeyFile(settings.data_dir)) if api_keys is None else api_keys
 
+    mcp = mcp_server(container)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            yield
+            async with mcp.session_manager.run():
+                yield
         finally:
             container.health.draining = True
             await container.aclose()
@@ -84,6 +88,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         search_routes(container),
         task_routes(container.tasks, service, settings.tasks_collection),
         rag_routes(service, settings.request_timeout_seconds),
+        mcp_routes(mcp),
         chat_completion_routes(service, settings.request_timeout_seconds, drafts=container.chat is not None),
         page_routes(collections, api_keys),
         collection_routes(collections, api_keys),

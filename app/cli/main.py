@@ -9,6 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {
     "serve": ("serve.run_server", "Serve the HTTP APIs and the page."),
+    "mcp": ("mcp.run_mcp", "Serve the Model Context Protocol on standard input and output."),
     "ingest": ("ingest.run_ingest", "Store documents: files, folders, web pages."),
     "ask": ("ask.run_ask", "Ask a question; print the answer with its sources."),
     "search": ("ask.run_search", "List the chunks nearest to a query, and the context assembled from them."),

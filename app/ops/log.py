@@ -38,5 +38,5 @@ def set_up_logging(level: str, form: str = "json") -> None:
     root.handlers[:] = [handler]
     root.setLevel(max(logging.INFO, logging.getLevelName(level)))
     logging.getLogger("garden").setLevel(level)
-    for chatty in ("httpx", "httpcore", "uvicorn.access", "langsmith"):
+    for chatty in ("httpx", "httpcore", "uvicorn.access", "langsmith", "mcp"):
         logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from answering.types import Chunk
 from app.settings import Settings
@@ -21,12 +21,12 @@ class SearchHit(BaseModel):
 
     model_config = ConfigDict(from_attributes=True, populate_by_name=True)
 
-    source_url: str | None = Field(validation_alias="url")
+    source_url: str | None = Field(validation_alias=AliasChoices("source_url", "url"))
     chapter: str | None
     section: str | None
     chunk_index: int | None
     title: str
-    score: float = Field(validation_alias="similarity")
+    score: float = Field(validation_alias=AliasChoices("score", "similarity"))
     text: str
     chunk_id: str
     document_id: str
