@@ -55,12 +55,7 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     async def documents(offset: Offset = 0, limit: Limit = MAX_ROWS, collection: CollectionName = None) -> DocumentList:
         """Return the stored documents with their titles, numbers of chunks and times of ingest."""
         async with collections.use(collection) as of:
-            summaries = sorted((one, summary) for one, summary in (await of.store.asummaries()).items() if one)
-        shown = dict(summaries[offset : offset + limit])
-        hashes = {one: (summary.content_hash,) for one, summary in shown.items()}
-        files = await asyncio.to_thread(find_originals, of.folder, hashes)
-        rows = [StoredDocument(id=one, **summary._asdict(), has_file=one in files) for one, summary in shown.items()]
-        return DocumentList(documents=rows, total=len(summaries))
+            return await list_documents(of, offset, limit)
 
     @router.get(PATH + "/{documentId:path}", response_model=DocumentText)
     async def document(
@@ -72,19 +67,8 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     ) -> DocumentText | Response:
         """Return the text of one document, chunk by chunk."""
         async with collections.use(collection) as of:
-            ids = list(await of.store.achunk_hashes(document_id))
-            batches = [await of.store.aget_by_ids(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH)]
-            chunks = [_chunk(one) for batch in batches for one in batch]
-            has_file = bool(chunks and await find_original(of, document_id))
-        if not chunks:
-            return error_response(404, "No document has this id.")
-        chunks.sort(key=lambda chunk: (chunk.chunk_index or 0, chunk.chunk_id))
-        position = next((n for n, chunk in enumerate(chunks) if chunk.chunk_id == around), None)
-        if position is not None:
-            offset = max(0, min(position - limit // 2, len(chunks) - limit))
-        shown = [StoredChunk.model_validate(chunk) for chunk in chunks[offset : offset + limit]]
-        fields: dict[str, Any] = {"id": document_id, "title": chunks[0].title or document_id, "total": len(chunks)}
-        return DocumentText(**fields, offset=offset, has_file=has_file, chunks=shown)
+            found = await read_document(of, document_id, offset, limit, around)
+        return found or error_response(404, "No document has this id.")
 
     @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)
     async def delete(
@@ -111,6 +95,35 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         return StoredChunk.model_validate(_chunk(stored[0])) if stored else error_response(404, "No chunk has this id.")
 
     return router
+
+
+async def list_documents(of: OpenCollection, offset: int, limit: int) -> DocumentList:
+    """Return at most *limit* documents of a collection from the one at *offset*, by their ids."""
+    summaries = sorted((one, summary) for one, summary in (await of.store.asummaries()).items() if one)
+    shown = dict(summaries[offset : offset + limit])
+    hashes = {one: (summary.content_hash,) for one, summary in shown.items()}
+    files = await asyncio.to_thread(find_originals, of.folder, hashes)
+    rows = [StoredDocument(id=one, **summary._asdict(), has_file=one in files) for one, summary in shown.items()]
+    return DocumentList(documents=rows, total=len(summaries))
+
+
+async def read_document(
+    of: OpenCollection, document_id: str, offset: int, limit: int, around: str | None = None
+) -> DocumentText | None:
+    """Return at most *limit* chunks of a document from *offset*, or about the chunk *around*; None if there is none."""
+    ids = list(await of.store.achunk_hashes(document_id))
+    batches = [await of.store.aget_by_ids(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH)]
+    chunks = [_chunk(one) for batch in batches for one in batch]
+    if not chunks:
+        return None
+    chunks.sort(key=lambda chunk: (chunk.chunk_index or 0, chunk.chunk_id))
+    position = next((n for n, chunk in enumerate(chunks) if chunk.chunk_id == around), None)
+    if position is not None:
+        offset = max(0, min(position - limit // 2, len(chunks) - limit))
+    shown = [StoredChunk.model_validate(chunk) for chunk in chunks[offset : offset + limit]]
+    fields: dict[str, Any] = {"id": document_id, "title": chunks[0].title or document_id, "total": len(chunks)}
+    has_file = bool(await find_original(of, document_id))
+    return DocumentText(**fields, offset=offset, has_file=has_file, chunks=shown)
 
 
 async def find_original(of: OpenCollection, document_id: str) -> tuple[Path, FoundFile] | None:

@@ -5,7 +5,6 @@ JSON-RPC's; a tool that fails returns the one error body as its result, marked a
 """
 
 from collections.abc import Awaitable
-from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -14,9 +13,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from mcp.server import MCPServer
 from mcp.server.mcpserver import ResourceSecurity
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, Resource, TextContent, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, CallToolResult, Resource, TextContent, ToolAnnotations
 from pydantic import Field
 from starlette.types import Message, Receive, Scope, Send
 
@@ -44,6 +44,7 @@ Source = Annotated[
     str | list[str] | None, Field(description="only these documents: ids or names; * at the end: prefix")
 ]
 Filters = Annotated[dict[str, Any] | None, Field(description="only documents with these metadata")]
+Collection = Annotated[str | None, Field(description="another collection than the default one")]
 Offset = Annotated[int, Field(ge=0, description="how many to skip")]
 Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="most to return")]
 
@@ -55,13 +56,15 @@ class DocumentServer(MCPServer[Any]):
         super().__init__(
             "knowledge-garden", title="Knowledge Garden", instructions=INSTRUCTIONS, version=container.version
         )
-        settings = container.settings
-        self._store = container.store
-        self._collection = settings.data_dir / settings.vector_store_collection
+        self._collections = container.collections
 
     async def list_resources(self) -> list[Resource]:
         """Return the documents; the tool ``list_documents`` has those past ``MAX_ROWS``."""
-        found = await list_documents(self._store, self._collection, 0, MAX_ROWS)
+        try:
+            async with self._collections.use() as of:
+                found = await list_documents(of, 0, MAX_ROWS)
+        except RAGError as error:
+            raise MCPError(INTERNAL_ERROR, error.message) from error
         return [
             Resource(uri=URI + quote(one.id, safe=""), name=one.id, title=one.title, mime_type="text/plain")
             for one in found.documents
@@ -70,20 +73,19 @@ class DocumentServer(MCPServer[Any]):
 
 def mcp_server(container: AppContainer) -> DocumentServer:
     """Make the server over *container*."""
-    server, settings, store = DocumentServer(container), container.settings, container.store
-    collection = settings.data_dir / settings.vector_store_collection
-    read_chunks = partial(read_document, store, collection)
+    server, settings, collections = DocumentServer(container), container.settings, container.collections
 
     @server.tool(title="Ask the documents", annotations=READS)
     async def ask(
         query: Annotated[str, Field(description="a complete question")],
         source: Source = None,
         filters: Filters = None,
+        collection: Collection = None,
         max_sources: Annotated[int | None, Field(description="most passages to answer from, 1 to 50")] = None,
     ) -> Annotated[CallToolResult, QueryResponse]:
         """Answer a question from the documents, with verified citations, or say that they do not answer it."""
         result = await container.service.ask(
-            {"query": query, "source": source, "filters": filters, "maxSources": max_sources}
+            {"query": query, "source": source, "filters": filters, "collection": collection, "maxSources": max_sources}
         )
         if result.failure:
             return failed(result.failure)
@@ -95,12 +97,13 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         k: Annotated[int, Field(description="how many passages, 3 to 8")] = 5,
         source: Source = None,
         filters: Filters = None,
+        collection: Collection = None,
     ) -> Annotated[CallToolResult, SearchResults]:
         """Find the passages nearest to a query; near is not the same as relevant, see their scores."""
 
         async def found() -> CallToolResult:
             async with container.service.slot():
-                results = await search(container.retriever, settings, query, k, source, filters)
+                results = await search(container.retriever, settings, query, k, source, filters, collection)
             return done(results.context or "Nothing is stored.", results.model_dump(mode="json"))
 
         return await unless_failed(found())
@@ -111,11 +114,13 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         chunk_id: Annotated[str | None, Field(description="read around this passage")] = None,
         offset: Offset = 0,
         limit: Limit = PASSAGES,
+        collection: Collection = None,
     ) -> Annotated[CallToolResult, DocumentText]:
         """Read a document, or a part of it, passage by passage; total tells how many there are."""
 
         async def found() -> CallToolResult:
-            text = await read_chunks(document_id, offset, limit, chunk_id)
+            async with collections.use(collection) as of:
+                text = await read_document(of, document_id, offset, limit, chunk_id)
             if text is None:
                 raise InvalidInput("No document has this id.", "document_id")
             return done(joined(text.chunks), text.model_dump(by_alias=True))
@@ -123,11 +128,14 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         return await unless_failed(found())
 
     @server.tool(name="list_documents", title="List the documents", annotations=READS)
-    async def list_stored(offset: Offset = 0, limit: Limit = 100) -> Annotated[CallToolResult, DocumentList]:
+    async def list_stored(
+        offset: Offset = 0, limit: Limit = 100, collection: Collection = None
+    ) -> Annotated[CallToolResult, DocumentList]:
         """List the documents by their ids; total tells how many there are."""
 
         async def found() -> CallToolResult:
-            page = await list_documents(store, collection, offset, limit)
+            async with collections.use(collection) as of:
+                page = await list_documents(of, offset, limit)
             return done("\n".join(f"{one.id}: {one.title}" for one in page.documents), page.model_dump(by_alias=True))
 
         return await unless_failed(found())
@@ -138,7 +146,11 @@ def mcp_server(container: AppContainer) -> DocumentServer:
     @server.resource(URI + "{document_id}", mime_type="text/plain", title="A stored document", security=anything)
     async def document(document_id: str) -> str:
         """Read the text of a whole document."""
-        text = await read_chunks(document_id, 0, MAX_ROWS)
+        try:
+            async with collections.use() as of:
+                text = await read_document(of, document_id, 0, MAX_ROWS)
+        except RAGError as error:
+            raise ResourceError(error.message) from error
         if text is None:
             raise ResourceNotFoundError("No document has this id.")
         return joined(text.chunks)

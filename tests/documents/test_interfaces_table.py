@@ -19,6 +19,7 @@ INTERFACES = (
     "Tasks API",
     "Library",
     "OpenAI's API",
+    "Model Context Protocol",
     "LangServe",
     "Ingest",
     "Command line",

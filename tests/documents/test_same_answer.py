@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp import Client
 from typer.testing import CliRunner
 
 from app.api.studio import make_graph, open_container
@@ -69,16 +70,24 @@ def of_state(state: dict[str, Any]) -> Comparable:
     return state["outcome"], plain(state["answer"]) if cited else "", cited
 
 
+async def asked_by_an_agent(address: str, questions: list[str]) -> list[Comparable]:
+    """What the tool ``ask`` of the Model Context Protocol returns for *questions*."""
+    async with Client(f"{address.rstrip('/')}/mcp") as client:
+        results = [await client.call_tool("ask", {"query": question}) for question in questions]
+    return [of_body(result.structured_content or {}) for result in results]
+
+
 def test_thirty_questions_through_every_interface(
     http: httpx.Client, library: RAGService, studio: list[Comparable]
 ) -> None:
-    """/query, its stream, /v1, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
+    """/query, its stream, /v1, /mcp, /rag/invoke, batch and stream, RAGService and Studio: the same for all thirty."""
     questions = sample_questions()
     assert len(questions) == 30
     asked = [{"query": question, "includeEvidence": True} for question in questions]
+    agent = asyncio.run(asked_by_an_agent(str(http.base_url), questions))
     batch = http.post("/rag/batch", json={"inputs": asked}).json()["output"]
     outcomes = set()
-    for fields, batched, in_studio in zip(asked, batch, studio, strict=True):
+    for fields, batched, in_studio, found in zip(asked, batch, studio, agent, strict=True):
         expected = of_body(http.post("/query", json=fields).json())
         outcomes.add(expected[0])
         assert of_body(events(http.post("/query/stream", json=fields))[-1][1]) == expected
@@ -89,6 +98,7 @@ def test_thirty_questions_through_every_interface(
         assert of_body(http.post("/rag/invoke", json={"input": fields}).json()["output"]) == expected
         assert of_body(batched) == expected
         assert in_studio == expected
+        assert found == expected
         last = [
             line for line in http.post("/rag/stream", json={"input": fields}).text.splitlines() if '"answer"' in line
         ]
