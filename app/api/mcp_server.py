@@ -25,6 +25,7 @@ from app.api.documents import MAX_ROWS, list_documents, read_document
 from app.api.errors import failure_body
 from app.api.query import unless_gone
 from app.api.schemas import DocumentList, DocumentText, QueryResponse, StoredChunk, answer_body
+from app.bootstrap.collections import Collections
 from app.bootstrap.compose import AppContainer
 from app.query_service.chunk_search import SearchResults, search
 from graph.errors import InvalidInput, RAGError
@@ -140,6 +141,12 @@ def mcp_server(container: AppContainer) -> DocumentServer:
 
         return await unless_failed(found())
 
+    _add_documents(server, collections)
+    return server
+
+
+def _add_documents(server: DocumentServer, collections: Collections) -> None:
+    """Let a document be read by its URI."""
     # An id may hold anything: it names no file here.
     anything = ResourceSecurity(exempt_params={"document_id"})
 
@@ -154,8 +161,6 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         if text is None:
             raise ResourceNotFoundError("No document has this id.")
         return joined(text.chunks)
-
-    return server
 
 
 def done(text: str, content: dict[str, Any]) -> CallToolResult:
