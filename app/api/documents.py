@@ -19,13 +19,15 @@ from app.api.schemas import (
     DeletedDocument,
     DocumentList,
     DocumentText,
+    FolderList,
     StoredChunk,
     StoredDocument,
+    SyncedFolder,
 )
 from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.documents import MAX_ID_CHARS, nfc
 from app.ingest.find import FoundFile
-from app.ingest.manifest import find_originals, forget_upload, note_deleted
+from app.ingest.manifest import find_originals, forget_upload, note_deleted, synced_paths
 from app.providers.stores.payloads import chunk_from_payload
 
 PATH = "/api/v1/documents"
@@ -56,6 +58,15 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         """Return the stored documents with their titles, numbers of chunks and times of ingest."""
         async with collections.use(collection) as of:
             return await list_documents(of, offset, limit)
+
+    @router.get("/api/v1/folders")
+    async def folders(request: Request, collection: CollectionName = None) -> FolderList:
+        """Return the files and folders that `garden ingest` read, and which of them are watched. For who may upload."""
+        require_writer(request, keys)
+        async with collections.use(collection) as of:
+            found = await asyncio.to_thread(synced_paths, of.folder)
+        rows = [SyncedFolder(path=one.path, synced_at=one.synced, watched=one.watched) for one in found]
+        return FolderList(folders=rows)
 
     @router.get(PATH + "/{documentId:path}", response_model=DocumentText)
     async def document(

@@ -173,6 +173,20 @@ class DocumentText(WireModel):
     chunks: list[StoredChunk]
 
 
+class SyncedFolder(WireModel):
+    """A file or folder that was ingested on the machine that serves."""
+
+    path: str = Field(examples=["/srv/handbook"])
+    synced_at: str = Field(description="when its documents were last in step; UTC, ISO 8601")
+    watched: bool = Field(description="whether `garden ingest --watch` keeps them so")
+
+
+class FolderList(WireModel):
+    """The ingested files and folders, by path."""
+
+    folders: list[SyncedFolder]
+
+
 class DeletedDocument(WireModel):
     """What was deleted, and what that means for the next ingest."""
 

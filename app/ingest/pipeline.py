@@ -21,6 +21,8 @@ from app.ingest.sink import PendingChunk, Sink, pending_chunks
 
 BATCH_CHUNKS = 64
 """Chunks embedded and stored together; with their sentences a few hundred texts."""
+AHEAD = 32
+"""Documents that are read while others are embedded."""
 SHOWN = 3
 """Most ids named in a note."""
 SAME_ID = "An id is the path below the folder that is ingested: to keep both, ingest a folder that holds both."
@@ -77,6 +79,33 @@ async def _each(items: Iterable[T]) -> AsyncIterator[T]:
         yield item
 
 
+async def _ahead(items: AsyncIterator[T]) -> AsyncIterator[T]:
+    """Yield *items*, of which some are made while earlier ones are used: files are read while others are embedded."""
+    made: asyncio.Queue[tuple[T | None, Exception | None]] = asyncio.Queue(AHEAD)
+
+    async def make() -> None:
+        try:
+            async for item in items:
+                await made.put((item, None))
+        except Exception as error:  # noqa: BLE001 - raised below, where the items are used
+            await made.put((None, error))
+        else:
+            await made.put((None, None))
+
+    making = asyncio.create_task(make())
+    try:
+        while True:
+            item, error = await made.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+    finally:
+        making.cancel()
+        await asyncio.wait([making])
+
+
 @dataclass(slots=True)
 class _Ingest:
     """Stores what is new or changed. Good for one ``run``."""
@@ -106,7 +135,7 @@ class _Ingest:
             self._elsewhere = await asyncio.to_thread(self.manifest.elsewhere, self._stored)
             self._deleted = await asyncio.to_thread(self.manifest.deleted)
         async with Reader() as reader:
-            await self._write_all(self._read(reader, items))
+            await self._write_all(_ahead(self._read(reader, items)))
         await self._remove_other_forms()
         removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
         if self._counts["chunks"] or removed:

@@ -32,6 +32,7 @@ export function refreshDocuments(mayUpload) {
 async function list() {
   const section = byId("documents");
   const rows = section.querySelector("ul");
+  listFolders();
   const state = byId("documents-state");
   const turn = ++asked;
   let found;
@@ -53,6 +54,15 @@ async function list() {
   if (at < 0) return; // else the focus was on a row, and moving a row takes it away
   const kind = ["again", "delete"].find((one) => focused.classList.contains(one)) ?? "link";
   (focused.isConnected ? focused : rows.children[at]?.querySelector(`.${kind}`) ?? summary()).focus();
+}
+
+/** Show the folders the documents came from, to who may upload: the paths are those of the machine that serves. */
+async function listFolders() {
+  if (!mayDelete) return;
+  const { folders } = await json("/api/v1/folders").catch(() => ({ folders: [] }));
+  byId("folders").replaceChildren(...folders.map((one) => el("p", { class: "hint" }, one.path,
+    one.watched ? " · watched, in step" : " · ingested", ...moment(one.syncedAt))));
+  show(byId("folders"), folders.length > 0);
 }
 
 function row(one) {
@@ -133,11 +143,13 @@ function confirmed(one) {
 const shows = (one) => JSON.stringify([one, mayDelete, reread.get(one.id)]);
 const address = (one) => `/api/v1/documents/${encodeURIComponent(one.id)}`;
 const summary = () => byId("documents").querySelector("summary");
-/** When it was ingested, in the reader's own time. */
-function when(moment) {
-  if (!moment || Number.isNaN(Date.parse(moment))) return [];
-  const words = new Date(moment).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-  return [" · ingested ", el("time", { datetime: moment }, words)];
+/** When it was ingested. */
+const when = (time) => time && !Number.isNaN(Date.parse(time)) ? [" · ingested", ...moment(time)] : [];
+
+/** A moment, in the reader's own time. */
+function moment(time) {
+  const words = new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  return [" ", el("time", { datetime: time }, words)];
 }
 
 const passages = (count) => `${count} ${count === 1 ? "passage" : "passages"}`;

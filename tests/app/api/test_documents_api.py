@@ -136,6 +136,25 @@ async def test_both_documents_of_one_name_can_be_kept(client: httpx.AsyncClient)
     assert [one["id"] for one in listed] == ["readme-2.md", "readme.md"]
 
 
+async def test_folders_are_listed_for_who_may_upload(
+    client: httpx.AsyncClient, container: AppContainer, tmp_path: Path
+) -> None:
+    """Ingested folders come with the time they were last in step, and whether they are watched; uploads are none."""
+    assert (await client.get("/api/v1/folders")).json() == {"folders": []}
+    await upload(client)
+    folder = container.settings.data_dir / container.settings.vector_store_collection
+    IngestManifest(folder, [tmp_path / "docs"]).synced()
+    IngestManifest(folder, [tmp_path / "watched"]).synced(watched=True)
+    found = (await client.get("/api/v1/folders")).json()["folders"]
+    assert [(one["path"], one["watched"]) for one in found] == [
+        (str(tmp_path / "docs"), False),
+        (str(tmp_path / "watched"), True),
+    ]
+    assert all(datetime.fromisoformat(one["syncedAt"]) <= datetime.now(UTC) for one in found)
+    async with caller(container, "10.0.0.7") as elsewhere:
+        assert (await elsewhere.get("/api/v1/folders")).status_code == 403
+
+
 async def test_one_name_in_two_unicode_forms_is_one_document(client: httpx.AsyncClient) -> None:
     """A decomposed accent, as some systems write it, is the composed one: in ids of uploads and in addresses."""
     await upload(client, "cafe\u0301.md", b"The cafe opens at 7.")

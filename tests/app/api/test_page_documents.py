@@ -172,6 +172,17 @@ def test_a_listed_document_can_be_read(visitor: Visitor, own: str) -> None:
     expect(dialog.locator("mark, b")).to_have_count(0)
 
 
+def test_folders_are_shown_with_their_last_sync(visitor: Visitor, own: str, container: AppContainer) -> None:
+    """Folders that `garden ingest` read stand above the documents, with the time, and whether they are watched."""
+    settings = container.settings
+    folder = Path("/srv/handbook")
+    IngestManifest(settings.data_dir / settings.vector_store_collection, [folder]).synced(watched=True)
+    page = visitor.open(own)
+    page.locator("#documents summary").click()
+    expect(page.locator("#folders p")).to_contain_text("/srv/handbook · watched, in step")
+    assert violations(page) == []
+
+
 def test_where_uploads_are_not_allowed_nothing_can_be_deleted(visitor: Visitor, own: str) -> None:
     """No Delete button is offered; a refused deletion is reported beside its row."""
     visitor.failures_expected = True
