@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from answering.questions.definitions import asked_term, definition_of
 from answering.relevance.possible_answers import possible_answers
 from answering.text.terms import coverage, idf_shares, vocabulary
 from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
@@ -23,10 +24,16 @@ SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 Of a few tried by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
+BRIEF = 3
+"""Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
 UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
 LEAST_SIMILARITY = 0.25
-"""Cosine below which a passage is not read: hardly one answers (``docs/relevance.md``)."""
+"""Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
+DEFINED, NOT_DEFINED = 4.0, 2.0
+"""Least logits of a definition that was asked for, and what other sentences lose where the question asks what it is.
+
+Not fitted: hardly a question of the fitted sets asks what a term means."""
 RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
 """Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
 
@@ -65,6 +72,7 @@ class Features(NamedTuple):
     margin: float  # the reader's best sentence over "none of them", logits; lowest where it was not read
     answerable: float  # the reader's logit that the passage answers; lowest where it was not read
     headed: float  # 1 for a chunk below a heading, 0 for one that its title alone names
+    brief_keyword: float  # `keyword` of a question of at most ``BRIEF`` content words, 0 of a longer one
 
 
 FEATURE_NAMES = Features._fields
@@ -99,6 +107,7 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
             margin=margin,
             answerable=answerable,
             headed=float(bool(headings)),
+            brief_keyword=chunk.keyword if len(shares) <= BRIEF else 0.0,
         )
         measured.append((chunk, tuple(matches), features))
     return tuple(measured)
@@ -135,21 +144,51 @@ async def read_best(
 ) -> tuple[SubqueryResults, ...]:
     """Read at most *most* near chunks of each of *subquery_results*, until one has an answer.
 
-    One has an answer where the reader scores a sentence that can answer above "none of them".
+    One has an answer where the reader scores a sentence that can answer above "none of them". A chunk that defines the
+    term whose meaning is asked for is read first, and its definition counts as the answer, whatever the reader says.
     """
     updated = []
     for results in subquery_results:
-        near = [chunk for chunk in results.chunks if chunk.spans and nearness(chunk) >= LEAST_SIMILARITY]
+        defined = _definitions(results)
+        near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
         read: dict[str, ReadPassage] = {}
-        for chunk in sorted(near, key=promise, reverse=True)[:most]:
+        for chunk in sorted(near, key=lambda chunk: (chunk.chunk_id not in defined, -promise(chunk)))[:most]:
             start, end = window(chunk)
             one = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
-            one = read[chunk.chunk_id] = _possible(results.question, chunk, one, start)
+            one = _possible(results.question, chunk, one, start)
+            one = read[chunk.chunk_id] = _with_definition(results.question, one, defined.get(chunk.chunk_id))
             if max(one.sentences, default=one.null) > one.null:
                 break
         chunks = tuple(replace(chunk, read=read.get(chunk.chunk_id)) for chunk in results.chunks)
         updated.append(replace(results, chunks=chunks))
     return tuple(updated)
+
+
+def _is_near(chunk: Chunk) -> bool:
+    """Whether *chunk*, or its best sentence, is near enough to the question to be read."""
+    return max(chunk.similarity, *chunk.span_similarities) >= LEAST_SIMILARITY
+
+
+def _definitions(results: SubqueryResults) -> dict[str, int]:
+    """Return by chunk id the sentence that defines the term the question asks for; the stated ones if there are any."""
+    term = asked_term(results.question)
+    found = [(chunk.chunk_id, definition_of(term, chunk)) for chunk in results.chunks] if term else []
+    defined = {chunk_id: one for chunk_id, one in found if one}
+    stated = any(one.stated for one in defined.values())
+    return {chunk_id: one.sentence for chunk_id, one in defined.items() if one.stated or not stated}
+
+
+def _with_definition(question: str, read: ReadPassage, definition: int | None) -> ReadPassage:
+    """Raise the logits of sentence *definition* of *read*; without one lower all, if *question* asks what a term is."""
+    term = asked_term(question)
+    if term is None or (definition is None and not term.explicit):
+        return read
+    if definition is None:
+        lowered = tuple(score - NOT_DEFINED for score in read.sentences)
+        return replace(read, sentences=lowered, answerable=read.answerable - NOT_DEFINED)
+    best = max(read.null, *read.sentences) + DEFINED
+    scores = tuple(best if n == definition else score for n, score in enumerate(read.sentences))
+    return replace(read, sentences=scores, answerable=max(read.answerable, DEFINED))
 
 
 def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> ReadPassage:

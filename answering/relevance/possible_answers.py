@@ -38,17 +38,43 @@ _AMOUNT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for an amount of things or time: a number, or a word of these."""
+_DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+_ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
+_FREQUENCY = re.compile(
+    rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
+    |never|continuous(?:ly)?|constantly|regular(?:ly)?|hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly
+    |annual(?:ly)?|biannual(?:ly)?|biennial(?:ly)?|{_DAYS}|mornings|evenings|weekdays|weekends|whenever
+    |(?:after|before|on|at|with)[ ](?:any|all|the[ ](?:start|beginning|end))|intervals?|hertz|hz|rpm|cron|as[ ]often)\b
+    |\d+[ -](?:hour|day|week|month|year)ly|@\w+ly""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for how often something happens; a date or a span of time is none."""
+_ASKS_TIME = re.compile(
+    r"^(?:\w+ )?when\b|\bwhen\W*\Z|\b(?:(?:what|which) (?:time|date|day|month|year)|how late)\b", re.IGNORECASE
+)
+_TIME = re.compile(
+    rf"""\d|\b(?:when(?:ever)?|while|until|till|before|after(?:wards)?|during|since|once|then|first|last|next|immediately
+    |at[ ]once|as[ ]soon|now|today|tomorrow|yesterday|soon|always|never|every|each|any[ ]time|if|in[ ]case|upon
+    |(?:at|by|in|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|noon|midnight|morning
+    |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{_DAYS}?|{_MONTH}
+    |spring|summer|autumn|fall|winter|christmas|easter|upcoming|later|earlier|start|end|begin(?:ning|s)?)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for a point in time, or for the event that something happens at."""
+_KINDS = ((_ASKS_AMOUNT, _AMOUNT), (_ASKS_FREQUENCY, _FREQUENCY), (_ASKS_TIME, _TIME))
+"""What a question asks for, and what of it a sentence that answers has."""
 
 
 def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can answer *question*, bool [sentences].
 
     It is no heading, question, code or table header, and no mere lead-in ("For example:") of what is not quoted; says
-    more than the question does; names no other year or label; and has an amount where one is asked for. A sentence in
-    the question's own words can answer whether something is so, and lead in a list that answers.
+    more than the question does; names no other year or label; and has an amount, a frequency or a time where one is
+    asked for. A sentence in the question's own words can answer whether something is so, and lead in a list that
+    answers.
     """
     question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
-    asks_amount = bool(_ASKS_AMOUNT.search(question))
+    wanted = [has for asks, has in _KINDS if asks.search(question)]
     quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
@@ -66,7 +92,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         possible.append(
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
-            and not (asks_amount and not _AMOUNT.search(text))
+            and all(has.search(text) for has in wanted)
             and not names_another(question, text)
         )
     return tuple(possible)

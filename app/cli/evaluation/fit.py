@@ -10,7 +10,7 @@ from app.cli.evaluation.samples import FOLDS, Flags, Floats, Samples
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage", "headed")
-ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage", "headed")
+ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage", "headed", "brief_keyword")
 READ = ("margin", "answerable")
 """Features of the reader, for chunks that were read."""
 RELEVANT_WEIGHTS, ANSWER_WEIGHTS = (11.5, 4.3), (3.5, 1.6)

@@ -149,6 +149,25 @@ def test_an_answer_may_be_one_small_word(question: str, text: str) -> None:
     assert possible_answers(question, chunk("a", text, 0.9)) == (True,)
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "can"),
+    [
+        ("How often is the chiller inspected?", "The chiller is inspected every 90 days.", True),
+        ("How often is the chiller inspected?", "The chiller was inspected on 4 March 2025.", False),
+        ("How often is the pool cleaned?", "The pool is cleaned at the beginning of each shift.", True),
+        ("How often is the pool cleaned?", "Cleaning the pool takes 40 minutes.", False),
+        ("When is the gate locked?", "The gate is locked after the last guest has left.", True),
+        ("When is the gate locked?", "The gate has a lock of steel.", False),
+        ("What time does the bar close?", "The bar closes at midnight.", True),
+        ("What time does the bar close?", "The bar is beside the pool.", False),
+        ("What does it mean when a lamp blinks?", "A blinking lamp asks for help.", True),
+    ],
+)
+def test_a_frequency_or_a_time_is_answered_by_one(question: str, text: str, can: bool) -> None:
+    """A date says not how often, and a sentence without any time not when."""
+    assert possible_answers(question, chunk("a", text, 0.9)) == (can,)
+
+
 @pytest.mark.parametrize("text", ["", "?", "😀"])
 def test_nothing_to_measure_is_no_error(text: str) -> None:
     """A blank question, a blank chunk and an empty pool are graded without an error."""

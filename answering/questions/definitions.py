@@ -1,0 +1,94 @@
+"""Find the term whose meaning a question asks for, and the sentence that defines it."""
+
+import re
+from typing import NamedTuple
+
+from answering.text.blocks import before, bullet, cells, is_row, table_header
+from answering.text.terms import AUXILIARIES, is_content, stem, words
+from answering.types import Chunk
+
+MOST_WORDS = 4
+"""Words of the longest term that is looked up."""
+LONGEST = 120
+"""Characters of the beginning of a sentence in which a term is looked for."""
+_ASKED = re.compile(
+    r"""(?:what(?:'s|\ is|\ are|\ was|s)\ (?:meant\ by\ |the\ meaning\ of\ )?
+    |what\ do(?:es)?\ (?=.*\b(?:mean|stand\ for)\b)|define\ |explain\ |who\ is\ (?!the\b)
+    |(?:the\ )?(?:definition|meaning)\ of\ )
+    (?:(?:an?|the\ (?:word|term))\ )?["'“”]?(?P<term>\S+(?:\ \S+){0,3}?)["'“”]?(?:\ (?:mean|stand\ for))?\s*[?.!]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_IS = re.compile(
+    r"""\W{0,3}(?:\([^)]{1,40}\)\W{0,2})?\ ?(?:
+    (?:is|are)\ (?:an?|the|one|any|our|your|all|how|what|when|where|short\ for|anything|something|used)\b
+    |are\ (?!(?:not|also|only|now|never|always|in|on|at|to|\w+ed|\w+able)\b)\w+\ (?!by\b)\w
+    |(?:means?|refers?\ to|stands?\ for|denotes?|describes?)\b|[:–—]\ ?\w|-\ \w)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What stands between a term and its definition, in one sentence."""
+_OPENING = re.compile(r"(?:(?:an?|the|by|each|every)\s+)?\W*", re.IGNORECASE)
+
+
+class Term(NamedTuple):
+    """A term that a question looks up, as stems; ``explicit``: the question asks what it is."""
+
+    stems: tuple[str, ...]
+    explicit: bool
+
+
+def asked_term(question: str) -> Term | None:
+    """Find the term whose meaning *question* asks for, or that is all of it; None for another question."""
+    text = " ".join(question.replace("’", "'").split())
+    asked = _ASKED.fullmatch(text)
+    named = words(asked["term"] if asked else text)
+    if not named or len(named) > MOST_WORDS or (asked and asked["term"].lower().startswith("the ")):
+        return None
+    plain = all(is_content(word) and word not in AUXILIARIES for word in named)
+    return Term(tuple(map(stem, named)), bool(asked)) if plain else None
+
+
+class Definition(NamedTuple):
+    """The number of a sentence that defines a term; ``stated``: by its words, not by its position alone."""
+
+    sentence: int
+    stated: bool
+
+
+def definition_of(term: Term, chunk: Chunk) -> Definition | None:
+    """Find the sentence of *chunk* that defines *term*; None where none does.
+
+    It says "a term is …" or "term: …", follows the term that stands alone, is the row of the term, or, where the
+    question asks what it is, opens the section that has the term as its name.
+    """
+    sentences = chunk.sentences
+    for n, sentence in enumerate(sentences):
+        if is_row(chunk, n):
+            if table_header(chunk, n) and _is_term(cells(sentence)[0], term):
+                return Definition(n, stated=True)
+            continue
+        end = _end_of(term, sentence)
+        if not end:
+            continue
+        alone = not re.search(r"\w", sentence[end:])
+        if not alone and _IS.match(sentence[end:]):
+            return Definition(n, stated=True)
+        if alone and n + 1 < len(sentences) and "\n\n" not in before(chunk, n + 1) and not bullet(chunk, n + 1):
+            return Definition(n + 1, stated=True)
+    if term.explicit and sentences and _is_term(chunk.section or "", term):
+        first = int(_is_term(sentences[0], term) and len(sentences) > 1)
+        if sentences[first][-1] == "." and not bullet(chunk, first):
+            return Definition(first, stated=False)
+    return None
+
+
+def _is_term(text: str, term: Term) -> bool:
+    return tuple(map(stem, words(text))) == term.stems
+
+
+def _end_of(term: Term, sentence: str) -> int:
+    """Return where *term* ends, if it opens *sentence*, after an article perhaps; 0 where it does not."""
+    opening = _OPENING.match(sentence)
+    start = opening.end() if opening else 0
+    at = [*re.finditer(r"\w+(?:[.,]\d+)*", sentence[start : start + LONGEST])][: len(term.stems)]
+    found = tuple(stem(word) for match in at for word in words(match[0]))
+    return start + at[-1].end() if at and found == term.stems else 0

@@ -1,0 +1,62 @@
+"""Which passages are read, and in which order."""
+
+from dataclasses import replace
+
+from answering.relevance.features import read_best
+from answering.text.sentences import sentence_spans
+from answering.types import Chunk, Passage, ReadPassage, SubqueryResults
+
+
+class Reader:
+    """Finds no answer anywhere; remembers what it read."""
+
+    def __init__(self) -> None:
+        self.read_texts: list[str] = []
+
+    async def read(self, question: str, passage: Passage) -> ReadPassage:
+        self.read_texts.append(passage.sentences[0])
+        return ReadPassage((-1.0,) * len(passage.sentences), 1.0, -1.0)
+
+    async def support(self, claim: str, passage: Passage) -> float:
+        raise NotImplementedError
+
+
+def chunk_of(name: str, text: str, similarity: float, *cosines: float) -> Chunk:
+    spans = sentence_spans(text)
+    return Chunk(
+        name, name, "Manual", text, similarity=similarity, spans=spans, span_similarities=cosines or (0.1,) * len(spans)
+    )
+
+
+LONG = chunk_of("long", "Lifts are not used. Go to the meeting point at the pond. Wardens count.", 0.05, 0.1, 0.4, 0.1)
+FAR = chunk_of("far", "Roses need pruning. They are old.", 0.1)
+
+
+async def test_one_sentence_near_enough_has_its_passage_read() -> None:
+    """The one sentence with the question's words is not drowned by the passage around it; what is far stays unread."""
+    reader = Reader()
+    (results,) = await read_best(reader, [SubqueryResults("meeting point", (LONG, FAR))])
+    assert [chunk.read is not None for chunk in results.chunks] == [True, False]
+
+
+async def test_a_definition_is_read_first_and_is_the_answer() -> None:
+    """The glossary's entry is found below sentences about the term, and outweighs "none of them"."""
+    about = chunk_of("about", "A new weir takes effect at once. Weirs are costly.", 0.9, 0.9, 0.8)
+    entry = chunk_of("entry", "Lock. A basin. Weir. A low dam that holds water back.", 0.3, 0.1, 0.1, 0.3, 0.3)
+    reader = Reader()
+    (results,) = await read_best(reader, [SubqueryResults("What is a weir?", (about, entry))])
+    assert reader.read_texts == ["Lock."]
+    read = results.chunks[1].read
+    assert read is not None
+    assert max(read.sentences) == read.sentences[3] > read.null
+    assert read.answerable > 0.0
+
+
+async def test_where_nothing_defines_the_term_less_speaks_for_an_answer() -> None:
+    """Any sentence about a thing is no answer to what it is: without a definition the logits fall."""
+    about = chunk_of("about", "A new weir takes effect at once.", 0.9, 0.9)
+    (asked,) = await read_best(Reader(), [SubqueryResults("What is a weir?", (about,))])
+    (other,) = await read_best(Reader(), [SubqueryResults("Is a weir costly?", (replace(about),))])
+    assert asked.chunks[0].read is not None
+    assert other.chunks[0].read is not None
+    assert asked.chunks[0].read.answerable < other.chunks[0].read.answerable
