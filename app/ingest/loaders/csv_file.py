@@ -19,22 +19,34 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
     Raises ``Unreadable`` for binary data, an endless quoted cell, and a file whose columns are not certain.
     """
-    text = decode(data).lstrip("\n")
+    whole = decode(data)
+    text = whole.lstrip("\n")
     if not text.strip(f"{SEPARATORS} \n"):
         raise Unreadable("no text in it")
+    comments, text = _comments(text)
     separators = "\t" if source.lower().endswith((".tsv", ".tab")) and "\t" in text else SEPARATORS
     try:
         dialect, text = find_dialect(text, separators)
-        rows = list(dialect.rows(text))
+        above = whole.count("\n") - text.count("\n")
+        rows = [(line + above, row) for line, row in dialect.rows(text)]
     except csv.Error as error:
         raise Unreadable(f"a damaged CSV file ({error})") from error
     kept, left_out = _certain(rows, dialect)
     outline = Outline()
+    for comment in comments:
+        outline.add(comment)
     add_rows(outline, [row for _, row in kept])
     named = [f"line {line} left out: {why}" for line, why in left_out[:MOST_NAMED]]
     if len(left_out) > MOST_NAMED:
         named.append(f"{len(left_out) - MOST_NAMED} more lines left out")
     return outline.document(source).model_copy(update={"notes": tuple(named)})
+
+
+def _comments(text: str) -> tuple[list[str], str]:
+    """Return the lines ``# …`` above a table without their sign, and the text after them."""
+    lines = text.split("\n")
+    count = next((at for at, line in enumerate(lines) if not line.startswith("# ")), 0)
+    return [line[2:].strip() for line in lines[:count]], "\n".join(lines[count:])
 
 
 def _certain(rows: list[Numbered], dialect: Dialect) -> tuple[list[Numbered], list[tuple[int, str]]]:

@@ -1,6 +1,7 @@
 """Load e-mail messages: the fuller of text and HTML, forwarded messages, and attachments that a loader reads."""
 
 import re
+from base64 import b64decode
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
@@ -87,7 +88,8 @@ class _Reader:
         plain, rich = alternatives.get_body(("plain",)), alternatives.get_body(("html",))
         for part in alternatives.walk():
             inside = part is not alternatives and not part.is_multipart()
-            if inside and (part.is_attachment() or part.get_content_maintype() not in ("text", "image")):
+            shown = part.get_content_type() in ("text/plain", "text/html") or part.get_content_maintype() == "image"
+            if inside and (part.is_attachment() or not shown):
                 attached.append(part)
         for part in _fuller(plain, rich):
             self._add_part(part, attached)
@@ -99,7 +101,7 @@ class _Reader:
         """Add a forwarded message, or a file that a loader reads, as a section; return the name of another."""
         self.outline.close(self.depth)
         if part.get_content_type() == "message/rfc822":
-            inner = next(iter(part.iter_parts()), None)
+            inner = _forwarded(part)
             if inner is None or self.depth >= MAX_DEPTH:
                 return self._unread("a forwarded message", "empty, or nested too deeply")
             subject = " ".join(str(inner["Subject"] or "").split())
@@ -126,6 +128,16 @@ class _Reader:
     def _unread(self, name: str, reason: str) -> str:
         self.notes.append(f"attachment {name} is not read: {reason}")
         return name
+
+
+def _forwarded(part: MIMEPart) -> MIMEPart | None:
+    """Return the message in a part; one that is encoded, against the standard (RFC 2046, 5.2.1), is decoded."""
+    inner = next(iter(part.iter_parts()), None)
+    if inner is None or str(part["Content-Transfer-Encoding"]).lower() != "base64":
+        return inner
+    with suppress(ValueError):
+        return message_from_bytes(b64decode(str(inner.get_payload())), policy=policy.default)
+    return inner
 
 
 def _loaded(part: MIMEPart, name: str) -> LoadedDocument:

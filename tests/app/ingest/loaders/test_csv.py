@@ -71,16 +71,24 @@ def test_lines_above_a_blank_one_are_about_the_table(tmp_path: Path) -> None:
     assert texts(load_one(path)) == ["Created: 2026-05-01", "By: Ann", "| Article | Price | Stock |\n| Vase | 1 |  |"]
 
 
+def test_comments_above_a_table_are_paragraphs(tmp_path: Path) -> None:
+    """Lines that begin with a number sign are no rows, however many separators they hold."""
+    (path := tmp_path / "a.csv").write_text("# exported in May\n# by Ann, Bob\nid,name\n1,Ann\n")
+    assert texts(load_one(path)) == ["exported in May", "by Ann, Bob", "| id | name |\n| 1 | Ann |"]
+
+
 def test_rows_whose_columns_are_not_certain_are_left_out_and_named(tmp_path: Path) -> None:
     """A separator without quotes in a cell, or a line break, moves no cell below another header: the line is named."""
-    (path := tmp_path / "a.csv").write_text("id,note,who\n1,a,Ann\n2,b,c,Bob\n3,torn\nline,Cy\n4,d,Di\n5,e,\n6,f,Ed\n")
+    (path := tmp_path / "a.csv").write_text(
+        "\nid,note,who\n1,a,Ann\n2,b,c,Bob\n3,torn\nline,Cy\n4,d,Di\n5,e,\n6,f,Ed\n"
+    )
     document = load_one(path)
     assert texts(document) == ["| id | note | who |\n| 1 | a | Ann |\n| 4 | d | Di |\n| 5 | e |  |\n| 6 | f | Ed |"]
     fewer = "left out: it has fewer cells than the header, as after a line break"
     assert document.notes == (
-        "line 3 left out: it has more cells than the header",
-        f"line 4 {fewer}",
+        "line 4 left out: it has more cells than the header",
         f"line 5 {fewer}",
+        f"line 6 {fewer}",
     )
 
 

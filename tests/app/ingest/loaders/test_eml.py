@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -159,6 +160,19 @@ def test_forwarded_messages_are_sections(tmp_path: Path) -> None:
         ("Forwarded: Times", "The train leaves at 6:40."),
         ("Forwarded: Track", HEAD),
         ("Forwarded: Track", "It leaves from track 2."),
+    ]
+
+
+def test_an_encoded_forward_is_read(tmp_path: Path) -> None:
+    """A forwarded message in base64, which no standard allows and some programs write, is read."""
+    inner = b64encode(b"From: c@example.org\nSubject: Times\n\nIt leaves at 6:40.\n").decode()
+    (path := tmp_path / "a.eml").write_text(
+        "From: a@example.org\nSubject: Fwd\nContent-Type: message/rfc822\n"
+        f"Content-Transfer-Encoding: base64\n\n{inner}\n"
+    )
+    assert [(block.section, block.text) for block in load_one(path).blocks][1:] == [
+        ("Forwarded: Times", "From: c@example.org"),
+        ("Forwarded: Times", "It leaves at 6:40."),
     ]
 
 
