@@ -1,5 +1,6 @@
 // What can be done with an answer: copy it with its citations, copy a link that asks the question again, rate it.
 import { byId, drawing, el, say, show } from "./dom.js";
+import { scope } from "./scope.js";
 import { json } from "./service.js";
 
 const THUMB = "M7 11v10H3V11Zm0 0 4-8c1.700 0 2.800 1.200 2.500 2.800L13 9h6a2 2 0 0 1 2 2.300l-1.200 7.700A2.400 2.400 0 0 1 17.400 21H7";
@@ -70,7 +71,7 @@ async function rate(rating, query, { metadata, citedDocuments }) {
   row.querySelector(".state")?.remove();
   try {
     const cited = citedDocuments.map((one) => one.id);
-    const given = { question: query, outcome: metadata.outcome, rating, citedDocuments: cited, requestId: metadata.requestId };
+    const given = { question: query, outcome: metadata.outcome, rating, citedDocuments: cited, requestId: metadata.requestId, collection: scope().collection };
     const headers = { "Content-Type": "application/json" };
     await json("/api/v1/feedback", { method: "POST", headers, body: JSON.stringify(given) });
     say("Thank you. The rating is stored with the question.");

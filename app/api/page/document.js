@@ -1,6 +1,7 @@
 // A whole stored document in a dialog: its chunks in order, the quoted sentences marked and scrolled to.
 import { byId, el, safeUrl, show } from "./dom.js";
 import { holds, passage, position } from "./passage.js";
+import { inCollection } from "./scope.js";
 import { hasKey, json, openFile } from "./service.js";
 
 const MOST = 500; // chunks shown at once, around the quoted one
@@ -23,7 +24,7 @@ export async function showDocument(id, title, rows = [], at = rows[0]?.chunkId) 
   text.focus();
   const around = at ? `&around=${encodeURIComponent(at)}` : "";
   try {
-    const found = await json(`/api/v1/documents/${encodeURIComponent(id)}?limit=${MOST}${around}`);
+    const found = await json(inCollection(`/api/v1/documents/${encodeURIComponent(id)}?limit=${MOST}${around}`));
     if (mine !== latest) return;
     text.replaceChildren(...found.chunks.map((chunk) => part(chunk, rows)));
     const mark = text.querySelector(`mark[data-rows~="${rows[0]?.row}"]`);
@@ -48,7 +49,7 @@ export function startDocument() {
 function offerPdf({ id, hasFile, chunks }, page) {
   const link = byId("document-pdf");
   const url = safeUrl(chunks[0].url);
-  const address = hasFile ? `/api/v1/files/${encodeURIComponent(id)}` : url?.split("#")[0];
+  const address = hasFile ? inCollection(`/api/v1/files/${encodeURIComponent(id)}`) : url?.split("#")[0];
   if (!/\.pdf$/i.test(hasFile ? id : address)) return;
   link.href = address + (page ? `#page=${page}` : "");
   link.textContent = page ? `Open the PDF at page ${page}` : "Open the PDF";

@@ -2,6 +2,7 @@
 import { showDocument } from "./document.js";
 import { byId, el, say, show } from "./dom.js";
 import { ingest, outcome } from "./ingest.js";
+import { inCollection } from "./scope.js";
 import { json } from "./service.js";
 
 const MOST = 1000; // documents listed
@@ -37,7 +38,7 @@ async function list() {
   const turn = ++asked;
   let found;
   try {
-    found = await json(`/api/v1/documents?limit=${MOST}`);
+    found = await json(inCollection(`/api/v1/documents?limit=${MOST}`));
   } catch (error) {
     state.textContent = error.message;
     if (error.code === "UNAUTHORIZED") wantKey(list);
@@ -141,7 +142,7 @@ function confirmed(one) {
 
 // A row that shows the same is kept: a dialog opened from it gives the focus back to it.
 const shows = (one) => JSON.stringify([one, mayDelete, reread.get(one.id)]);
-const address = (one) => `/api/v1/documents/${encodeURIComponent(one.id)}`;
+const address = (one) => inCollection(`/api/v1/documents/${encodeURIComponent(one.id)}`);
 const summary = () => byId("documents").querySelector("summary");
 /** When it was ingested. */
 const when = (time) => time && !Number.isNaN(Date.parse(time)) ? [" · ingested", ...moment(time)] : [];

@@ -9,6 +9,7 @@ import { refreshDocuments, startDocuments } from "./documents.js";
 import { watch } from "./health.js";
 import { drawHistory, forget, remember } from "./history.js";
 import { clearNotice, declined, failed, stopped } from "./notice.js";
+import { inCollection, offerCollections, resetCollection, scope, startScope } from "./scope.js";
 import { ask, Failed, hasKey, json, useKey } from "./service.js";
 import { lightQuotes, writeSources } from "./sources.js";
 import { drawTimings } from "./timings.js";
@@ -49,7 +50,7 @@ async function start(text) {
 async function follow(query, signal) {
   const relevance = new Map();
   let understood = query;
-  for await (const { name, data } of ask(query, conversationId, signal)) {
+  for await (const { name, data } of ask(query, conversationId, scope(), signal)) {
     if (name === "rewritten") {
       understood = data.query;
       keepQuestion(understood);
@@ -177,12 +178,18 @@ function wantKey(then) {
 /** What the service offers here: examples while the sample documents are stored, uploads where they are allowed. */
 async function refresh() {
   try {
-    offer = await json("/api/v1/page");
+    offer = await json(inCollection("/api/v1/page"));
   } catch (error) {
+    if (error.details?.field === "collection") {
+      resetCollection();
+      await refresh();
+      return;
+    }
     if (error.code === "UNAUTHORIZED") wantKey(refresh);
     else if (error.code === "UNREACHABLE") watch(refresh);
     return;
   }
+  offerCollections(offer);
   offerUploads(offer);
   refreshDocuments(offer.mayUpload);
   const section = byId("examples");
@@ -219,6 +226,7 @@ startColours();
 drawHistory((text) => { start(text); bringIntoView(byId("main")); });
 startUploads(refresh, wantKey);
 startDocument();
+startScope(() => { anew(); refresh(); });
 startDocuments(refresh, wantKey);
 watch(refresh);
 refresh();

@@ -2,6 +2,7 @@
 import { showDocument } from "./document.js";
 import { byId, drawing, el } from "./dom.js";
 import { measure, passage, position } from "./passage.js";
+import { inCollection } from "./scope.js";
 import { json } from "./service.js";
 
 const CLOSE = 0.7; // relevance from which the service itself calls a passage close
@@ -42,7 +43,7 @@ function close(one, question, open) {
     type: "button", class: "quiet small", "aria-haspopup": "dialog", "aria-label": `Whole document: ${name}`,
     onclick: () => showDocument(one.documentId, name, [], one.chunkId),
   }, "Whole document");
-  json(`/api/v1/chunks/${encodeURIComponent(one.chunkId)}`).then(
+  json(inCollection(`/api/v1/chunks/${encodeURIComponent(one.chunkId)}`)).then(
     (chunk) => where.append(position(chunk)?.textContent ?? ""),
     () => {}, // the chunk is gone since: its text stands there
   );

@@ -34,14 +34,14 @@ export async function json(path, options = {}) {
 }
 
 /**
- * Ask a question of a conversation; yields `rewritten` for a follow-up, then the events of `POST /query/stream`.
+ * Ask a question of a conversation, in a `scope` (`scope.js`); yields `rewritten` for a follow-up, then the events of `POST /query/stream`.
  * Throws `Failed` where it ends in none.
  */
-export async function* ask(query, conversation, signal) {
+export async function* ask(query, conversation, scope, signal) {
   const response = await reach(`${CONVERSATIONS}/${conversation}/query`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ query, includeEvidence: true }),
+    body: JSON.stringify({ query, includeEvidence: true, ...scope }),
     signal,
   });
   const requestId = response.headers.get("X-Request-ID");
@@ -64,10 +64,10 @@ export function forgetConversation(conversation) {
 
 /** Open a file of the service in a new tab: no link can carry the key, so the file is fetched with it. */
 export async function openFile(address) {
-  const { pathname, hash } = new URL(address);
+  const { pathname, search, hash } = new URL(address);
   const tab = open("", "_blank");
   try {
-    tab.location = URL.createObjectURL(await (await reach(pathname, {})).blob()) + hash;
+    tab.location = URL.createObjectURL(await (await reach(pathname + search, {})).blob()) + hash;
   } catch (error) {
     tab.close();
     throw error;

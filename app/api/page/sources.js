@@ -2,6 +2,7 @@
 import { showDocument } from "./document.js";
 import { bringIntoView, byId, el, safeUrl, scrollWithin, show } from "./dom.js";
 import { cells, holds, measure, passage, position, shown } from "./passage.js";
+import { inCollection } from "./scope.js";
 import { json } from "./service.js";
 
 /** Write the list; the passages come as they arrive. `relevance`: chunk id to relevance, from the retrieval event. */
@@ -78,7 +79,7 @@ function fill(box, chunkId, rows, relevance) {
     }
   });
   box.replaceChildren(quotes(rows), measures);
-  json(`/api/v1/chunks/${encodeURIComponent(chunkId)}`).then(
+  json(inCollection(`/api/v1/chunks/${encodeURIComponent(chunkId)}`)).then(
     (chunk) => {
       if (holds(chunk.text, rows)) { // else it was replaced since: the quotes are what was verified
         for (const one of rows) one.page = chunk.page;

@@ -1,6 +1,7 @@
 // Documents brought by button or by drop, one after the other, each with its progress and what became of it.
 import { bringIntoView, byId, el, say, show } from "./dom.js";
 import { ingest, outcome } from "./ingest.js";
+import { inCollection } from "./scope.js";
 
 let offer = { mayUpload: false, maxUploadBytes: 0, suffixes: [] };
 let queue = Promise.resolve();
@@ -47,7 +48,7 @@ async function upload(file, added, unauthorized) {
     return;
   }
   try {
-    const report = await ingest(`/api/v1/documents?name=${encodeURIComponent(file.name)}`, file, (share, words, begun) => {
+    const report = await ingest(inCollection(`/api/v1/documents?name=${encodeURIComponent(file.name)}`), file, (share, words, begun) => {
       if (share === null) bar.removeAttribute("value");
       else bar.value = share;
       bar.ariaLabel = `${file.name}: ${words}`;
