@@ -53,8 +53,10 @@ def run_keys(
 def _list(file: KeyFile, *, as_json: bool) -> int:
     keys = file.read()
     if as_json:
-        rows = [one.model_dump(mode="json", exclude={"sha256"}) for one in keys]
-        print_json({"keys": [{**row, "readOnly": row.pop("read_only")} for row in rows]})
+        rows = [
+            (one.model_dump(mode="json", include={"name", "collections", "created"}), one.read_only) for one in keys
+        ]
+        print_json({"keys": [{**row, "readOnly": read_only} for row, read_only in rows]})
         return OK
     table = Table("name", "collections", "may write", "created")
     for one in keys:

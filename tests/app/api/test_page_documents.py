@@ -196,7 +196,7 @@ def test_where_uploads_are_not_allowed_nothing_can_be_deleted(visitor: Visitor, 
     expect(page.locator("#documents li")).to_have_count(3)
 
     def without_leave(route: Route) -> None:
-        route.fulfill(json={"examples": [], "mayUpload": False, "maxUploadBytes": 1, "suffixes": []})
+        route.fulfill(json={"examples": [], "mayUpload": False, "maxUploadBytes": 1, "suffixes": [], "collections": []})
 
     page.route("**/api/v1/page", without_leave)
     page.reload()

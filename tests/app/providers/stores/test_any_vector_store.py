@@ -50,6 +50,20 @@ async def test_filters_and_ids() -> None:
     await store.aprobe()
 
 
+async def test_a_filter_reads_on_until_enough_pass() -> None:
+    """What passes is found however many nearer chunks do not; a beginning and days are compared as in other stores."""
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents(
+        [Document(id=f"n{n}", page_content=f"Note {n}.", metadata={"source": f"n/{n}.md"}) for n in range(600)]
+    )
+    store.add_documents(
+        [Document(id="x", page_content="Quite different.", metadata={"source": "x/1.md", "date": "2024-05-01"})]
+    )
+    ours = as_store(store, MODEL)
+    for where in ({"source": "x/*"}, {"date": {"gte": "2024-05-01"}}):
+        assert [one.id for one in await ours.asimilarity_search("Note 7.", k=3, filter=where)] == ["x"]
+
+
 async def test_a_vendors_own_store_works_and_its_failure_is_ours() -> None:
     """``QdrantVectorStore`` of any origin; once its collection is gone the store is unavailable."""
     theirs = QdrantVectorStore.from_texts(FRUIT, EMBEDDING, location=":memory:", collection_name="theirs")

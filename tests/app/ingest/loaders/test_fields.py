@@ -1,0 +1,66 @@
+"""The metadata that filters use: a file's folder, type and days, and its front matter."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.fields import own_fields
+from app.ingest.loaders.markdown import load
+from app.ingest.loaders.table import load_file
+
+FRONT = b"""---
+title: Leave
+author: Kim
+date: 2024-03-01
+reviewed: 2024-03-02T10:00:00Z
+draft: false
+version: 1.5
+tags: [leave, 7, {deep: 1}, null]
+source: elsewhere.md
+nested: {a: 1}
+a.b: dotted
+huge: 123456789012345678901234567890
+type: policy
+---
+# Leave
+
+There are 25 days.
+"""
+
+
+def test_front_matter_is_kept_as_json_values() -> None:
+    """Text, numbers, booleans, days as ISO text, and lists of them; a name that is taken, nested fields, dotted names
+    and what JSON cannot hold are left out."""
+    assert load(FRONT, "leave.md").metadata == {
+        "author": "Kim",
+        "date": "2024-03-01",
+        "reviewed": "2024-03-02",
+        "draft": False,
+        "version": 1.5,
+        "tags": ["leave", 7],
+        "type": "policy",
+    }
+
+
+@pytest.mark.parametrize("fields", [{7: "x"}, {"x" * 101: 1}, {"x": "y" * 501}, {"x": float("nan")}, {"x": "\ud800"}])
+def test_what_cannot_be_stored_is_left_out(fields: dict[Any, Any]) -> None:
+    """So is a name or a text that is too long."""
+    assert own_fields(fields) == {}
+
+
+def test_every_file_has_folder_type_and_day(tmp_path: Path) -> None:
+    """The folders above it, its suffix, and the day of its last change; its own front matter counts before these."""
+    (path := tmp_path / "leave.md").write_bytes(FRONT)
+    (plain := tmp_path / "notes.TXT").write_text("There are 25 days.")
+    os.utime(plain, (1_700_000_000, 1_700_000_000))
+    (loaded,) = load_file(path, "hr/policies/leave.md")
+    assert isinstance(loaded, LoadedDocument)
+    assert (loaded.metadata["folder"], loaded.metadata["type"]) == ("hr/policies", "policy")
+    (other,) = load_file(plain, "notes.TXT")
+    assert isinstance(other, LoadedDocument)
+    assert other.metadata == {"folder": "", "type": "txt", "modified": "2023-11-14"}
