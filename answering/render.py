@@ -67,6 +67,7 @@ def cite_by_document(
                     page=chunk.page,
                     section=chunk.section,
                     url=chunk.url,
+                    recognised=chunk.recognised,
                 )
             )
         pieces.append(sentence.text[since:])

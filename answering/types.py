@@ -25,6 +25,7 @@ class Chunk:
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
     ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``read`` is None if unread.
+    ``recognised``: the text is a program's reading of a scanned page.
     """
 
     chunk_id: str
@@ -37,6 +38,7 @@ class Chunk:
     page: int | None = None
     chunk_index: int | None = None
     source: str | None = None
+    recognised: bool = False
     similarity: float = 0.0
     keyword: float = 0.0
     spans: tuple[tuple[int, int], ...] = ()
@@ -128,6 +130,7 @@ class Citation:
     page: int | None = None
     section: str | None = None
     url: str | None = None
+    recognised: bool = False
 
 
 class Passage(NamedTuple):

@@ -63,7 +63,10 @@ class CitedDocument(WireModel):
 
 
 class Evidence(WireModel):
-    """One verified citation: ``quote`` stands at ``start:end`` of the stored chunk, in code points."""
+    """One verified citation: ``quote`` stands at ``start:end`` of the stored chunk, in code points.
+
+    ``recognised`` is there, and true, where the chunk is a program's reading of a scanned page.
+    """
 
     marker: int
     document_id: str
@@ -74,6 +77,7 @@ class Evidence(WireModel):
     end: int
     support: float
     markers: list[tuple[int, int]] = Field(description="where its markers stand in `answer`: (start, end), code points")
+    recognised: bool = Field(False, exclude_if=lambda value: not value)
 
 
 class NamedChunk(WireModel):

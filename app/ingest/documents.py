@@ -38,6 +38,7 @@ class Block(_Data):
     """One paragraph, list, table or code block as readable text, with its position.
 
     A table has a line ``| a | b |`` per row, code its fence. ``page`` is 1-based. One with ``chunk_id`` is fixed.
+    ``recognised``: the text is a program's reading of a picture, and may hold its mistakes.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Block(_Data):
     section: Label | None = None
     page: PositiveInt | None = None
     chunk_id: ChunkId | None = None
+    recognised: bool = False
 
 
 class DocumentInfo(_Data):
@@ -83,6 +85,7 @@ class TextChunk(_Data):
     chapter: Label | None = None
     section: Label | None = None
     page: PositiveInt | None = None
+    recognised: bool = False
 
 
 class SplitDocument(DocumentInfo):

@@ -2,7 +2,7 @@
 
 One process serves file after file; an endless loop, exhausted memory or a crash costs its caller that file alone.
 Requests are JSON lines on standard input; answers are ``{"document"}``, ``{"skipped"}``, ``{"failed"}`` (a defect), and
-``{"done"}`` after each file.
+``{"reading"}`` while a slow file is read, and ``{"done"}`` after each file.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ import orjson
 
 from app.ingest.documents import LoadedDocument, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile
+from app.ingest.loaders.slow import ON_PROGRESS
 from app.ingest.loaders.table import ROWS, load_file
 from app.ingest.split import split_document
 
@@ -27,7 +28,7 @@ START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.inges
 """The program of the process: it finds modules where this one does, and does not run the user's script again."""
 SECONDS_PER_FILE = 60.0
 SECONDS_PER_MEGABYTE = 10.0
-"""Time limit of a file's next document: the sum, by the file's size."""
+"""Time limit of a file's next document, or of its next sign that it is read: the sum, by the file's size."""
 MEMORY_BYTES = 4 * 1024**3
 """Address space of the process."""
 MAX_ANSWER_BYTES = 1 << 31
@@ -57,6 +58,8 @@ class Reader(AbstractAsyncContextManager["Reader"]):
                     answer = orjson.loads(await answers.readuntil())
                 if "done" in answer:
                     return
+                if "reading" in answer:
+                    continue
                 if "document" in answer:
                     yield SplitDocument.model_validate(answer["document"] | ({"url": file.url} if file.url else {}))
                 elif "skipped" in answer:
@@ -110,6 +113,7 @@ def serve() -> None:
         answers.write(line + b"\n")
         answers.flush()
 
+    ON_PROGRESS.set(lambda: answer(b'{"reading": true}'))
     for line in sys.stdin.buffer:
         request = orjson.loads(line)
         try:

@@ -57,9 +57,9 @@ class Sink:
 
     def content_hash(self, document: SplitDocument) -> str:
         """Hash texts, positions, metadata, layout and model of a document, as 64 hex digits."""
-        stored = document.model_dump_json(
-            exclude={"notes": True, "metadata": {"modified"}}
-        )  # a touched file is the same
+        stored = document.model_dump_json(  # a touched file is the same
+            exclude={"notes": True, "metadata": {"modified"}, "chunks": {"__all__": {"recognised"}}}
+        )
         return hashlib.sha256(f"{LAYOUT}\n{self.model_name}\n{stored}".encode()).hexdigest()
 
     async def write(self, chunks: Sequence[PendingChunk]) -> None:
@@ -115,6 +115,7 @@ def _metadata(one: PendingChunk) -> dict[str, Any]:
         **document.metadata,
         **document.model_dump(include={"document_id", "title", "url", "source"}),
         **chunk.model_dump(include={"chapter", "section", "page", "chunk_index"}),
+        **({"recognised": True} if chunk.recognised else {}),
         "content_hash": part_hash(one.content_hash),
         "ingested_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -55,7 +55,7 @@ def split_document(document: LoadedDocument) -> Iterator[SplitDocument | Skipped
             reason = f"document {document.document_id} names the chunk {chunk_id} twice; the first one is kept"
             yield SkippedFile(path=document.source, reason=reason)
             continue
-        position = block.model_dump(include={"chapter", "section", "page"})
+        position = block.model_dump(include={"chapter", "section", "page", "recognised"})
         chunks[chunk_id] = TextChunk(chunk_id=chunk_id, chunk_index=len(chunks), text=text, spans=spans, **position)
     yield SplitDocument(**document.model_dump(exclude={"blocks"}), chunks=tuple(chunks.values()))
 

@@ -1,7 +1,7 @@
 """Load PDF with PDFium: pages in reading order, with their headings, paragraphs and tables."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby, pairwise
@@ -17,20 +17,12 @@ from app.ingest.loaders.hyphens import LineJoiner
 from app.ingest.loaders.outline import Outline, table_text
 from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_lines import Segment, cells_apart, columns_apart, rows
+from app.ingest.loaders.pdf_margins import LARGER, without_running_lines
+from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
-from app.ingest.loaders.pdf_words import page_words
-from app.ingest.loaders.running_lines import EdgeLine, note_of, running_lines
 from app.ingest.loaders.text_encoding import Unreadable
 
-LARGER = 1.1
-"""A line this many times the size of the text is a heading."""
-SMALLER = 0.95
-"""A line at least this many times the size of the text is set like it."""
 MAX_HEADING_CHARS = 150
-EDGE = 3
-"""Rows at the top and at the bottom of a page that may be its header and its foot."""
-MARGIN = 1 / 6
-"""Part of a page's height that they lie in."""
 _ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
 _NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
@@ -65,26 +57,32 @@ class _Entry:
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read the text of a PDF, pages 1-based; lines in larger type are headings.
 
-    Raises ``Unreadable`` when it is encrypted, damaged or holds no text.
+    Blocks of scanned pages that Tesseract recognised say so. Raises ``Unreadable`` when it is encrypted, damaged or
+    holds no text.
     """
     with reading("PDF"):
         document = _opened(data)
-        printed = [page_words(page) for page in document]
+        read = read_pages(document)
         title = document.get_metadata_dict().get("Title", "").strip()
+    printed = read.words
     pages = [columns_apart(page.words) for page in printed]
     turned = [columns_apart(page.turned) for page in printed]
     if not any(pages):
-        raise Unreadable("a PDF without text (a scan needs text recognition first)")
+        raise Unreadable(
+            f"a PDF without text: {f'its pages are pictures; {read.reason}' if read.pictures else 'empty'}"
+        )
     body = mode(one.size for page in pages for one in page for _ in one.text)
-    pages, notes = _without_running_lines(pages, [page.height for page in printed], body)
+    pages, notes = without_running_lines(pages, [page.height for page in printed], body)
     joiner = LineJoiner(one.text for page in pages for one in page)
     entries: list[_Entry] = []
     for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):
         for region in (*regions[0], regions[1]):
             entries += _entries(number, region, body, joiner)
-    outline = Outline(notes)
+    outline = Outline(read.notes + notes)
     _add(outline, entries, joiner)
-    return outline.document(source, None if _MADE_UP.search(title) else title or None)
+    loaded = outline.document(source, None if _MADE_UP.search(title) else title or None)
+    blocks = [block.model_copy(update={"recognised": block.page in read.recognised}) for block in loaded.blocks]
+    return loaded.model_copy(update={"blocks": tuple(blocks)})
 
 
 def _opened(data: bytes) -> Any:
@@ -95,43 +93,6 @@ def _opened(data: bytes) -> Any:
         if "password" in str(error).casefold():
             raise Unreadable(ENCRYPTED) from error
         raise
-
-
-def _without_running_lines(
-    pages: Sequence[Sequence[Segment]], heights: Sequence[float], body: float
-) -> tuple[list[list[Segment]], list[str]]:
-    """Drop page headers, page feet and page numbers; return what is left, and a note on what is not.
-
-    Lines larger than the text are headings, and stay, and so does what lies inside of a line that stays.
-    """
-    edges = [edge for number, page in enumerate(pages) for edge in _edges(number, page, heights[number], body)]
-    recurring = running_lines([line for edge in edges for row in edge for line, _ in row], len(pages))
-    dropped: dict[int, str] = {}
-    for edge in edges:
-        for row in edge:
-            dropped |= {id(segment): line.text for line, segment in row if line in recurring}
-            if any(line not in recurring for line, _ in row):
-                break
-    return [[one for one in page if id(one) not in dropped] for page in pages], list(note_of(list(dropped.values())))
-
-
-def _edges(
-    number: int, page: Sequence[Segment], height: float, body: float
-) -> Iterator[list[list[tuple[EdgeLine, Segment]]]]:
-    """Yield the first and the last rows of a page, each from the edge inwards, without those in larger type."""
-    printed = rows(page)
-    for at_top, edge in (True, printed[:EDGE]), (False, printed[::-1][:EDGE]):
-        found: list[list[tuple[EdgeLine, Segment]]] = []
-        for at, row in enumerate(edge):
-            if any(one.size >= LARGER * body for one in row):
-                break
-            found.append([])
-            for one in row:
-                position = height - one.base if at_top else one.base
-                of_text = one.size >= SMALLER * body
-                line = EdgeLine(number, at_top, at, position, one.text, position <= MARGIN * height, of_text)
-                found[-1].append((line, one))
-        yield found
 
 
 def _entries(number: int, region: Sequence[Segment], body: float, joiner: LineJoiner) -> list[_Entry]:

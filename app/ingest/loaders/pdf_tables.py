@@ -1,11 +1,12 @@
 """Find the tables of a PDF page, with rules or without, by the white space between their columns."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, pairwise
+from itertools import pairwise
 from statistics import median
 
+from app.ingest.loaders.pdf_cells import Cells, Join, Row, cell_text, logical_rows
 from app.ingest.loaders.pdf_lines import Segment, distances, wraps
 
 MARKER = re.compile(
@@ -13,18 +14,8 @@ MARKER = re.compile(
 )
 """What stands before an item of a list, or before a heading."""
 
-NEAR = 1.15
-"""Largest distance of two lines of a cell, in that of the nearest lines of the table."""
 WIDE_GAP = 1.2
 """White space, in sizes of type, that is no chance gap in running text."""
-CENTRED = 0.9
-"""Distance, in sizes of type, below which two rows are nearer than lines: they are centred on each other."""
-
-Row = list[Segment]
-Cells = list[list[Segment]]
-"""A printed row by columns: none, one or more segments in each."""
-Join = Callable[[str, str], str]
-"""Joins two lines of one cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +125,8 @@ def _table(band: Sequence[Row], join: Join) -> Table | None:
     several = sum(sum(map(bool, row)) > 1 for row in grid)
     if len(columns) < 2 or several < 2 or _is_text(grid, columns):
         return None
-    groups = _logical_rows(grid, columns)
-    cells = tuple(tuple(_cell([row[at] for row in group], join) for at in range(len(columns))) for group in groups)
+    groups = logical_rows(grid, columns)
+    cells = tuple(tuple(cell_text([row[at] for row in group], join) for at in range(len(columns))) for group in groups)
     return Table(cells, tuple(columns)) if len(cells) > 1 else None
 
 
@@ -170,55 +161,3 @@ def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Sequence[tupl
     size = median(one.size for row in grid for cell in row for one in cell)
     narrow = columns[1][0] - columns[0][1] < WIDE_GAP * size
     return 2 * drawn_as_text > len(pairs) and narrow and all(len(before) + len(after) > 6 for before, after in pairs)
-
-
-def _logical_rows(grid: Sequence[Cells], columns: Sequence[tuple[float, float]]) -> list[list[Cells]]:
-    """Group printed rows to the rows of the table: the lines of a cell belong together."""
-    apart = [
-        [above.base - below.base for above, below in pairwise([one for row in grid for one in row[at][:1]])]
-        for at in range(len(columns))
-    ]
-    tight = min(chain.from_iterable(apart), default=0.0)
-    spaced = max(apart[0], default=0.0) > NEAR * tight
-    groups: list[list[Cells]] = [[grid[0]]]
-    for row in grid[1:]:
-        first = [cells[0][0] for cells in (*groups[-1], row) if cells[0]][-2:]
-        begins = row[0] and len(first) == 2 and not spaced and not _drawn_together(first[0], first[1], grid)
-        if not begins and _continues_row(groups[-1], row, columns, NEAR * tight):
-            groups[-1].append(row)
-        else:
-            groups.append([row])
-    return groups
-
-
-def _drawn_together(above: Segment, below: Segment, grid: Sequence[Cells]) -> bool:
-    """Tell whether nothing else of the table is drawn between two lines of its first column, but is elsewhere."""
-    if len(above.words) == 1 and not below.words[0].text[0].islower():  # names in rows that are empty otherwise
-        return False
-    numbers = sorted((one.words[0].number, at) for row in grid for at, cell in enumerate(row) for one in cell)
-    turns = [at for at, _ in groupby(at for _, at in numbers)]
-    between = (at for number, at in numbers if above.words[0].number < number < below.words[0].number)
-    return turns.count(0) > 1 and not any(between)
-
-
-def _continues_row(group: Sequence[Cells], row: Cells, columns: Sequence[tuple[float, float]], farthest: float) -> bool:
-    """Tell whether every cell of a printed row continues the cell above, or is centred on a cell of several lines."""
-    filled = [(at, cell[0]) for at, cell in enumerate(row) if cell]
-    above = {at: upper[at][-1] for upper in group for at, _ in filled if upper[at]}
-    if not all(
-        above[at].base - one.base <= farthest and wraps(above[at], one, columns[at][1])
-        for at, one in filled
-        if at in above
-    ):
-        return False
-    lowest = min(one.base for cell in group[-1] for one in cell)
-    return bool(above) or lowest - filled[0][1].base < CENTRED * filled[0][1].size
-
-
-def _cell(lines: Sequence[Sequence[Segment]], join: Join) -> str:
-    text = ""
-    for line in lines:
-        if line:
-            printed = " ".join(one.text for one in line)
-            text = join(text, printed) if text else printed
-    return text

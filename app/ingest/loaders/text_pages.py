@@ -16,6 +16,7 @@ _NUMBERED_FOOT = re.compile(r"\[Page \d+\][ \t]*$", re.IGNORECASE | re.MULTILINE
 _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)\s*$")
 _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
+_SENTENCE = re.compile(r"\s*[^\W\d_a-z]\w*(?: \S+){2,}[.!?]\s*$")
 _STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\|)")
 
 
@@ -55,14 +56,15 @@ def paragraphs(text: str) -> tuple[list[Paragraph], tuple[str, ...]]:
 
 
 def _edges(number: int, page: Sequence[str]) -> list[EdgeLine]:
-    """Return the first and the last lines of a page, as far as a blank line follows inwards."""
+    """Return the first and the last lines of a page, without sentences, as far as a blank line follows inwards."""
     found: list[EdgeLine] = []
     for at_top, lines in (True, page), (False, page[::-1]):
-        filled = [at for at, line in enumerate(lines) if line.strip()]
-        apart = [row for row, (at, below) in enumerate(pairwise(filled[: EDGE + 1])) if below > at + 1]
-        edge = filled[: max(apart) + 1] if apart else []
+        filled = [(at, line.strip()) for at, line in enumerate(lines) if line.strip()][: EDGE + 1]
+        apart = [row for row, ((at, _), (below, _)) in enumerate(pairwise(filled)) if below > at + 1]
+        edge = [line for _, line in filled[: max(apart) + 1]] if apart else []
+        lines_of_edge = takewhile(lambda line: not _SENTENCE.match(line), edge)
         found += [
-            EdgeLine(number, at_top, row, row * (SAME_POSITION + 1), lines[at].strip()) for row, at in enumerate(edge)
+            EdgeLine(number, at_top, row, row * (SAME_POSITION + 1), line) for row, line in enumerate(lines_of_edge)
         ]
     return found
 

@@ -190,3 +190,20 @@ def test_a_short_line_ends_above_its_paragraph(tmp_path: Path) -> None:
         "Bob reported that the hull is four weeks late.",
         "The launch was moved from May to the 15th of June.",
     ]
+
+
+def test_one_record_a_page_of_text(tmp_path: Path) -> None:
+    """Numbered first lines and repeated sentences of records are text, whatever their position on the page."""
+    pages = [
+        f"Room {n}\n\nThe safe of room {n} is {safe}.\n\nIts key hangs at the reception."
+        for n, safe in enumerate(SAFES)
+    ]
+    (path := tmp_path / "rooms.txt").write_text("\f".join(pages))
+    whole = " ".join(texts(document := load_one(path)))
+    assert document.title == "Room 0"
+    assert [block.section for block in document.blocks][2::2] == ["Room 1", "Room 2", "Room 3"]
+    assert whole.count("Its key hangs at the reception.") == len(SAFES)
+    assert document.notes == ()
+
+
+SAFES = ["Alder", "Birch", "Cedar", "Maple"]
