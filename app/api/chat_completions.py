@@ -9,9 +9,9 @@ The package langgraph-openai-serve (0.31) does not carry this: it refuses a requ
 
 import re
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -20,7 +20,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse
 
-from answering.render import named
+from answering.types import Citation
 from app.api.errors import AnswerFailed, error_response, failure_body, openai_error
 from app.api.openai_schemas import (
     MODEL,
@@ -50,7 +50,6 @@ ERRORS: dict[str, Any] = {"model": OpenAIErrorBody, "description": "codes and st
 URL_CHARACTERS = "%/:?#@!$&'*+,;=~"
 """What stays in a link beside letters and digits; a parenthesis would end it."""
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>!&|~]")
-_MARKER = re.compile("\ue000(\\d+)\ue001")  # private-use characters, which `named` writes around a marker's number
 
 
 def chat_completion_routes(service: QueryService, send_timeout: float, *, drafts: bool) -> APIRouter:
@@ -86,8 +85,8 @@ def chat_completion_routes(service: QueryService, send_timeout: float, *, drafts
 def completion(request: Request, body: ChatRequest, result: Result) -> ChatCompletion:
     """Return the completion of a question that did not fail."""
     listed = body.knowledge_garden is None or body.knowledge_garden.sourceList
-    content, annotations = annotated(request, result, body.collection)
-    content += source_list(result) if listed else ""
+    content = (result.answer or "") + (source_list(result.documents, result.citations) if listed else "")
+    annotations = annotated(request, result, body.collection)
     prompt, written = sum(tokens(message.text) for message in body.messages), tokens(content)
     return ChatCompletion(
         id=f"chatcmpl-{result.request_id}",
@@ -98,36 +97,29 @@ def completion(request: Request, body: ChatRequest, result: Result) -> ChatCompl
     )
 
 
-def annotated(request: Request, result: Result, collection: str | None) -> tuple[str, list[Annotation]]:
-    """Return the answer, and an annotation for each of its markers, in the order of the text.
+def annotated(request: Request, result: Result, collection: str | None) -> list[Annotation]:
+    """Return an annotation for each marker of the answer, in the order of the text.
 
     The address of a document without one on the web is that of the cited chunk in this service.
     """
-    if not result.answered:
-        return result.answer or "", []
-    numbered = [replace(c, source=f"\ue000{c.marker}\ue001", page=None, section=None) for c in result.citations]
-    first = {citation.marker: citation for citation in reversed(result.citations)}
-    content, annotations = "", []
+    cited = {span: result.citations[index] for index in reversed(result.markers) for span in result.markers[index]}
     of = f"?collection={quote(collection, safe='')}" if collection else ""
-    for position, piece in enumerate(_MARKER.split(named(result.pieces, numbered))):
-        if position % 2:
-            cited = first[int(piece)]
-            url = web_address(cited.url) or f"{request.base_url}api/v1/chunks/{quote(cited.chunk_id, safe='')}{of}"
-            start, end = len(content) - 1, len(content) + len(piece) + 1  # with the brackets
-            place = UrlCitation(url=url, title=cited.title, start_index=start, end_index=end)
-            annotations.append(Annotation(url_citation=place))
-        content += piece
-    return content, annotations
+    annotations = []
+    for (start, end), citation in sorted(cited.items(), key=itemgetter(0)):
+        url = web_address(citation.url) or f"{request.base_url}api/v1/chunks/{quote(citation.chunk_id, safe='')}{of}"
+        place = UrlCitation(url=url, title=citation.title, start_index=start, end_index=end)
+        annotations.append(Annotation(url_citation=place))
+    return annotations
 
 
-def source_list(result: Result) -> str:
+def source_list(documents: Sequence[Mapping[str, Any]], citations: Sequence[Citation]) -> str:
     """Return the numbered list of the cited documents in Markdown, below a blank line; "" where there are none."""
     pages: dict[int, list[str]] = {}
-    for citation in result.citations:
+    for citation in citations:
         place = citation.section if citation.page is None else f"page {citation.page}"
         pages.setdefault(citation.marker, []).append(place or "")
     lines = []
-    for marker, document in enumerate(result.documents, 1):
+    for marker, document in enumerate(documents, 1):
         name = plain(document["title"] or document["id"])
         if url := web_address(document["url"]):
             name = f"[{name}]({quote(url, safe=URL_CHARACTERS)})"

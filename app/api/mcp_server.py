@@ -90,7 +90,9 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         )
         if result.failure:
             return failed(result.failure)
-        return done((result.answer or "") + source_list(result), answer_body(result, evidence=True))
+        return done(
+            (result.answer or "") + source_list(result.documents, result.citations), answer_body(result, evidence=True)
+        )
 
     @server.tool(name="search", title="Search the passages", annotations=READS)
     async def search_passages(

@@ -1,4 +1,4 @@
-"""Make the graph that LangGraph Studio runs (``langgraph.json``), on the settings of the environment."""
+"""Make the graphs that LangGraph Studio runs (``langgraph.json``), on the settings of the environment."""
 
 import asyncio
 from functools import cache
@@ -6,6 +6,7 @@ from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
+from app.api.chat_graph import build_chat_graph
 from app.bootstrap.compose import build_container
 
 open_container = cache(build_container)
@@ -14,3 +15,8 @@ open_container = cache(build_container)
 async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return the graph, made once per process, off the event loop."""
     return (await asyncio.to_thread(open_container)).graph
+
+
+async def make_chat_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return the graph of messages over the same graph."""
+    return build_chat_graph(await make_graph())

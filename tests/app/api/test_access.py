@@ -11,13 +11,16 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp import Client, MCPError
 
 from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest_into
 from app.ops.key_file import KeyFile
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
+from tests.app.api.test_mcp import with_headers
 from tests.app.api.test_page_api import BYTES, caller
+from tests.support.samples_service import serve
 
 WORDS = {
     "corporate_documents": ("lantern.md", "The codeword of the front gate is LANTERN."),
@@ -203,6 +206,42 @@ async def test_no_interface_tells_a_key_of_what_it_may_not_see(
                     "chat",
                 ):
                     assert WORDS[collection][0].partition(".")[0].upper() in first.text, where
+
+
+async def test_no_tool_tells_an_agent_of_what_it_may_not_see(
+    container: AppContainer, keys: dict[str, dict[str, str]]
+) -> None:
+    """Each tool of the Model Context Protocol is called for each collection: what the key sees, it gets; what it does
+    not see is answered as what does not exist. The resources are documents that it sees."""
+    with serve(container) as address:
+        for key in KEYS.keys() - {"nobody"}:
+            seen, hidden = KEYS[key], [one for one in WORDS if one not in KEYS[key]]
+            async with with_headers(address, keys[key]) as client:
+
+                async def told(
+                    tool: str, collection: str, client: Client = client, hidden: list[str] = hidden
+                ) -> tuple[bool, str]:
+                    document, question = WORDS.get(collection, ("x.md",))[0], QUESTIONS.get(collection, "Where?")
+                    arguments = {"read": {"document_id": document}, "list_documents": {}}.get(tool, {"query": question})
+                    result = await client.call_tool(tool, {**arguments, "collection": collection})
+                    body = json.dumps(result.structured_content)
+                    return result.is_error, body.replace(collection, NOWHERE) if collection in hidden else body
+
+                for tool in ("ask", "search", "read", "list_documents"):
+                    nowhere = await told(tool, NOWHERE)
+                    assert nowhere[0]
+                    for collection in QUESTIONS:
+                        failed, text = await told(tool, collection)
+                        assert not [word for word in words(hidden) if word in text], (key, tool, collection)
+                        if collection in hidden:
+                            assert (failed, text) == nowhere, (key, tool, collection)
+                        else:
+                            assert (failed, WORDS[collection][0] in text) == (False, True), (key, tool, collection)
+                own = next((one for one in WORDS if one in seen), "")
+                assert [one.name for one in (await client.list_resources()).resources] == [WORDS[own][0]]
+                for collection in set(QUESTIONS) - {own}:
+                    with pytest.raises(MCPError):
+                        await client.read_resource(f"garden://documents/{WORDS[collection][0]}")
 
 
 async def test_what_a_key_does_not_see_it_cannot_change(

@@ -2,8 +2,8 @@
 
 A block runs in its own folder; a server over the sample documents is at the address that the texts name. Comments
 above a block say what it is: ``not run: REASON``, ``file: PATH`` (it is written there), ``change: PATH`` (a diff of the
-project's own file, for a copy of the project), ``changed`` (a command for that copy), ``studio`` (a program that
-``test_studio.py`` runs).
+project's own file, for a copy of the project), ``changed`` (a command for that copy), ``studio`` and ``studio chat``
+(programs that ``test_studio.py`` runs).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Desk:
             assert len(value) > 10, "a reason is a sentence"
         elif kind == "file":
             self.write(self.folder / value, block.text)
-        elif kind == "studio":
+        elif kind in ("studio", "studio chat"):
             assert block.language == "python"
         elif kind == "change":
             change(self.copy / value, block.text)

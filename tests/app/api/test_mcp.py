@@ -45,9 +45,8 @@ def connect(request: pytest.FixtureRequest, sample_data: Path, tmp_path: Path) -
 
 
 @asynccontextmanager
-async def with_key(address: str, key: str) -> AsyncIterator[Client]:
-    """A client that sends *key*."""
-    headers = {"Authorization": f"Bearer {key}"}
+async def with_headers(address: str, headers: dict[str, str]) -> AsyncIterator[Client]:
+    """A client that sends *headers*."""
     async with (
         httpx2.AsyncClient(headers=headers) as http,
         Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
@@ -164,9 +163,9 @@ async def test_a_key_is_wanted(embedding: EmbeddingModel, tmp_path: Path) -> Non
             refused = await http.post(f"{address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
         assert (refused.status_code, refused.json()["error"]) == (401, "UNAUTHORIZED")
         with pytest.raises(BaseException):  # noqa: B017  # the SDK raises a group, whose kind depends on where it was
-            async with with_key(address, "other") as client:
+            async with with_headers(address, {"Authorization": "Bearer other"}) as client:
                 await client.list_tools()
-        async with with_key(address, "sesame") as client:
+        async with with_headers(address, {"X-API-Key": "sesame"}) as client:
             assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
 
 

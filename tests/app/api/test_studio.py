@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
+from langchain_core.messages import AIMessage
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
-from tests.app.api.test_query_api import CHEMICALS
+from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
 from tests.peers.ports import held_port
 from tests.support.paths import ROOT
 from tests.support.samples_service import wait_until
@@ -107,6 +109,56 @@ def test_a_thread_is_a_conversation(client: SyncLangGraphClient) -> None:
     assert (apart["question"]["text"], apart.get("rewritten")) == ("And for visitors?", None)
 
 
+def said(*texts: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text} for text in texts]}
+
+
+def test_a_chat_holds_a_conversation(client: SyncLangGraphClient, http: httpx.Client) -> None:
+    """On a thread of messages, each reply is the answer of /query with its sources; a follow-up is understood."""
+    thread = client.threads.create()["thread_id"]
+    state: Any = client.runs.wait(thread, "knowledge_garden_chat", input=said(CHEMICALS))
+    plain = http.post("/query", json={"query": CHEMICALS}).json()
+    (block,) = state["messages"][-1]["content"]
+    assert block["text"] == f"{plain['answer']}\n\nSources:\n\n1. Safety Manual, page 3"
+    state = client.runs.wait(thread, "knowledge_garden_chat", input=said("And for visitors?"))
+    assert [message["type"] for message in state["messages"]] == ["human", "ai"] * 2
+    metadata = state["messages"][-1]["response_metadata"]
+    assert metadata["rewritten"] == "What are the safety protocols for visitors?"
+    whole: Any = client.runs.wait(None, "knowledge_garden_chat", input=said(CHEMICALS, "And for visitors?"))
+    assert whole["messages"][-1]["response_metadata"] == metadata
+    assert whole["messages"][-1]["content"][0]["text"] == state["messages"][-1]["content"][0]["text"]
+
+
+def test_a_reply_has_citations_as_langchain_has_them(client: SyncLangGraphClient, http: httpx.Client) -> None:
+    """Each marker of the text has a citation at its offsets, whose quote stands in the chunk that it names."""
+    state: Any = client.runs.wait(None, "knowledge_garden_chat", input=said(CHEMICALS))
+    (block,) = AIMessage(**state["messages"][-1]).content_blocks
+    assert block["type"] == "text"
+    assert block["annotations"]
+    for citation in block["annotations"]:
+        assert citation["type"] == "citation"
+        assert block["text"][citation["start_index"] : citation["end_index"]] == "[1]"
+        extras = citation["extras"]
+        stored = http.get(f"/api/v1/chunks/{quote(extras['chunkId'], safe='')}").json()
+        assert stored["text"][extras["start"] : extras["end"]] == citation["cited_text"]
+        assert (stored["documentId"], stored["title"]) == (extras["documentId"], citation["title"])
+
+
+@pytest.mark.parametrize(
+    ("messages", "outcome"),
+    [(said(OFF_TOPIC), "no_relevant_chunks"), (said(" "), "invalid_input"), ({"messages": []}, "invalid_input")],
+)
+def test_a_chat_says_why_there_is_no_answer(
+    client: SyncLangGraphClient, messages: dict[str, Any], outcome: str
+) -> None:
+    """A decline and a failure are plain messages without citations."""
+    state: Any = client.runs.wait(None, "knowledge_garden_chat", input=messages)
+    (block,) = state["messages"][-1]["content"]
+    assert state["messages"][-1]["response_metadata"] == {"outcome": outcome}
+    assert block["text"]
+    assert block["annotations"] == []
+
+
 def test_studio_shows_each_node_at_work(client: SyncLangGraphClient) -> None:
     """The stream of updates names every node that ran, in order, with what it left in the state."""
     seen: list[str] = []
@@ -145,6 +197,14 @@ def test_the_program_of_the_studio_page_shows_each_node(studio: str, capsys: pyt
     ran = ["validate", "retrieve", "grade", "synthesize"]
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == [*ran, "cite"]
     assert lines[-1].startswith("    answered: ")
+
+
+def test_the_chat_of_the_studio_page_prints_its_citation(studio: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second program of docs/studio.md runs as it stands, and its last line is a marker and its quote."""
+    page = (ROOT / "docs" / "studio.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"<!-- studio chat -->\n```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    exec(compile(program.replace("http://127.0.0.1:2024", studio), "docs/studio.md", "exec", dont_inherit=True), {})
+    assert capsys.readouterr().out.splitlines()[-1].startswith("[1] The safety protocols for handling chemicals")
 
 
 def longest_row_of_numbers(value: Any) -> int:
