@@ -8,22 +8,16 @@ from collections.abc import Awaitable
 from typing import Annotated, Any
 from urllib.parse import quote
 
-import anyio
-from fastapi import APIRouter, Request
-from fastapi.responses import Response
 from mcp.server import MCPServer
 from mcp.server.mcpserver import ResourceSecurity
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, CallToolResult, Resource, TextContent, ToolAnnotations
 from pydantic import Field
-from starlette.types import Message, Receive, Scope, Send
 
 from app.api.chat_completions import source_list
 from app.api.documents import MAX_ROWS, list_documents, read_document
 from app.api.errors import failure_body
-from app.api.query import unless_gone
 from app.api.schemas import DocumentList, DocumentText, QueryResponse, StoredChunk, answer_body
 from app.bootstrap.collections import Collections
 from app.bootstrap.compose import AppContainer
@@ -31,7 +25,6 @@ from app.query_service.chunk_search import SearchResults, search
 from graph.errors import InvalidInput, RAGError
 from graph.state import Failure, failure_of
 
-PATH = "/mcp"
 URI = "garden://documents/"
 PASSAGES = 20
 """Chunks that ``read`` returns where nothing else is asked: some 4,000 words."""
@@ -188,40 +181,3 @@ async def unless_failed(work: Awaitable[CallToolResult]) -> CallToolResult:
 def joined(chunks: list[StoredChunk]) -> str:
     """Join the text of chunks."""
     return "\n\n".join(chunk.text for chunk in chunks)
-
-
-def mcp_routes(server: DocumentServer) -> APIRouter:
-    """Return ``POST /mcp``; the server's ``session_manager`` must run while it is served.
-
-    The service's own middleware has checked key, host name and size before.
-    """
-    router = APIRouter(tags=["mcp"])
-    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    server.streamable_http_app(stateless_http=True, json_response=True, transport_security=unchecked)
-
-    @router.post(PATH, include_in_schema=False)
-    async def mcp(request: Request) -> Response:
-        """Pass one message to the server; a client that leaves ends its work."""
-        return Handed(server, await request.body())
-
-    return router
-
-
-class Handed(Response):
-    """A response that the MCP server writes."""
-
-    def __init__(self, server: DocumentServer, body: bytes) -> None:
-        super().__init__()
-        self._server = server
-        self._received = body
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        messages: list[Message] = [{"type": "http.request", "body": self._received, "more_body": False}]
-
-        async def received() -> Message:
-            if not messages:
-                await anyio.sleep_forever()
-            return messages.pop()
-
-        handled = self._server.session_manager.handle_request(scope, received, send)
-        await unless_gone(Request(scope, receive), handled)
