@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from answering.questions.definitions import asked_term, definition_of
-from answering.relevance.possible_answers import possible_answers
+from answering.relevance.possible_answers import has_kind, possible_answers
 from answering.text.terms import coverage, idf_shares, vocabulary
 from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
 
@@ -196,8 +196,9 @@ def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> Rea
     unread = read.null - UNREAD
     scores = [unread] * len(chunk.spans)
     scores[start : start + len(read.sentences)] = read.sentences
-    possible = possible_answers(question, chunk)
-    return replace(read, sentences=tuple(s if can else unread for s, can in zip(scores, possible, strict=True)))
+    possible = zip(possible_answers(question, chunk), chunk.sentences, strict=True)
+    can = [one and has_kind(question, text) for one, text in possible]
+    return replace(read, sentences=tuple(s if one else unread for s, one in zip(scores, can, strict=True)))
 
 
 def sentence_chances(read: ReadPassage) -> tuple[float, ...]:

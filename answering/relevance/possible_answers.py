@@ -61,7 +61,7 @@ _TIME = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for a point in time, or for the event that something happens at."""
-_KINDS = ((_ASKS_AMOUNT, _AMOUNT), (_ASKS_FREQUENCY, _FREQUENCY), (_ASKS_TIME, _TIME))
+_KINDS = ((_ASKS_FREQUENCY, _FREQUENCY), (_ASKS_TIME, _TIME))
 """What a question asks for, and what of it a sentence that answers has."""
 
 
@@ -69,12 +69,11 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can answer *question*, bool [sentences].
 
     It is no heading, question, code or table header, and no mere lead-in ("For example:") of what is not quoted; says
-    more than the question does; names no other year or label; and has an amount, a frequency or a time where one is
-    asked for. A sentence in the question's own words can answer whether something is so, and lead in a list that
-    answers.
+    more than the question does; names no other year or label; and has an amount where one is asked for. A sentence in
+    the question's own words can answer whether something is so, and lead in a list that answers.
     """
     question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
-    wanted = [has for asks, has in _KINDS if asks.search(question)]
+    asks_amount = bool(_ASKS_AMOUNT.search(question))
     quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
@@ -92,10 +91,15 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         possible.append(
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
-            and all(has.search(text) for has in wanted)
+            and not (asks_amount and not _AMOUNT.search(text))
             and not names_another(question, text)
         )
     return tuple(possible)
+
+
+def has_kind(question: str, text: str) -> bool:
+    """Whether *text* has a frequency or a time, if *question* asks how often or when: so has the best sentence."""
+    return all(has.search(text) for asks, has in _KINDS if asks.search(question))
 
 
 def names_another(question: str, text: str) -> bool:
