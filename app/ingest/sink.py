@@ -13,6 +13,7 @@ from langchain_core.embeddings import Embeddings
 from app.ingest.documents import SplitDocument, TextChunk
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.layout import Point, document_points
+from app.providers.stores.model_check import MODEL_FIELD
 from graph.errors import EmbeddingUnavailable, RAGError
 
 LAYOUT = "3"
@@ -56,18 +57,18 @@ class Sink:
     model_name: str
 
     def content_hash(self, document: SplitDocument) -> str:
-        """Hash texts, positions, metadata, layout and model of a document, as 64 hex digits."""
+        """Hash texts, positions, metadata and layout of a document, as 64 hex digits; a collection has one model."""
         stored = document.model_dump_json(  # a touched file is the same
             exclude={"notes": True, "metadata": {"modified"}, "chunks": {"__all__": {"recognised"}}}
         )
-        return hashlib.sha256(f"{LAYOUT}\n{self.model_name}\n{stored}".encode()).hexdigest()
+        return hashlib.sha256(f"{LAYOUT}\n{stored}".encode()).hexdigest()
 
     async def write(self, chunks: Sequence[PendingChunk]) -> None:
         """Embed and store *chunks* of one document or of many.
 
         Raises ``EmbeddingUnavailable`` when the model does not answer, and the store's errors.
         """
-        points = await _points(chunks, self.embeddings)
+        points = await _points(chunks, self.embeddings, self.model_name)
         last = {one.document.document_id: one for one in chunks if one.chunk.chunk_index == 0}
         stored = await self.store.achunk_hashes(*last) if last else {}
         hashes = {hash_ for one in last.values() for hash_ in (one.content_hash, part_hash(one.content_hash))}
@@ -95,9 +96,9 @@ def _is_complete(first: PendingChunk, points: Sequence[Point], stored: Mapping[s
     return len(ids) >= total
 
 
-async def _points(chunks: Sequence[PendingChunk], embeddings: Embeddings) -> list[Point]:
+async def _points(chunks: Sequence[PendingChunk], embeddings: Embeddings, model_name: str) -> list[Point]:
     """Embed *chunks* together and return their points in order, each marked as a part."""
-    documents = [Document(one.chunk.text, metadata=_metadata(one)) for one in chunks]
+    documents = [Document(one.chunk.text, metadata={**_metadata(one), MODEL_FIELD: model_name}) for one in chunks]
     ids, spans = [one.chunk.chunk_id for one in chunks], [one.chunk.spans for one in chunks]
     try:
         return await document_points(documents, ids, embeddings, spans)

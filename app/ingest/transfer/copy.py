@@ -38,26 +38,27 @@ async def copy(
     *on_progress* gets the number of chunks read. Raises ``ConfigurationError`` for another vector size; store errors.
     """
     stored = await target.adocuments()
-    same = {one for one, hash_ in documents.items() if _is_complete(hash_) and stored.get(one) == hash_}
+    same = {one for one, hash_ in documents.items() if is_complete(hash_) and stored.get(one) == hash_}
     seen = written = 0
 
     async for points in source.apoints():
         if not seen:
             await check_size(points, embedding)
         seen += len(points)
-        chosen = [_as_part(point) for point in points if _document(point) not in same]
+        chosen = [as_part(point) for point in points if document_of_point(point) not in same]
         await target.aupsert(chosen)
         written += len(chosen)
         on_progress(seen)
     for document in documents.keys() & stored.keys() - same:
         hash_ = documents[document]
-        if _is_complete(hash_):
+        if is_complete(hash_):
             hashes = await target.achunk_hashes(document)
             if older := [one for one, stored_hash in hashes.items() if stored_hash not in (hash_, part_hash(hash_))]:
                 await target.adelete_chunks(older)
     if written:
         async for points in source.apoints():
-            await target.aupsert([point for point in points if _document(point) not in same and _completes(point)])
+            completing = [one for one in points if document_of_point(one) not in same and _completes(one)]
+            await target.aupsert(completing)
         await target.aoptimize()
     return Copied(len(documents) - len(same), len(same), written)
 
@@ -72,20 +73,23 @@ async def check_size(points: Sequence[Point], embedding: EmbeddingModel) -> None
         )
 
 
-def _document(point: Point) -> str:
+def document_of_point(point: Point) -> str:
+    """Return the document's id, "" without one."""
     return str(point.metadata.get("document_id", ""))
 
 
-def _is_complete(hash_: str) -> bool:
+def is_complete(hash_: str) -> bool:
+    """Tell whether the hash of a document's first chunk says that all its chunks are stored."""
     return bool(hash_) and not hash_.startswith(part_hash(""))
 
 
 def _completes(point: Point) -> bool:
     """Tell whether the point is the first chunk of a complete document."""
-    return point.metadata.get("chunk_index") == 0 and _is_complete(str(point.metadata.get("content_hash") or ""))
+    return point.metadata.get("chunk_index") == 0 and is_complete(str(point.metadata.get("content_hash") or ""))
 
 
-def _as_part(point: Point) -> Point:
+def as_part(point: Point) -> Point:
+    """Return the point without the mark that completes its document."""
     if not _completes(point):
         return point
     return replace(point, metadata={**point.metadata, "content_hash": part_hash(str(point.metadata["content_hash"]))})

@@ -1,11 +1,17 @@
 """Embedding models by name, each a LangChain ``Embeddings``; vendor packages are imported only when chosen."""
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
-from app.providers.embeddings.minilm import MiniLMEmbeddings, find_weights
+from app.providers.embeddings import minilm, mpnet
+from app.providers.embeddings.folder import FolderOptions, folder_embeddings
+from app.providers.embeddings.fused import FusedEmbeddings, weights_of
+from app.providers.embeddings.hub import fetch
+from app.providers.embeddings.onnx_encoder import ShippedEncoder
 from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
 from app.settings import Settings
 from graph.errors import ConfigurationError
@@ -13,10 +19,16 @@ from graph.errors import ConfigurationError
 BARE_NAMES = {
     "all-MiniLM-L6-v2": "embedded:all-MiniLM-L6-v2",
     "sentence-transformers/all-MiniLM-L6-v2": "embedded:all-MiniLM-L6-v2",
+    "all-mpnet-base-v2": "embedded:all-mpnet-base-v2",
+    "sentence-transformers/all-mpnet-base-v2": "embedded:all-mpnet-base-v2",
+    "bge-small-en-v1.5": "hub:BAAI/bge-small-en-v1.5",
     "nomic-embed-text": "ollama:nomic-embed-text",
     "embed-english-v3.0": "cohere:embed-english-v3.0",
 }
 """Names the documents write without a provider."""
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(?:@[\w.-]+)?")
+KNOWN_FOLDERS = ("bge-small-en-v1.5",)
+"""Names by which a calibrated model's folder may begin, as that of a quantised copy does."""
 
 COHERE_TEXTS = 96
 """Texts Cohere takes in one request."""
@@ -39,23 +51,89 @@ class EmbeddingModel:
 def make_embeddings(settings: Settings) -> EmbeddingModel:
     """Make the embedding model that ``EMBEDDING_MODEL`` names: embedded ones are loaded, servers are not contacted.
 
-    Raises ``ConfigurationError``.
+    Names joined by ``+`` are searched together. Raises ``ConfigurationError``.
     """
     name = settings.embedding_model
-    provider, _, model = BARE_NAMES.get(name, name).partition(":")
+    names = name.split("+")
+    if len(names) == 1 or is_folder(name):
+        return _single(settings, name)
+    models: list[EmbeddingModel] = []
+    try:
+        models.extend(_single(settings, one.strip()) for one in names)
+    except ConfigurationError:
+        for model in models:
+            model.close()
+        raise
+    return _fused(models)
+
+
+def is_folder(name: str) -> bool:
+    """Tell whether a name is that of a folder on this machine."""
+    return bool(name) and Path(name).expanduser().is_dir()
+
+
+def _single(settings: Settings, name: str) -> EmbeddingModel:
+    if is_folder(name):
+        return _folder(settings, name)
+    named = BARE_NAMES.get(name, name)
+    if HUB_NAME.fullmatch(named):
+        named = f"hub:{named}"
+    provider, _, model = named.partition(":")
     if not model:
         raise ConfigurationError(
-            f"EMBEDDING_MODEL={name!r} is not allowed: {', '.join(sorted(BARE_NAMES))}, or provider:model"
+            f"EMBEDDING_MODEL={name!r} is not allowed: {', '.join(sorted(BARE_NAMES))}, a folder of a "
+            "sentence-transformers model, its name OWNER/MODEL on the Hugging Face hub, provider:model, or several of "
+            "them joined by +"
         )
-    return FACTORIES[provider](settings, model) if provider in FACTORIES else _any_langchain(name)
+    return FACTORIES[provider](settings, model) if provider in FACTORIES else _any_langchain(named)
+
+
+def _fused(models: Sequence[EmbeddingModel]) -> EmbeddingModel:
+    """Join *models*; one that a server runs is probed as it is alone."""
+    sizes = [model.dimension for model in models]
+    size = sum(one for one in sizes if one) if all(sizes) else None
+    names = [model.name for model in models]
+    embeddings = FusedEmbeddings([model.embeddings for model in models], weights_of(names), size)
+    probes = [model.aprobe for model in models if model.aprobe]
+
+    async def aprobe() -> None:
+        for probe in probes:
+            await probe()
+
+    def close() -> None:
+        for model in models:
+            model.close()
+
+    return EmbeddingModel("+".join(names), embeddings, size, aprobe if probes else None, close)
 
 
 def _embedded(settings: Settings, model: str) -> EmbeddingModel:
-    minilm = MiniLMEmbeddings(find_weights())
-    if model != minilm.model_name:
-        raise ConfigurationError(f"EMBEDDING_MODEL={settings.embedding_model!r} is not allowed: {minilm.model_name}")
-    minilm.load()
-    return EmbeddingModel(minilm.model_name, minilm, minilm.dimension, close=minilm.close)
+    encoder: ShippedEncoder
+    if model == mpnet.MODEL_NAME:
+        encoder = mpnet.MPNetEmbeddings(mpnet.unpack(settings.data_dir / ".models" / mpnet.MODEL_NAME))
+    elif model == minilm.MODEL_NAME:
+        encoder = minilm.MiniLMEmbeddings(minilm.find_weights())
+    else:
+        allowed = f"{minilm.MODEL_NAME} or {mpnet.MODEL_NAME}"
+        raise ConfigurationError(f"EMBEDDING_MODEL={settings.embedding_model!r} is not allowed: {allowed}")
+    encoder.load()
+    return EmbeddingModel(encoder.model_name, encoder, encoder.dimension, close=encoder.close)
+
+
+def _folder(settings: Settings, name: str, model: str = "") -> EmbeddingModel:
+    """Load the model in the folder *name*; *model* is its name where the folder has another."""
+    folder = Path(name).expanduser()
+    model = model or folder.resolve().name
+    model = next((known for known in KNOWN_FOLDERS if model.startswith(known)), model)
+    options = FolderOptions(
+        settings.embedding_pooling, settings.embedding_question_prefix, settings.embedding_passage_prefix
+    )
+    embeddings, dimension, close = folder_embeddings(folder, model, options)
+    return EmbeddingModel(model, embeddings, dimension, close=close)
+
+
+def _hub(settings: Settings, model: str) -> EmbeddingModel:
+    return _folder(settings, str(fetch(model)), model.partition("@")[0].rpartition("/")[2])
 
 
 def _ollama(settings: Settings, model: str) -> EmbeddingModel:
@@ -108,6 +186,7 @@ def _remote(name: str, inner: Embeddings, **limits: int) -> EmbeddingModel:
 
 FACTORIES: dict[str, Callable[[Settings, str], EmbeddingModel]] = {
     "embedded": _embedded,
+    "hub": _hub,
     "ollama": _ollama,
     "cohere": _cohere,
 }

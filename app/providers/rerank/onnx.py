@@ -1,25 +1,19 @@
 """Run a cross-encoder exported to ONNX by Hugging Face: one logit per pair of texts."""
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic import PrivateAttr
 
-from app.providers.embeddings.minilm import open_session, read_tokenizer
+from app.providers.embeddings.folder import INPUTS, MOST_TOKENS, onnx_file, read_json
+from app.providers.embeddings.onnx_encoder import open_session, read_tokenizer
 from app.providers.embeddings.vectors import in_batches
 from app.providers.rerank.scores import ScoringReranker, sigmoid
 from graph.errors import ConfigurationError
-
-MOST_TOKENS = 512
-"""Word pieces read of a pair, where the model does not take fewer."""
-INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-"""Inputs that a graph may ask for, and the tokenizer's names for them."""
 
 
 class CrossEncoder:
@@ -29,14 +23,14 @@ class CrossEncoder:
     """
 
     def __init__(self, folder: Path) -> None:
-        file = _model_file(folder)
-        config = _json(folder / "config.json") | _json(folder / "tokenizer_config.json")
+        file = onnx_file(folder)
+        config = read_json(folder / "config.json") | read_json(folder / "tokenizer_config.json")
         limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MOST_TOKENS]
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(min(int(one) for one in limits if one))
         self._tokenizer.enable_padding(pad_id=int(config.get("pad_token_id") or 0))
         try:
-            self._session = open_session(str(file))
+            self._session = open_session(file)
             self._inputs = [one.name for one in self._session.get_inputs()]
             self._output = next(one.name for one in self._session.get_outputs())
             self.logits("a question", ["a text", "a longer text"])
@@ -69,20 +63,3 @@ class OnnxReranker(ScoringReranker):
 
     async def aclose(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _model_file(folder: Path) -> Path:
-    """Return ``model.onnx``, here or in ``onnx/``; else the only ONNX file."""
-    files = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
-    chosen = [file for file in files if file.name == "model.onnx"][:1] or files
-    if len(chosen) != 1:
-        raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name.")
-    return chosen[0]
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{file} cannot be read as JSON.") from error
-    return content

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from answering.types import Passage, ReadPassage
-from app.providers.embeddings.minilm import find_weights, open_session, read_tokenizer
+from app.providers.embeddings.minilm import find_weights
+from app.providers.embeddings.onnx_encoder import open_session, read_tokenizer
 from app.providers.embeddings.vectors import valid_unicode
 from graph.errors import ConfigurationError
 

@@ -19,6 +19,7 @@ from app.providers.blocking import AsyncEmbeddings, run_blocking
 from app.providers.embeddings.vectors import Vectors, aquestion_vectors
 from app.providers.stores.hybrid import Candidate, HybridQuery
 from app.providers.stores.layout import Point, document_points
+from app.providers.stores.model_check import check_name, check_size, model_of
 from app.providers.stores.payloads import document_of, metadata_of
 from app.providers.stores.scoped import ScopedStore
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
@@ -32,6 +33,8 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
 
     Asynchronous methods may raise ``StoreUnavailable``; ``_fetch`` and ``_size`` also ``CollectionMissing``.
     """
+
+    model_name = ""  # of the embedding model, if known; a collection that another one made is refused on opening
 
     def __init__(self, embedding: Embeddings, collection: str, size: int | None) -> None:
         self.collection = collection
@@ -72,6 +75,13 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
     @abstractmethod
     async def _size(self) -> int | None:
         """The size of the stored vectors; None while there are none."""
+
+    async def amodel_name(self) -> str:
+        """Return the name of the model that made the stored vectors; "" where no chunk says it, or there is none."""
+        with suppress(CollectionMissing):
+            if page := await anext(self.apoints(), None):
+                return model_of(page[0].metadata)
+        return ""
 
     async def adocuments(self) -> dict[str, str]:
         """Return document id -> ``content_hash`` of its first chunk, "" without one."""
@@ -180,11 +190,11 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
 
     def _fits(self, stored: int | None, model_size: int | None, error: Callable[[str], Exception]) -> None:
         """Raise *error* when the sizes of stored and model vectors are known and differ."""
-        if stored and model_size and stored != model_size:
-            raise error(
-                f"The collection {self.collection!r} holds vectors of {stored} dimensions, but the embedding model "
-                f"makes {model_size}: name another collection, or the model it was filled with."
-            )
+        check_size(self.collection, stored, model_size, error)
+
+    def _made_by(self, stored: str, error: Callable[[str], Exception]) -> None:
+        """Raise *error* where the model that made the stored vectors is known, and another one."""
+        check_name(self.collection, stored, self.model_name, error)
 
     def open(self) -> None:
         """Raise ``ConfigurationError`` when the collection's vectors do not fit the model's, or no text is found in it.
@@ -198,6 +208,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
 
     async def _acheck(self) -> None:
         if stored := await self._size():
+            self._made_by(await self.amodel_name(), ConfigurationError)
             model_size = self._known_size() or len(await self._embedding.aembed_query("ready?"))
             self._fits(stored, model_size, ConfigurationError)
 

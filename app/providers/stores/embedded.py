@@ -4,14 +4,10 @@ Scores are cosines as measured, in [-1, 1]. What one process writes, every other
 """
 
 import asyncio
-import fcntl
 import logging
-import shutil
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,14 +21,16 @@ from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, 
 from app.providers.stores.filters import SOURCES, Scalar, Where
 from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, summary
 from app.providers.stores.layout import CONTENT, METADATA, Point
+from app.providers.stores.model_check import MODEL_FIELD
 from app.providers.stores.payloads import as_candidate, chunk_index_of
-from app.providers.stores.segments import Segment, View, ids_of
+from app.providers.stores.replacement import replace_collection, version_of
+from app.providers.stores.segment_builder import build_segments
+from app.providers.stores.segments import View, ids_of
 from app.providers.stores.sql import FIELD_NAMES, values_of
-from graph.errors import ConfigurationError, RAGError, StoreUnavailable
+from graph.errors import ConfigurationError, StoreUnavailable
 
 BATCH = 256  # chunks of one write, and of one page when the whole collection is read
 READERS = 4
-SEGMENT_CHUNKS = 65_536  # most of one segment, which bounds the memory and the time that saving one takes
 log = logging.getLogger("garden.store")
 
 
@@ -60,13 +58,25 @@ class EmbeddedStore(ChunkStore):
     def open(self) -> None:
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
+        self._made_by(self.database.read(_model_of), ConfigurationError)
         self._fits(self.database.read(stored_size), self._known_size(), ConfigurationError)
         super().open()
+
+    async def amodel_name(self) -> str:
+        return await self._read(_model_of)
+
+    async def aversion(self) -> int:
+        """Return a number that changes with every write."""
+        return await self._read(version_of)
+
+    async def areplace(self, by: str, kept: str, version: int) -> Path | None:
+        """See ``replace_collection``."""
+        return await self._run(self._writer, partial(replace_collection, self.database, by, kept, version))
 
     async def aupsert(self, points: Sequence[Point]) -> None:
         for at in range(0, len(points), BATCH):
             await self._write(partial(self._upsert, points[at : at + BATCH]))
-            self._builder.submit(_build, self.database, self.build_from)
+            self._builder.submit(build_segments, self.database, self.build_from)
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
         return await self._write(partial(remove, {"document_id": list(document_ids)}))
@@ -88,6 +98,7 @@ class EmbeddedStore(ChunkStore):
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         def job(connection: sqlite3.Connection) -> HybridHits:
             self._fits(stored_size(connection), len(queries[0].dense), StoreUnavailable)
+            self._made_by(_model_of(connection), StoreUnavailable)  # another process may have moved it
             self._view = view = self._view.updated(connection, self.database.folder)
             allowed = ids_of(select(connection, "id", where)) if where else None
             rankings, idf = view.hybrid(queries, limit, allowed)
@@ -118,7 +129,9 @@ class EmbeddedStore(ChunkStore):
 
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
-        await self._run(self._builder, partial(_build, self.database, self.build_from))  # after one that is running
+        await self._run(
+            self._builder, partial(build_segments, self.database, self.build_from)
+        )  # after one that is running
 
     def close(self) -> None:
         self._closed = True
@@ -151,9 +164,16 @@ class EmbeddedStore(ChunkStore):
         size = stored_size(connection) or self._known_size() or len(points[0].dense)
         for point in points:
             self._fits(size, len(point.dense), ConfigurationError)
+        self._made_by(_model_of(connection), ConfigurationError)
         remove({"chunk_id": [point.chunk_id for point in points]}, connection)
         new = [_row_of(point) for point in points]
         connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
+
+
+def _model_of(connection: sqlite3.Connection) -> str:
+    """The model of the first chunk; "" where it says none, or there is none."""
+    row = connection.execute(f"SELECT json_extract(metadata, '$.{MODEL_FIELD}') FROM chunks LIMIT 1").fetchone()
+    return str(row[0] or "") if row else ""
 
 
 def _row_of(point: Point) -> tuple[Any, ...]:
@@ -165,54 +185,3 @@ def _row_of(point: Point) -> tuple[Any, ...]:
     document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
     source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
     return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
-
-
-def _build(database: Database, least: int) -> None:
-    """Save segments until fewer than *least* chunks are in none, one process at a time; failures are logged."""
-    try:
-        with suppress(BlockingIOError, FileNotFoundError), (database.folder / "building.lock").open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
-            while planned := _plan(database, least):
-                _save(database, *planned)
-    except (OSError, RuntimeError, RAGError) as error:
-        log.warning("segments_not_built", extra={"collection": database.collection, "reason": str(error)})
-
-
-def _save(database: Database, low: int, high: int) -> None:
-    """Save the chunks with ids in (*low*, *high*] as one segment, replacing those within."""
-    with database.reading() as connection:
-        segment = Segment.read(connection, low, high)
-        gone = connection.execute("SELECT id FROM removed WHERE id > ? AND id <= ?", (low, high)).fetchall()
-    name = f"segment-{time.time_ns()}"
-    row = (name, low, high, len(segment.ids), segment.save(database.folder / name))
-
-    def job(connection: sqlite3.Connection) -> None:
-        connection.executemany("DELETE FROM removed WHERE id = ?", gone)
-        connection.execute("DELETE FROM segments WHERE low >= ? AND high <= ?", (low, high))
-        connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", [row] if len(segment.ids) else [])
-
-    database.write(job)
-
-
-def _plan(database: Database, least: int) -> tuple[int, int] | None:
-    """Delete unused folders; return the next segment's ids (low, high]: a lost one's, or new chunks.
-
-    With new chunks it takes over the preceding segments that are at most twice as large, those deleted not counted.
-    """
-    dead = "(SELECT count(*) FROM removed WHERE removed.id > low AND removed.id <= high)"
-    newest = "SELECT id FROM chunks WHERE id > ? ORDER BY id LIMIT ?"
-    with database.reading() as connection:
-        saved = connection.execute(f"SELECT name, low, high, rows - {dead} FROM segments ORDER BY low").fetchall()
-        low = saved[-1][2] if saved else 0
-        new = ids_of(connection.execute(newest, (low, SEGMENT_CHUNKS)))
-    for unused in {path.name for path in database.folder.glob("segment-[0-9]*")} - {name for name, *_ in saved}:
-        shutil.rmtree(database.folder / unused, ignore_errors=True)
-    for name, start, end, _ in saved:
-        if not (database.folder / name).is_dir():
-            return start, end
-    count = len(new)
-    for _, start, _, size in reversed(saved):
-        if size > 2 * count or count + size > SEGMENT_CHUNKS:
-            break
-        low, count = start, count + size
-    return (low, int(new[-1])) if len(new) >= least else None

@@ -17,7 +17,7 @@ log = logging.getLogger("garden.store")
 
 def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -> ChunkStore:
     """Open *collection* in the store that ``VECTOR_STORE`` names. Raises ``ConfigurationError``."""
-    store = FACTORIES[settings.vector_store](settings, collection, embedding)
+    store = unchecked_store(settings, collection, embedding)
     try:
         store.open()
     except StoreDamaged as error:  # startup continues: readiness reports it, and a repaired collection is opened
@@ -25,6 +25,13 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -
     except ConfigurationError:
         store.close()
         raise
+    return store
+
+
+def unchecked_store(settings: Settings, collection: str, embedding: EmbeddingModel) -> ChunkStore:
+    """Return *collection*, whatever model made its vectors; nothing is opened."""
+    store = FACTORIES[settings.vector_store](settings, collection, embedding)
+    store.model_name = embedding.name
     return store
 
 

@@ -17,7 +17,7 @@ from app.ingest.pipeline import Progress, ingest_into, ingest_items
 from app.ingest.sink import Sink
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
-from graph.errors import EmbeddingUnavailable, InvalidInput
+from graph.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput
 from tests.app.ingest.conftest import MODEL, load_one, pdf, split_one
 
 RunIngest = Callable[..., Any]
@@ -91,13 +91,17 @@ async def test_a_changed_file_replaces_its_chunks(container: Path, store: Embedd
     assert set(await metadata(store)) == {"carts.md#0", "faq-2", "sub/rules.pdf#0", "sub/rules.pdf#1"}
 
 
-async def test_another_model_makes_all_anew(
+async def test_another_model_is_refused(
     container: Path, store: EmbeddedStore, run_ingest: RunIngest, embeddings: Embeddings
 ) -> None:
-    """Chunks of another embedding model are never taken for current ones."""
+    """Chunks of another embedding model never come between those that are stored."""
     await run_ingest(container)
-    report = await ingest_into(Sink(store, embeddings, "another"), [container])
-    assert report.changed == 3
+    before = await store.adocuments()
+    store.model_name = "another"
+    (container / "new.md").write_text("# New\n\nA new document.")
+    with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL is another"):
+        await ingest_into(Sink(store, embeddings, "another"), [container])
+    assert await store.adocuments() == before
 
 
 async def test_prune(container: Path, store: EmbeddedStore, run_ingest: RunIngest) -> None:

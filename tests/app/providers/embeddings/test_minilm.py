@@ -22,7 +22,8 @@ from langchain_core.embeddings import Embeddings
 from onnx import TensorProto
 
 from app.bootstrap.compose import build_container
-from app.providers.embeddings.minilm import GRAPHS, INSTALL_COMMAND, MiniLMEmbeddings, Precision, find_weights
+from app.providers.embeddings.minilm import INSTALL_COMMAND, MODEL_NAME, MiniLMEmbeddings, find_weights
+from app.providers.embeddings.onnx_encoder import Precision, fast_precision, graph_of
 from app.providers.embeddings.vectors import length_batches
 from app.settings import load_settings
 from graph.errors import ConfigurationError
@@ -80,6 +81,29 @@ def test_a_vector_does_not_depend_on_its_batch(embeddings: MiniLMEmbeddings, pre
             together = embeddings.encode([texts[text] for text in batch], precision)
             assert cosines(together, alone[batch]).min() >= 0.999999
             np.testing.assert_allclose(together, alone[batch], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("flags", "precision"),
+    [
+        ("flags\t\t: fpu avx2 fma avx512f avx512_vnni", "int8"),
+        ("flags\t\t: fpu avx2 avx_vnni serialize", "int8"),
+        ("flags\t\t: fpu avx2 fma bmi2", "fp32"),
+        ("Features\t: fp asimd asimdhp cpuid asimddp", "int8"),
+        ("Features\t: fp asimd evtstrm", "fp32"),
+    ],
+)
+def test_questions_have_the_precision_that_is_fast(tmp_path: Path, flags: str, precision: Precision) -> None:
+    """8-bit weights are for processors with dot products of 8-bit numbers; without them fp32 is faster."""
+    described = tmp_path / "cpuinfo"
+    described.write_text(f"processor\t: 0\nmodel name\t: one with avx512_vnni in its name\n{flags}\nbugs\t\t: none\n")
+    assert fast_precision(described) == precision
+
+
+def test_both_precisions_tell_the_same(embeddings: MiniLMEmbeddings) -> None:
+    """A question's vector is nearly the same in both, so a collection may be asked from any processor."""
+    fp32, int8 = (np.concatenate([embeddings.encode([text], one) for text in TEXTS]) for one in ("fp32", "int8"))
+    assert cosines(fp32, int8).min() >= 0.995
 
 
 def test_rows_keep_the_order_of_the_texts_and_have_length_one(embeddings: MiniLMEmbeddings) -> None:
@@ -147,9 +171,9 @@ def test_after_close_nothing_is_taken(folder: Path) -> None:
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_the_shipped_graph_holds_no_weights(precision: Precision) -> None:
     """The shipped file is a few kilobytes: every weight is an offset into ``model.safetensors``."""
-    weights = onnx.load(GRAPHS[precision], load_external_data=False).graph.initializer
+    weights = onnx.load(graph_of(MODEL_NAME, precision), load_external_data=False).graph.initializer
     external = [tensor for tensor in weights if tensor.data_location == TensorProto.EXTERNAL]
-    assert GRAPHS[precision].stat().st_size < 48_000
+    assert graph_of(MODEL_NAME, precision).stat().st_size < 48_000
     assert len(external) > 100
     assert sum(len(tensor.raw_data) for tensor in weights) < 100
     assert {entry.value for tensor in external for entry in tensor.external_data if entry.key == "location"} == {

@@ -1,0 +1,185 @@
+"""Encoders from a folder of a sentence-transformers model.
+
+An ONNX file runs on ONNX Runtime. Pooling, prefixes and length are read from the model's own files, where they say::
+
+    modules.json, 1_Pooling/config.json    pooling
+    config_sentence_transformers.json      prompts: "query", and "document" or "passage"
+    sentence_bert_config.json, config.json, tokenizer_config.json    the most word pieces
+
+A folder with safetensors alone is run by sentence-transformers (``langchain_huggingface``, which needs torch).
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+
+from app.providers.embeddings.onnx_encoder import OnnxEmbeddings, open_session, read_tokenizer
+from app.providers.embeddings.vectors import Vectors, unit, valid_unicode
+from graph.errors import ConfigurationError
+
+MOST_TOKENS = 512
+"""Word pieces read of a text, where the model does not take fewer: a chunk has no more."""
+INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+"""Inputs that a graph may ask for, and the tokenizer's names for them."""
+TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+PROMPTS = (
+    (re.compile(r"bge-(?:small|base|large)-en"), "Represent this sentence for searching relevant passages: ", ""),
+    (re.compile(r"e5-(?:small|base|large)"), "query: ", "passage: "),
+)
+"""Prefixes of questions and passages that two families of models want, and say in their model cards alone."""
+POOLINGS: dict[str, Callable[[Vectors], Vectors]] = {
+    "cls": lambda tokens: tokens[0],
+    "mean": lambda tokens: tokens.mean(axis=0),
+    "max": lambda tokens: tokens.max(axis=0),
+    "lasttoken": lambda tokens: tokens[-1],
+}
+"""Name in the model's files -> function of one text's token vectors, float32 [tokens, dimension]."""
+Prefixes = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderOptions:
+    """What the settings say of a model, before what its files say; None where they say nothing."""
+
+    pooling: str | None = None
+    question_prefix: str | None = None
+    passage_prefix: str | None = None
+
+
+class FolderEmbeddings(OnnxEmbeddings):
+    """The ONNX model in *folder*; *name* is that of the model.
+
+    Each text is passed through alone: with dynamic quantisation a vector would depend on its batch.
+    Raises ``ConfigurationError`` when the folder holds no encoder that can be run here.
+    """
+
+    def __init__(self, folder: Path, name: str, options: FolderOptions) -> None:
+        super().__init__()
+        file = onnx_file(folder)
+        self._tokenizer = read_tokenizer(folder)
+        self._tokenizer.enable_truncation(most_tokens(folder))
+        self._pool = POOLINGS[pooling_of(folder, options.pooling)]
+        self._prefixes = prefixes_of(folder, name, options)
+        try:
+            self._session = open_session(file)
+            self._inputs = {one.name: (INPUTS[one.name], TYPES[one.type]) for one in self._session.get_inputs()}
+            names = [one.name for one in self._session.get_outputs()]
+            self._output = "sentence_embedding" if "sentence_embedding" in names else names[0]
+            self.dimension = len(self._encoded("a text"))
+        except Exception as error:  # ONNX Runtime's own classes share no root
+            raise ConfigurationError(
+                f"{file} is no text encoder that can be run here: it takes {', '.join(INPUTS)} and returns vectors."
+            ) from error
+
+    def encode_questions(self, texts: Sequence[str]) -> Vectors:
+        return unit([self._encoded(self._prefixes[0] + text) for text in texts])
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        return unit([self._encoded(self._prefixes[1] + text) for text in texts])
+
+    def _encoded(self, text: str) -> Vectors:
+        encoded = self._tokenizer.encode(valid_unicode(text))
+        fed = {name: np.array([getattr(encoded, key)], kind) for name, (key, kind) in self._inputs.items()}
+        (output,) = self._session.run([self._output], fed)
+        rows = np.asarray(output, np.float32)[0]
+        return self._pool(rows) if rows.ndim == 2 else rows
+
+
+def folder_embeddings(folder: Path, name: str, options: FolderOptions) -> tuple[Embeddings, int, Callable[[], None]]:
+    """Load the model in *folder*: its embeddings, their dimension, and what closes them.
+
+    Raises ``ConfigurationError``.
+    """
+    if _onnx_files(folder):
+        embeddings = FolderEmbeddings(folder, name, options)
+        return embeddings, embeddings.dimension or 0, embeddings.close
+    if not any(folder.glob("*.safetensors")):
+        raise ConfigurationError(f"{folder} holds no model: neither an ONNX file nor safetensors.")
+    return (*_sentence_transformers(folder, name, options), lambda: None)
+
+
+def _sentence_transformers(folder: Path, name: str, options: FolderOptions) -> tuple[Embeddings, int]:
+    try:
+        from langchain_huggingface import HuggingFaceEmbeddings
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{folder} holds no ONNX file. Export one (optimum-cli export onnx --model {folder} {folder}/onnx), or let "
+            "sentence-transformers run it: pip install 'knowledge-garden[huggingface]'"
+        ) from error
+    question, passage = prefixes_of(folder, name, options)
+    shared = {"normalize_embeddings": True}
+    model = HuggingFaceEmbeddings(
+        model_name=str(folder),
+        model_kwargs={"device": "cpu"},
+        encode_kwargs=shared | {"prompt": passage},
+        query_encode_kwargs=shared | {"prompt": question},
+    )
+    return model, len(model.embed_query("a text"))
+
+
+def onnx_file(folder: Path) -> Path:
+    """Return ``model.onnx``, here or in ``onnx/``; else the only ONNX file. Raises ``ConfigurationError``."""
+    files = _onnx_files(folder)
+    chosen = [file for file in files if file.name == "model.onnx"][:1] or files
+    if len(chosen) != 1:
+        raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name.")
+    return chosen[0]
+
+
+def _onnx_files(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
+
+
+def most_tokens(folder: Path) -> int:
+    """Return how many word pieces of a text are read."""
+    files = ("sentence_bert_config.json", "config.json", "tokenizer_config.json")
+    config = {key: value for file in files for key, value in read_json(folder / file).items()}
+    stated = [config.get(key) for key in ("max_seq_length", "max_position_embeddings", "model_max_length")]
+    return min(int(limit) for limit in (*stated, MOST_TOKENS) if limit)
+
+
+def pooling_of(folder: Path, chosen: str | None) -> str:
+    """Return the pooling that was *chosen* in the settings, or that the model's files name, or "mean".
+
+    Raises ``ConfigurationError`` for one that is not in ``POOLINGS``, and for modules that are not run here.
+    """
+    modules: Any = read_json(folder / "modules.json")
+    kinds = {one["type"].rpartition(".")[2]: one["path"] for one in modules or ()}
+    if other := kinds.keys() - {"Transformer", "Pooling", "Normalize"}:
+        raise ConfigurationError(f"{folder} has the module {', '.join(sorted(other))}, which is not run here.")
+    config = read_json(folder / kinds.get("Pooling", "1_Pooling") / "config.json")
+    old_style = [key for key, value in config.items() if key.startswith("pooling_mode_") and value is True]
+    named = [key.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token") for key in old_style]
+    pooling = chosen or config.get("pooling_mode") or "+".join(named) or "mean"
+    if pooling not in POOLINGS:
+        raise ConfigurationError(f"{folder} is pooled by {pooling!r}, and only {', '.join(POOLINGS)} are run here.")
+    return str(pooling)
+
+
+def prefixes_of(folder: Path, name: str, options: FolderOptions) -> Prefixes:
+    """Return what is put before a question and before a passage: as set, as the files say, or as is known by *name*."""
+    config = read_json(folder / "config_sentence_transformers.json")
+    prompts = config.get("prompts") or {}
+    default = prompts.get(config.get("default_prompt_name") or "", "")
+    question, passage = next(((one, other) for known, one, other in PROMPTS if known.search(name)), ("", ""))
+    question = prompts.get("query") or default or question
+    passage = prompts.get("document") or prompts.get("passage") or default or passage
+    return (
+        question if options.question_prefix is None else options.question_prefix,
+        passage if options.passage_prefix is None else options.passage_prefix,
+    )
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Return the content of a JSON file; of one that is missing, nothing. Raises ``ConfigurationError``."""
+    try:
+        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{file} cannot be read as JSON.") from error
+    return content
