@@ -127,9 +127,10 @@ def step(name: str, node: Node) -> Any:
             if not isinstance(failed, RAGError):
                 raise
             update = {"failure": failure_of(failed)}
-            # The cause is a vendor's error, whose text may hold addresses and keys: only its class is logged.
+            # The cause is a vendor's error, whose text may hold keys: logged are its class and what is fit to show.
             cause = type(failed.__cause__).__name__ if failed.__cause__ else None
-            log.warning(name, extra={"failed": type(failed).__name__, "reason": failed.message, "cause": cause})
+            fields = {"failed": type(failed).__name__, "reason": failed.message, "cause": cause}
+            log.warning(name, extra={**fields, "said": failed.cause_text})
         milliseconds = round((time.perf_counter() - begun) * 1000, 3)
         log.debug(name, extra={"ms": milliseconds})
         return {**update, "timings": {name: milliseconds}}

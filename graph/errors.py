@@ -1,6 +1,7 @@
 """The error tree below ``RAGError``: every failure that the service knows by name.
 
-Messages are safe to show: vendors' texts stay in ``__cause__``. An error outside this tree is a defect and is raised.
+Messages are safe to show: vendors' texts stay in ``__cause__`` and, bounded and without secrets, in ``cause_text``.
+An error outside this tree is a defect and is raised.
 """
 
 from typing import ClassVar, Literal
@@ -21,9 +22,13 @@ Outcome = Literal[
 
 
 class RAGError(Exception):
-    """The root. ``message`` may be shown to a client; ``details`` holds JSON values only."""
+    """The root. ``message`` may be shown to a client; ``details`` holds JSON values only.
+
+    ``cause_text``, for terminal and log alone: the address that was asked, and what the provider said.
+    """
 
     outcome: ClassVar[Outcome | None] = None
+    cause_text: str | None = None
 
     def __init__(self, message: str, **details: object) -> None:
         super().__init__(message)

@@ -49,19 +49,28 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure as a value: the error's class name, and what may be shown."""
+    """A failure as a value: the error's class name, and what may be shown.
+
+    ``_cause_text`` is the error's ``cause_text``; with its underscore it stays out of JSON, as of a run in Studio.
+    """
 
     error_type: str
     outcome: Outcome
     message: str
     details: dict[str, Any] = field(default_factory=dict)
+    _cause_text: str | None = field(default=None, repr=False)
+
+    @property
+    def cause_text(self) -> str | None:
+        """What the provider said, for terminal and log alone."""
+        return self._cause_text
 
 
 def failure_of(error: RAGError) -> Failure:
     """Return *error* as a value: class name, outcome, and message for clients."""
     if error.outcome is None:
         raise error
-    return Failure(type(error).__name__, error.outcome, error.message, dict(error.details))
+    return Failure(type(error).__name__, error.outcome, error.message, dict(error.details), error.cause_text)
 
 
 class Input(TypedDict):

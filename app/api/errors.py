@@ -120,7 +120,7 @@ async def on_rag_error(request: Request, error: RAGError) -> Response:
     else:
         failure = failure_of(error)
         fields = {"request_id": current_request_id(), "outcome": failure.outcome, "error_type": failure.error_type}
-        log.info("refused", extra=fields)
+        log.info("refused", extra=fields | ({"said": failure.cause_text} if failure.cause_text else {}))
     retry_after = failure.details.get("retryAfterSeconds")
     headers = {"Retry-After": str(retry_after)} if retry_after else None
     return ErrorResponse(failure_body(failure), BY_OUTCOME[failure.outcome][0], headers)

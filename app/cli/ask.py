@@ -107,7 +107,7 @@ def _show(out: Console, result: Result, question: str, *, as_json: bool) -> int:
     elif result.rewritten:
         out.print(Text(f"Asked as: {result.rewritten}", style="dim"), soft_wrap=True)
     if result.failure:
-        print_error(result.failure.message, result.failure.error_type)
+        print_error(result.failure.message, result.failure.error_type, result.failure.cause_text)
         return USAGE if result.outcome == "invalid_input" else FAILED
     if not as_json:
         _print_answer(out, result, result.rewritten or question)

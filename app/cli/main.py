@@ -53,7 +53,7 @@ class CommandGroup(TyperGroup):
         except RAGError as error:
             from app.cli.shared import FAILED, USAGE, print_error
 
-            print_error(error.message, type(error).__name__)
+            print_error(error.message, type(error).__name__, error.cause_text)
             status = USAGE if isinstance(error, ConfigurationError | InvalidInput) else FAILED
         except KeyboardInterrupt:
             status = 130

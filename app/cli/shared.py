@@ -106,9 +106,10 @@ def print_json(content: dict[str, Any] | BaseModel) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_error(message: str, error_type: str) -> None:
-    """Print one line on stderr, with advice; red on a terminal unless ``NO_COLOR`` is set."""
-    Console(stderr=True, soft_wrap=True).print(Text(f"garden: {advised(message, error_type)}", style="red"))
+def print_error(message: str, error_type: str, cause_text: str | None = None) -> None:
+    """Print one line on stderr, with what a provider said and advice; red on a terminal unless ``NO_COLOR`` is set."""
+    said = f"{message} [{cause_text}]" if cause_text else message
+    Console(stderr=True, soft_wrap=True).print(Text(f"garden: {advised(said, error_type)}", style="red"))
 
 
 def advised(message: str, error_type: str) -> str:

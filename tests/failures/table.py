@@ -17,9 +17,10 @@ Every provider fails some day. This table says what each interface answers then.
 - **`error_type`** is the field of interface L's `Answer`; a dash means that the answer is no error.
 - **exit** is the exit status of `garden ask`.
 
-No message repeats a vendor's text, header or key. Connection errors, 429 and 5xx are tried again, with growing random
-waits and never past the deadline; nothing else is, and no answer of which something was shown. Recovery needs no
-restart.
+No reply repeats a vendor's text, header or key. The log (`said`) and the terminal add the address that was asked and
+what the provider itself said, at most 300 characters of it, without what looks like a key. Connection errors, 429 and
+5xx are tried again, with growing random waits and never past the deadline; nothing else is, and no answer of which
+something was shown. Recovery needs no restart.
 
 A collection whose vectors have another size than the embedding model's stops the start of `garden serve` and of
 `RAGService()`: exit status 2, and one line with both sizes. Where the store comes up only later, readiness and every

@@ -1,7 +1,8 @@
 """Map any vendor's exception to an error of ``graph.errors``.
 
 Vendors' exceptions share no root, so they are read by what they carry: a status code, headers, or an ``httpx`` or
-operating system error among their causes. Their text is dropped: it may hold addresses, headers and keys.
+operating system error among their causes. No message of ours repeats their text; ``cause_text``, for
+terminal and log, has what ``provider_text`` finds fit.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from typing import Literal
 
 import httpx
 
+from app.providers.http.provider_text import provider_text
 from graph.errors import (
     EmbeddingUnavailable,
     ModelUnavailable,
@@ -75,6 +77,12 @@ def chat_error(error: BaseException, model: str, *, begun: bool = False) -> Synt
 
     It is ``ModelUnavailable`` (not reached, 401, 403, 404), ``SynthesisTimeout`` or ``SynthesisFailed``.
     """
+    failed = _chat_error(error, model, begun=begun)
+    failed.cause_text = provider_text(_causes(error))
+    return failed
+
+
+def _chat_error(error: BaseException, model: str, *, begun: bool) -> SynthesisFailed:
     info = classify_error(error)
     if info.kind == "late":
         return SynthesisTimeout(_text(info, "The chat model"))
@@ -86,10 +94,15 @@ def chat_error(error: BaseException, model: str, *, begun: bool = False) -> Synt
     return (ModelUnavailable if unavailable else SynthesisFailed)(_text(info, "The chat model"))
 
 
-def _failure(kind: type[RAGError], part: str, error: BaseException) -> RAGError:
-    """Return the error for the failure of *part*; ``details["status"]`` is the HTTP status, if any."""
+def _failure(kind: type[RAGError], part: str, error: BaseException, address: str = "") -> RAGError:
+    """Return the error for the failure of *part*, at *address* where *error* does not say where.
+
+    ``details["status"]`` is the HTTP status, if any.
+    """
     info = classify_error(error)
-    return kind(_text(info, part), **({"status": info.status} if info.status else {}))
+    failed = kind(_text(info, part), **({"status": info.status} if info.status else {}))
+    failed.cause_text = provider_text(_causes(error), address)
+    return failed
 
 
 rerank_error = partial(_failure, RerankFailed, "The reranker")

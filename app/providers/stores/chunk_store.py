@@ -217,4 +217,5 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
             async with asyncio.timeout(START_SECONDS):
                 await self._acheck()
         except (RetrievalFailed, TimeoutError) as error:
-            log.warning("store_not_checked", extra={"collection": self.collection, "reason": type(error).__name__})
+            fields = {"collection": self.collection, "reason": type(error).__name__}
+            log.warning("store_not_checked", extra={**fields, "said": getattr(error, "cause_text", None)})

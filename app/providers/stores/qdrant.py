@@ -43,6 +43,7 @@ class QdrantStore(QdrantReader):
         url, key = settings.qdrant_url, settings.qdrant_api_key.get_secret_value()
         if key and url.startswith("http://"):
             log.warning("qdrant_key_unencrypted")
+        self._address = url
         self._client: AsyncQdrantClient = AsyncQdrantClient(
             url=url,
             timeout=math.ceil(seconds),
@@ -144,4 +145,4 @@ class QdrantStore(QdrantReader):
         missing = getattr(error, "status_code", None) == 404 and isinstance(content, bytes)
         if missing and b"ollection" in content and b"doesn't exist" in content:  # not just any server's 404
             return CollectionMissing(f"The vector store holds no collection named {self.collection!r}.")
-        return store_error(error)
+        return store_error(error, address=self._address)
