@@ -305,6 +305,45 @@ async def test_a_conversation_is_its_keys_own(container: AppContainer, keys: dic
         assert "bonus" in await asked("pay", "And when?")
 
 
+MESSAGES: dict[str, dict[str, Any]] = {
+    "ask": {"query": " and ".join(QUESTIONS.values())},
+    "search": {"query": "codeword", "k": 8},
+    "read": {"document_id": "tortoise.md"},
+    "list_documents": {},
+}
+"""Tools of the Model Context Protocol, and their arguments."""
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_no_agent_is_told_either(container: AppContainer, keys: dict[str, dict[str, str]], key: str) -> None:
+    """Each tool is called twice for each collection, and resources are listed and read: as on every interface."""
+    accepted = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+    hidden = [one for one in WORDS if one not in KEYS[key]]
+    with serve(container) as address, httpx.Client(base_url=address, timeout=30) as client:
+
+        def told(method: str, **params: Any) -> str:
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            replies = [client.post("/mcp", json=message, headers=keys[key] | accepted) for _ in range(2)]
+            assert {one.status_code for one in replies} == {401 if key == "nobody" else 200}, replies[0].text
+            return replies[0].text + replies[1].text
+
+        assert not [word for word in words(hidden) if word in told("resources/list").lower()]
+        uri = "garden://documents/lantern.md"
+        assert ("LANTERN" in told("resources/read", uri=uri)) == ("corporate_documents" in KEYS[key])
+        for tool, arguments in MESSAGES.items():
+            for collection in (*QUESTIONS, None):
+                chosen = {"collection": collection} if collection else {}
+                text = told("tools/call", name=tool, arguments=arguments | chosen)
+                if collection in hidden:
+                    nowhere = told("tools/call", name=tool, arguments=arguments | {"collection": NOWHERE})
+                    assert text.replace(collection, NOWHERE) == nowhere, (key, tool, collection)
+                else:
+                    assert not [word for word in words(hidden) - {"tortoise"} if word in text.lower()], (key, tool)
+                    assert "TORTOISE" not in text or "aquarium" in KEYS[key]
+                if collection in KEYS[key] and tool in ("search", "list_documents"):
+                    assert WORDS[collection][0] in text, (key, tool, collection)
+
+
 def test_only_hashes_are_stored(folder: Path, keys: dict[str, dict[str, str]]) -> None:
     """The file holds no key, and only its owner may read it."""
     text = (folder / "keys.json").read_text()
