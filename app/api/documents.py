@@ -12,10 +12,7 @@ from pydantic import AfterValidator
 
 from answering.types import Chunk
 from app.api.collections import CollectionName
-from app.api.errors import error_response
-from app.api.keys import ApiKeys
-from app.api.middleware import require_writer
-from app.api.schemas import (
+from app.api.document_schemas import (
     DeletedDocument,
     DocumentList,
     DocumentText,
@@ -24,6 +21,9 @@ from app.api.schemas import (
     StoredDocument,
     SyncedFolder,
 )
+from app.api.errors import error_response
+from app.api.keys import ApiKeys
+from app.api.middleware import require_writer
 from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.documents import MAX_ID_CHARS, nfc
 from app.ingest.find import FoundFile

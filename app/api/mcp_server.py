@@ -16,9 +16,10 @@ from mcp_types import INTERNAL_ERROR, CallToolResult, Resource, TextContent, Too
 from pydantic import Field
 
 from app.api.chat_completions import source_list
+from app.api.document_schemas import DocumentList, DocumentText, StoredChunk
 from app.api.documents import MAX_ROWS, list_documents, read_document
 from app.api.errors import failure_body
-from app.api.schemas import DocumentList, DocumentText, QueryResponse, StoredChunk, answer_body
+from app.api.schemas import QueryResponse, answer_body
 from app.bootstrap.collections import Collections
 from app.bootstrap.compose import AppContainer
 from app.query_service.chunk_search import SearchResults, search

@@ -137,6 +137,7 @@ INTERFACES: dict[str, Call] = {
     "file": getting("/api/v1/files/{document}"),
     "page": getting("/api/v1/page"),
     "collections": getting("/api/v1/collections"),
+    "folders": getting("/api/v1/folders"),
     "tasks": getting("/api/v1/search/semantic", q="zebra"),
     "feedback": feedback,
     "metrics": getting("/metrics"),
@@ -189,6 +190,8 @@ async def test_no_interface_tells_a_key_of_what_it_may_not_see(
                 assert not [word for word in words(hidden) - asked if word in told], where
                 if key == "nobody":
                     assert first.status_code == (200 if name in OPEN else 401), where
+                elif name == "folders" and key.endswith("reader"):
+                    assert first.status_code == 403, where
                 elif name == "tasks":
                     assert first.status_code == (200 if "tasks" in seen else 403), where
                 elif collection in hidden and name not in OPEN | {"collections", "models"}:
