@@ -223,7 +223,8 @@ def test_studio_form_shows_the_question(client: SyncLangGraphClient) -> None:
     schema: Any = client.assistants.get_schemas(assistant["assistant_id"])["input_schema"]
     assert schema["required"] == ["query"]
     assert set(schema["properties"]) == {
-        "query", "maxSources", "maxTokens", "source", "earlierQuestions", "requestId",
+        "query", "maxSources", "maxTokens", "source", "filters", "collection", "history", "earlierQuestions",
+        "requestId",
     }  # fmt: skip
 
 
