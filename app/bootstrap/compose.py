@@ -3,6 +3,7 @@
 Any part can be passed instead. Embedded parts are loaded and checked against each other; remote ones not contacted.
 """
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -17,6 +18,7 @@ from app import __version__
 from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage, check_collections
 from app.ingest.sink import Sink
+from app.ops.chat_start import load_chat_model, suggest_chat_model
 from app.ops.health import Health
 from app.ops.traffic import Traffic
 from app.pipeline.chat import ChatRewriter, ChatSynthesizer
@@ -93,6 +95,12 @@ class AppContainer:
         """Where ingest puts documents."""
         return self.storage.sink
 
+    def start_chat(self) -> None:
+        """Load the chat model in the background; without one, look for an Ollama that could write the answers."""
+        host = self.settings.ollama_host
+        starting = asyncio.create_task(load_chat_model(self.chat, host) if self.chat else suggest_chat_model(host))
+        self.closing.callback(starting.cancel)
+
     async def aclose(self) -> None:
         """Close the stores and the models; a second call does nothing."""
         await self.closing.aclose()
@@ -164,7 +172,7 @@ def build_container(
         closing.push_async_callback(grader.aclose)
     if spans:
         closing.push_async_callback(spans.aclose)
-    health = Health(store, embedding.aprobe, settings.ollama_host, probe_chat)
+    health = Health(store, embedding.aprobe, settings.ollama_host, probe_chat, chat)
     return AppContainer(settings, embedding, collections, ports, chat, graph, service, health, spans, closing)
 
 

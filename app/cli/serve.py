@@ -89,6 +89,7 @@ def serve(
 
     async def started() -> None:
         on_ready(await collection_size(container))
+        container.start_chat()
 
     server = DrainingServer(server_config(create_app(container, api_keys)), container, started)
     signal.signal(signal.SIGHUP, lambda *_: api_keys.reload(lambda: load_settings().keys))

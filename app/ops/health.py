@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from app.ops.advice import ADVICE
+from app.providers.chat.chat_model import ChatModel
 from app.providers.stores.chunk_store import ChunkStore
 from graph.errors import RAGError
 
@@ -29,7 +30,16 @@ class NotReady(NamedTuple):
 class Health:
     """Probes of one service's parts. ``draining`` is set while it shuts down."""
 
-    def __init__(self, store: ChunkStore, embedding: Probe | None, ollama_host: str, chat: Probe | None) -> None:
+    def __init__(
+        self,
+        store: ChunkStore,
+        embedding: Probe | None,
+        ollama_host: str,
+        chat: Probe | None,
+        model: ChatModel | None = None,
+    ) -> None:
+        """*chat* probes the chat *model*, if there is one."""
+        self._model = model
         self._store = store
         self._embedding = embedding
         self._ollama_host = ollama_host
@@ -40,10 +50,11 @@ class Health:
         """Return the five fields of ``/health``. Only configured parts count towards ``status``."""
         probes = (self._store.aprobe, self._embedding, self._ask_ollama, self._chat)
         store, embedding, ollama, chat = [not error for error in await asyncio.gather(*map(_error, probes))]
-        status = "unhealthy" if not (store and embedding) else "healthy" if chat else "degraded"
+        loading = self._model is not None and self._model.loading
+        status = "unhealthy" if not (store and embedding) else "healthy" if chat and not loading else "degraded"
         return {
             "status": status,
-            "ollama": "connected" if ollama else "unreachable",
+            "ollama": "unreachable" if not ollama else "loading" if loading else "connected",
             "vector_store": "connected" if store else "unreachable",
             "embedding_model": "loaded" if embedding else "not_loaded",
             "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -64,6 +75,8 @@ class Health:
             if error:
                 what = f"timed out after {LIMIT:g} s" if isinstance(error, TimeoutError) else type(error).__name__
                 return NotReady(f"The {name} is not ready: {what}.", ADVICE[error_type])
+        if self._model and self._model.loading_first:
+            return NotReady("The chat model is loading.")
         return None
 
     async def _ask_ollama(self) -> None:

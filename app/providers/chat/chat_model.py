@@ -81,6 +81,11 @@ class ChatModel:
         """Whether the model is being loaded."""
         return self._loading is not None and not self._loading.done()
 
+    @property
+    def loading_first(self) -> bool:
+        """Whether the model is being loaded for the first time."""
+        return self.loading and not self._load_seconds
+
     async def load(self) -> None:
         """Load the model with its instructions and one token, which tells its pace; no caller's leaving ends that.
 
