@@ -24,8 +24,9 @@ class Chunk:
     ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
-    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``read`` is None if unread.
-    ``recognised``: the text is a program's reading of a scanned page.
+    ``relevance`` is how surely the chunk is about the question, ``answers`` the probability that it answers; None where
+    no grader said so. ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``read`` is
+    None if unread. ``recognised``: the text is a program's reading of a scanned page.
     """
 
     chunk_id: str
@@ -45,6 +46,7 @@ class Chunk:
     span_similarities: tuple[float, ...] = ()
     near_duplicates: tuple[str, ...] = ()
     relevance: float | None = None
+    answers: float | None = None
     read: ReadPassage | None = None
 
     @property

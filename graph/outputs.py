@@ -56,12 +56,14 @@ class Result:
 class Event:
     """One step of a streamed answer.
 
-    ``kind`` is "rewritten" or "token" (text), "retrieval" (chunks), "node" (name and its update) or "result".
+    ``kind`` is "rewritten" or "token" (text), "retrieval" (chunks), "verified" (a sentence of the answer, and its
+    citations), "node" (name and its update) or "result".
     """
 
     kind: str
     chunks: tuple[Chunk, ...] = ()
     text: str = ""
+    citations: tuple[Citation, ...] = ()
     result: Result | None = None
     node: str = ""
     update: dict[str, Any] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from answering.evidence.anchors import (
 from answering.evidence.attribution import check_claims
 from answering.evidence.claims import claim_span, introduced
 from answering.evidence.support import Quote
+from answering.text.terms import asks_whether, question_stems, words_of
 from answering.types import Chunk, CitedSentence, PassageReader
 
 
@@ -58,8 +59,10 @@ async def verify(
     draft = anchor_draft(sentences)
     until = None if seconds is None else asyncio.get_running_loop().time() + seconds
     checked = partial(check_claims, text=draft.text, chunks=chunks, reader=reader, question=question, until=until)
-    cited = await checked(draft.anchors)
-    stating = [number for number in range(len(sentences)) if states(draft, number)]
+    cited = await checked([anchor for anchor in draft.anchors if says_more(draft, anchor.sentence, question)])
+    stating = [
+        number for number in range(len(sentences)) if states(draft, number) and says_more(draft, number, question)
+    ]
     held = {anchor.sentence for anchor in cited if anchor.supported}
     uncited = await checked([uncited_anchor(draft, number, len(chunks)) for number in stating if number not in held])
     by_sentence: dict[int, list[CitationAnchor]] = defaultdict(list)
@@ -72,6 +75,13 @@ async def verify(
         for number, sentence in enumerate(sentences)
     ]
     return _once(_with_introductions(draft, sentences, verified, chunks))
+
+
+def says_more(draft: AnchoredDraft, number: int, question: str) -> bool:
+    """Whether a sentence has a word that *question* lacks, or answers whether something is so."""
+    if not question or any(map(asks_whether, question.split(", "))):
+        return True
+    return not words_of(draft.sentence(number)) <= frozenset(question_stems(question))
 
 
 def copied(sentence: CitedSentence, chunks: Sequence[Chunk]) -> VerifiedSentence:

@@ -24,7 +24,7 @@ _OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", 
 _FENCE = re.compile(r"\A\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*\Z", re.DOTALL)
 _DECLINES = re.compile(
     r"[\W_]*(?:(?:i'?m|i am|we are) sorry[\W_]+|(?:but|unfortunately|however)[\W_]+)*(?:based on [^,.\n]{1,60},\s*)?"
-    r"(?:i (?:do not|don't|cannot|can't|could not|couldn't)\b"
+    r"(?:(?:i|you|we) (?:do not|don't|cannot|can't|could not|couldn't) (?:know|find|answer|determine|say|tell)\b"
     r"|(?:the |this |these |that |given |provided )*(?:passages?|documents?|texts?|context|information|answer)\b"
     r"[^.\n]{0,80}?\b(?:(?:do|does|is|are|was|were|has|have|can)(?:n't| not)|no|cannot)\b"
     r"|there is no (?:information|mention|answer|indication)\b|it is not (?:mentioned|specified|stated|clear)\b"

@@ -59,4 +59,4 @@ def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration)
     for one in sorted(assessed, key=lambda one: -one.relevance):
         best.setdefault(one.chunk.chunk_id, one)
     ordered = sorted(best.values(), key=lambda one: -(one.relevance + one.answers))
-    return tuple(replace(one.chunk, relevance=one.relevance) for one in ordered)
+    return tuple(replace(one.chunk, relevance=one.relevance, answers=one.answers) for one in ordered)

@@ -167,7 +167,7 @@ async def _events(service: QueryService, fields: dict[str, Any]) -> AsyncGenerat
             if event.result and event.result.failure:
                 yield json_event("error", {**data, "status_code": BY_OUTCOME[event.result.failure.outcome][0]})
                 return
-            if name != "retrieval":
+            if name not in ("retrieval", "verified"):
                 yield json_event("data", {"token": data["text"]} if name == "token" else data)
     yield b"event: end\n\n"
 

@@ -62,7 +62,7 @@ class CitedDocument(WireModel):
     url: str | None = Field(examples=[None])
 
 
-class Evidence(WireModel):
+class VerifiedCitation(WireModel):
     """One verified citation: ``quote`` stands at ``start:end`` of the stored chunk, in code points.
 
     ``recognised`` is there, and true, where the chunk is a program's reading of a scanned page.
@@ -76,8 +76,13 @@ class Evidence(WireModel):
     start: int
     end: int
     support: float
-    markers: list[tuple[int, int]] = Field(description="where its markers stand in `answer`: (start, end), code points")
     recognised: bool = Field(False, exclude_if=lambda value: not value)
+
+
+class Evidence(VerifiedCitation):
+    """A verified citation of an answer."""
+
+    markers: list[tuple[int, int]] = Field(description="where its markers stand in `answer`: (start, end), code points")
 
 
 class NamedChunk(WireModel):
@@ -176,4 +181,7 @@ def wire_event(event: Event, *, evidence: bool = False) -> tuple[str, dict[str, 
     if event.kind == "retrieval":
         chunks = [ChunkSummary.model_validate(chunk).model_dump(by_alias=True) for chunk in event.chunks]
         return event.kind, {"chunks": chunks}
+    if event.kind == "verified":
+        cited = [VerifiedCitation.model_validate(citation).model_dump(by_alias=True) for citation in event.citations]
+        return event.kind, {"sentence": event.text, "citations": cited}
     return event.kind, {"query" if event.kind == "rewritten" else "text": event.text}

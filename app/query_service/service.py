@@ -70,7 +70,7 @@ class QueryService:
         tokens: bool = True,
         attribution: Attribution | None = None,
     ) -> AsyncGenerator[Event]:
-        """Yield "rewritten", "retrieval", "token" and, with *nodes*, "node" events; always a "result".
+        """Yield "rewritten", "retrieval", "token", "verified" and, with *nodes*, "node" events; always a "result".
 
         Without *tokens* the model may give its answer in one piece, which costs less.
         A follow-up is understood from what was asked before: under the same *conversation*, an id, or in the field
@@ -95,6 +95,8 @@ class QueryService:
                             yield Event("node", node=node, update=update)
                     elif "retrieval" in content:
                         yield Event("retrieval", chunks=tuple(content["retrieval"]))
+                    elif checked := content.get("verified"):
+                        yield Event("verified", text=checked["sentence"], citations=tuple(checked["citations"]))
                     else:
                         ((kind, text),) = content.items()
                         yield Event(kind, text=text)

@@ -1,6 +1,10 @@
 """Keep of the draft what the chunks support, each sentence with its verified citations."""
 
+import math
 import time
+from collections.abc import Iterator, Sequence
+
+from langgraph.config import get_stream_writer
 
 from answering.evidence.verify import VerifiedSentence, verify
 from answering.render import cite_by_document, numbered
@@ -15,8 +19,7 @@ SHARE_OF_TIME = 0.5
 async def cite(state: State, _: Context, *, reader: PassageReader | None) -> Update:
     """Fill ``pieces``, ``citations``, ``unsupported``; finish the answer, or say by ``outcome`` why there is none.
 
-    ``confidence`` is the synthesizer's own, or the mean support of the answer's sentences; one that was removed counts
-    with the support it has. Without a valid citation it is 0.
+    ``confidence`` is the synthesizer's own, or ``model_confidence``. Without a valid citation it is 0.
     """
     draft, chunks, question = state["draft"], state["graded"], state["question"]
     verified = await verify(
@@ -28,6 +31,9 @@ async def cite(state: State, _: Context, *, reader: PassageReader | None) -> Upd
         seconds=max(0.0, question.deadline - time.monotonic()) * SHARE_OF_TIME,
     )
     citations, pieces = cite_by_document(verified, chunks)
+    write = get_stream_writer()
+    for sentence, cited in by_sentence(verified, citations):
+        write({"verified": {"sentence": sentence.text, "citations": cited}})
     removed = [sentence.removed for sentence in verified if sentence.removed]
     unsupported = [*(state.get("unsupported") or ()), *removed]  # what a model wrote stays listed beside the passages
     update: Update = {
@@ -38,7 +44,7 @@ async def cite(state: State, _: Context, *, reader: PassageReader | None) -> Upd
     }
     if not citations:
         return {**update, "outcome": "no_citations"}
-    confidence = mean_support(verified) if draft.confidence is None else draft.confidence
+    confidence = model_confidence(verified, chunks) if draft.confidence is None else draft.confidence
     update["confidence"] = round(confidence, 4)
     if confidence < question.min_confidence:
         return {**update, "outcome": "low_confidence"}
@@ -48,13 +54,29 @@ async def cite(state: State, _: Context, *, reader: PassageReader | None) -> Upd
     return {**update, "markers": answer.markers, **ended(state, "answered", answer.text, citations)}
 
 
-def mean_support(verified: list[VerifiedSentence]) -> float:
-    """Return the mean support in [0, 1] of the sentences that state something; there is at least one."""
+def by_sentence(
+    verified: Sequence[VerifiedSentence], citations: Sequence[Citation]
+) -> Iterator[tuple[VerifiedSentence, list[Citation]]]:
+    """Yield each cited sentence with its citations."""
+    following = iter(citations)
+    for sentence in verified:
+        if sentence.text and sentence.supported:
+            yield sentence, [next(following) for _ in sentence.supported]
+
+
+def model_confidence(verified: Sequence[VerifiedSentence], chunks: Sequence[Chunk]) -> float:
+    """Return how surely a model's sentences answer, in [0, 1].
+
+    The mean support of the sentences that state something (at least one; one that was removed counts too), and, where
+    the grader knows it, its geometric mean with the highest probability that a chunk answers the question at all.
+    """
     supports = [sentence.support for sentence in verified if sentence.support is not None]
-    return sum(supports) / len(supports)
+    support = sum(supports) / len(supports)
+    answering = [chunk.answers for chunk in chunks if chunk.answers is not None]
+    return math.sqrt(support * max(answering)) if answering else support
 
 
-def answers(citations: list[Citation], chunks: list[Chunk]) -> bool:
+def answers(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> bool:
     """Whether a quote is a sentence that answers, as the reader read its chunk; True where no cited chunk was read."""
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
     read = [(citation, by_id[citation.chunk_id]) for citation in citations]

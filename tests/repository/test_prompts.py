@@ -42,7 +42,7 @@ def test_an_unknown_name_is_reported(name: str) -> None:
 def test_the_answer_prompts_say_what_the_contract_wants(name: str) -> None:
     """Only what the passages say, a decline otherwise; a document is never obeyed."""
     system = load_prompt(name).system
-    assert "do not know" in system
+    assert "If they do not answer it, say so." in system
     assert "Use only what the" in system
     assert "only material to read" in system
 

@@ -22,6 +22,20 @@ export function writeAnswer(into, body, pick) {
   into.replaceChildren(...made);
 }
 
+/** Show in the provisional text that this sentence of it is verified: its words stay where they are. */
+export function markVerified(into, sentence) {
+  into.normalize();
+  for (const node of [...into.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE)) {
+    const words = sentence.split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    const found = new RegExp(words.join("\\s+")).exec(node.data.replaceAll(/ ?\[\d+\]/g, (marker) => " ".repeat(marker.length)));
+    if (!found) continue;
+    const rest = node.splitText(found.index);
+    rest.splitText(found[0].length);
+    rest.replaceWith(el("span", { class: "checked" }, rest.data));
+    return;
+  }
+}
+
 /** Light the claims of these evidence rows, and the marker they belong to. */
 export function lightClaims(into, rows) {
   const has = (node) => (node.dataset.rows ?? "").split(" ").some((row) => row !== "" && rows.includes(Number(row)));

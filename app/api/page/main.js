@@ -1,6 +1,6 @@
 // The page put together: a question goes out, what comes back is shown as it comes.
 import { keepQuestion, keptQuestion, offerActions } from "./actions.js";
-import { lightClaims, writeAnswer } from "./answer.js";
+import { markVerified, lightClaims, writeAnswer } from "./answer.js";
 import { startColours } from "./colours.js";
 import { conversationId, renew } from "./conversation.js";
 import { bringIntoView, byId, el, say, show } from "./dom.js";
@@ -61,6 +61,8 @@ async function follow(query, signal) {
       stage(data.chunks.length ? `Found ${data.chunks.length} passages. Writing…` : "Nothing found.");
     } else if (name === "token") {
       byId("answer").append(data.text);
+    } else if (name === "verified") {
+      markVerified(byId("answer"), data.sentence);
     } else if (name === "answer") {
       finish(understood, data, relevance);
     }
