@@ -99,10 +99,10 @@ def _is_wide(block: Rows) -> bool:
 
 
 def _flows(block: Rows) -> bool:
-    """Tell whether most rows continue the one above: it had no room left, or a small letter follows."""
+    """Tell whether most rows continue the one above: it had no room and ends no sentence, or a small letter follows."""
     right = max(row[-1].right for row in block)
     pairs = list(pairwise(block))
-    full = sum(wraps(above[-1], below[0], right) for above, below in pairs)
+    full = sum(above[-1].text[-1] not in ".!?" and wraps(above[-1], below[0], right) for above, below in pairs)
     small = sum(below[0].words[0].text[0].islower() for _, below in pairs)
     return max(full / 0.6, small / 0.4) >= len(pairs)
 

@@ -208,6 +208,17 @@ def test_cells_of_several_lines_are_one_row(tmp_path: Path) -> None:
     assert texts(loaded(tmp_path / "a.pdf", [(float(x), float(y), text) for x, y, text in page])) == [table_lines(rows)]
 
 
+def test_a_table_of_sentences_keeps_its_rows(tmp_path: Path) -> None:
+    """Cells that are whole sentences, one line each, are no columns of text."""
+    rows = [
+        ["Who opens the gate?", "The porter opens it at six."],
+        ["Who feeds the dog?", "Ms Adler feeds it at noon."],
+        ["Who waters the plants?", "Nobody does in the winter."],
+    ]
+    page = [*down([left for left, _ in rows]), *down([right for _, right in rows], 240)]
+    assert texts(loaded(tmp_path / "a.pdf", page)) == [table_lines(rows)]
+
+
 def test_a_table_goes_on_on_the_next_page(tmp_path: Path) -> None:
     """Its rows there stand below the header again."""
     pages = [
