@@ -10,6 +10,7 @@ The reader (needs the extra ``train``):
 What it and the relevance models are judged by (needs what tests need):
   corpora         the documents that relevance is fitted on, from clones of their repositories
   fit_relevance   coefficients of ``answering/relevance/relevance_model.json``
+  transfer_relevance  the same for other encoders, from the default one's
   encoder_study   encoders and pairs of them: retrieval, spread of cosines, time
   support_study   the support score, on sentences that are carried and that are changed (tampering, retellings)
   answers_study   citations of written answers
