@@ -46,7 +46,7 @@ class PageFiles(StaticFiles):
         return response
 
 
-class Offer(WireModel):
+class PageConfig(WireModel):
     """What the page may offer to its reader."""
 
     examples: list[str] = Field(description="questions the sample documents answer; none for other documents")
@@ -69,7 +69,7 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         return FileResponse(FOLDER / "index.html", headers=HEADERS)
 
     @router.get("/api/v1/page")
-    async def offer(request: Request, collection: CollectionName = None) -> Offer:
+    async def offer(request: Request, collection: CollectionName = None) -> PageConfig:
         """Return example questions, if the sample documents are stored, and whether the caller may upload."""
         name, stored = None, []
         try:
@@ -78,7 +78,7 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         except UnknownCollection:
             if collection is not None:  # else the key's own is not made yet
                 raise
-        return Offer(
+        return PageConfig(
             collection=name,
             collections=await collections.names(),
             examples=questions if len(stored) == len(first_chunks) else [],

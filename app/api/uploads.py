@@ -21,7 +21,7 @@ from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
 from app.ingest.manifest import IngestManifest, keep_upload, uploads_of
 from app.ingest.pipeline import OnProgress, Progress, ingest_items
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from graph.errors import InvalidInput, RAGError
 from graph.state import failure_of
 
@@ -59,7 +59,11 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     writing = asyncio.Lock()
 
     async def ingest(
-        sink: Sink, root: Path, file: FoundFile, on_progress: OnProgress | None, manifest: IngestManifest | None = None
+        sink: CollectionWriter,
+        root: Path,
+        file: FoundFile,
+        on_progress: OnProgress | None,
+        manifest: IngestManifest | None = None,
     ) -> IngestReport:
         async with writing:
             report = await ingest_items(sink, [(root, file)], 1, manifest=manifest, on_progress=on_progress)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.ops.access import access_var
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
@@ -19,7 +19,7 @@ from app.providers.stores.names import COLLECTION_NAME
 from app.settings import Settings
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, UnknownCollection
 
-MOST_OPEN = 16
+MAX_OPEN = 16
 """Collections that are kept open beside the default one. More are open while more are in use."""
 MOST_NAMED = 50
 """Most names that an error lists."""
@@ -32,7 +32,7 @@ class OpenCollection:
     name: str
     store: ChunkStore
     retriever: HybridRetriever
-    sink: Sink
+    sink: CollectionWriter
     folder: Path
     users: int = 0
 
@@ -126,9 +126,9 @@ class Collections:
             return one
 
     async def _close_idle(self) -> None:
-        """Close what was used longest ago, past ``MOST_OPEN``."""
+        """Close what was used longest ago, past ``MAX_OPEN``."""
         idle = [name for name, one in self._open.items() if not one.users]
-        for name in idle[: max(0, len(self._open) - MOST_OPEN)]:
+        for name in idle[: max(0, len(self._open) - MAX_OPEN)]:
             await self._open.pop(name).store.aclose()
 
     async def _exists(self, name: str) -> bool:
@@ -154,5 +154,5 @@ class Collections:
 
     def _opened(self, name: str, store: ChunkStore) -> OpenCollection:
         embeddings = self._embedding.embeddings
-        sink = Sink(store, embeddings, self._embedding.name)
+        sink = CollectionWriter(store, embeddings, self._embedding.name)
         return OpenCollection(name, store, HybridRetriever(store, embeddings), sink, self._settings.data_dir / name)

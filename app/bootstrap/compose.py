@@ -17,7 +17,7 @@ from answering.relevance.calibration import Calibration, calibration_for, load_c
 from app import __version__
 from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage, check_collections
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.ops.chat_start import load_chat_model, suggest_chat_model
 from app.ops.health import Health
 from app.ops.traffic import Traffic
@@ -91,7 +91,7 @@ class AppContainer:
         return Storage(self.settings, self.embedding, self.store, self.closing)
 
     @property
-    def sink(self) -> Sink:
+    def sink(self) -> CollectionWriter:
         """Where ingest puts documents."""
         return self.storage.sink
 

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.make import as_store, make_store
@@ -23,19 +23,19 @@ class Storage:
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
-    def sink(self) -> Sink:
+    def sink(self) -> CollectionWriter:
         """Where ingest puts documents."""
-        return Sink(self.store, self.embedding.embeddings, self.embedding.name)
+        return CollectionWriter(self.store, self.embedding.embeddings, self.embedding.name)
 
     @cached_property
-    def tasks(self) -> Sink:
+    def tasks(self) -> CollectionWriter:
         """Where ingest puts tasks. Their collection is opened by the first access.
 
         Raises ``ConfigurationError`` or ``StoreUnavailable``.
         """
         store = make_store(self.settings, self.settings.tasks_collection, self.embedding)
         self.closing.push_async_callback(store.aclose)
-        return Sink(store, self.embedding.embeddings, self.embedding.name)
+        return CollectionWriter(store, self.embedding.embeddings, self.embedding.name)
 
     async def aclose(self) -> None:
         """Close the collections and the model; a second call does nothing."""

@@ -27,7 +27,7 @@ from app.ingest.web import WebLimits, ingest_web
 from graph.errors import InvalidInput
 
 SAMPLE_TASKS = "tasks.jsonl"
-MOST_ROWS, FILE_COLUMNS = 100, 200
+MAX_ROWS, FILE_COLUMNS = 100, 200
 """Longest table of a summary, and its width in a file."""
 
 
@@ -143,9 +143,9 @@ def _print_summary(report: IngestReport) -> None:
     rows += [("left out", one.path, one.note) for one in report.notes]
     rows += [("not read", f"{one.example} ({one.files} {one.suffix})", one.reason) for one in report.unread]
     if rows:
-        console.print(_table(rows[:MOST_ROWS]))
-    if len(rows) > MOST_ROWS:
-        console.print(f"{len(rows) - MOST_ROWS} more; --json lists all")
+        console.print(_table(rows[:MAX_ROWS]))
+    if len(rows) > MAX_ROWS:
+        console.print(f"{len(rows) - MAX_ROWS} more; --json lists all")
     if report.note:
         console.print(escape(report.note))
 

@@ -16,8 +16,8 @@ from langchain_core.utils.iter import batch_iterate
 from app.ingest.documents import FileNote, IngestReport, SkippedFile, SplitDocument, nfc
 from app.ingest.find import FoundFile, find_file, find_files
 from app.ingest.manifest import IngestManifest
-from app.ingest.reading import Reader
-from app.ingest.sink import PendingChunk, Sink, pending_chunks
+from app.ingest.reading import FileReaderProcess
+from app.ingest.sink import CollectionWriter, PendingChunk, pending_chunks
 
 BATCH_CHUNKS = 64
 """Chunks embedded and stored together; with their sentences a few hundred texts."""
@@ -49,7 +49,11 @@ OnProgress = Callable[[Progress], None]
 
 
 async def ingest_into(
-    sink: Sink, paths: Iterable[Path], *, manifest: IngestManifest | None = None, on_progress: OnProgress | None = None
+    sink: CollectionWriter,
+    paths: Iterable[Path],
+    *,
+    manifest: IngestManifest | None = None,
+    on_progress: OnProgress | None = None,
 ) -> IngestReport:
     """Store the documents of ``paths``; files and folders may be mixed.
 
@@ -62,7 +66,7 @@ async def ingest_into(
 
 
 async def ingest_items(
-    sink: Sink,
+    sink: CollectionWriter,
     items: Iterable[Item] | AsyncIterable[Item],
     total: int,
     *,
@@ -110,7 +114,7 @@ async def _ahead(items: AsyncIterator[T]) -> AsyncIterator[T]:
 class _Ingest:
     """Stores what is new or changed. Good for one ``run``."""
 
-    sink: Sink
+    sink: CollectionWriter
     files: int
     manifest: IngestManifest | None
     on_progress: OnProgress | None
@@ -134,7 +138,7 @@ class _Ingest:
         if self.manifest:
             self._elsewhere = await asyncio.to_thread(self.manifest.elsewhere, self._stored)
             self._deleted = await asyncio.to_thread(self.manifest.deleted)
-        async with Reader() as reader:
+        async with FileReaderProcess() as reader:
             await self._write_all(_ahead(self._read(reader, items)))
         await self._remove_other_forms()
         removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
@@ -153,7 +157,9 @@ class _Ingest:
             note=" ".join(filter(None, (note, await asyncio.to_thread(self._replaced_note)))),
         )
 
-    async def _read(self, reader: Reader, items: AsyncIterable[Item]) -> AsyncIterator[SplitDocument | SkippedFile]:
+    async def _read(
+        self, reader: FileReaderProcess, items: AsyncIterable[Item]
+    ) -> AsyncIterator[SplitDocument | SkippedFile]:
         async for root, file in items:
             async for item in reader.read(file) if isinstance(file, FoundFile) else _each([file]):
                 if self.manifest and isinstance(item, SplitDocument):

@@ -36,7 +36,7 @@ MAX_ANSWER_BYTES = 1 << 31
 log = logging.getLogger("garden.ingest")
 
 
-class Reader(AbstractAsyncContextManager["Reader"]):
+class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
     """Reads files one after the other; an async context manager that leaves no process behind."""
 
     def __init__(self, seconds_per_file: float = SECONDS_PER_FILE, program: str = START) -> None:

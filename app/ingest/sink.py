@@ -44,7 +44,7 @@ def part_hash(document_hash: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Sink:
+class CollectionWriter:
     """A collection to be written, and the model that embeds what is written.
 
     The order of writes makes a kill harmless: new chunks first, marked as parts; then other versions' chunks are

@@ -14,7 +14,7 @@ from app.ingest.find import FoundFile, find_files, found_below, source_name
 from app.ingest.loaders.table import ROWS
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import Item, ingest_into, ingest_items
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from graph.errors import RAGError
 
 QUIET_MS, LONGEST_MS = 300, 2_000
@@ -36,7 +36,7 @@ class Watcher:
     nothing; a store or a model that fails makes the next try a whole sync again.
     """
 
-    def __init__(self, sink: Sink, collection: Path, paths: Sequence[Path], on_report: OnReport) -> None:
+    def __init__(self, sink: CollectionWriter, collection: Path, paths: Sequence[Path], on_report: OnReport) -> None:
         self._sink = sink
         self._collection = collection
         self._paths = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - links unresolved

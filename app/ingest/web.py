@@ -22,7 +22,7 @@ from app.ingest.loaders.archive import parse_xml, reading
 from app.ingest.loaders.text_encoding import Unreadable, decode
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import OnProgress, ingest_items
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from graph.errors import InvalidInput
 
 TYPES = {"text/html": ".html", "text/plain": ".txt", "text/markdown": ".md", "application/pdf": ".pdf"}
@@ -45,7 +45,11 @@ class WebLimits(NamedTuple):
 
 
 async def ingest_web(
-    sink: Sink, addresses: Sequence[str], limits: WebLimits, manifest: IngestManifest, on_progress: OnProgress
+    sink: CollectionWriter,
+    addresses: Sequence[str],
+    limits: WebLimits,
+    manifest: IngestManifest,
+    on_progress: OnProgress,
 ) -> IngestReport:
     """Store the pages of *addresses*, each a page or a sitemap (its path ends in ``.xml``).
 

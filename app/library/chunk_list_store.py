@@ -26,7 +26,7 @@ LONGEST_SENTENCE = 2_000
 """Characters after which text without a sentence end is cut."""
 CHUNK_CHARS, SENTENCE_CHARS = 10_000, 25_000
 """Embedded of all chunks together, and of the sentences of the nearest: a second or two for one processor."""
-MOST_NEAR = 5
+MAX_NEAR = 5
 """Chunks nearest to each query whose sentences are embedded."""
 
 
@@ -48,7 +48,7 @@ class ChunkListStore:
         """Return every chunk for every query; ``idf`` is that of these chunks."""
         most = CHUNK_CHARS // len(self._texts)
         vectors = await adocument_vectors(self._embeddings, [text[:most] for text in self._texts])
-        self._near = {int(key) for query in queries for key in np.argsort(vectors @ query.dense)[-MOST_NEAR:]}
+        self._near = {int(key) for query in queries for key in np.argsort(vectors @ query.dense)[-MAX_NEAR:]}
         weights = [document_weights(text) for text in self._texts]
         held = Counter(term for row in weights for term in row)
         terms = {term for query in queries for term in query.terms}

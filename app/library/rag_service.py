@@ -18,7 +18,7 @@ from app.query_service.chunk_search import SearchResults, search
 from app.settings import Settings, load_settings
 from app.tasks.chat import LLMService, format_context, reply_of
 from app.tasks.models import SearchResult
-from app.tasks.service import MOST_TOKENS
+from app.tasks.service import MAX_TOKENS
 from graph.errors import InvalidInput
 from graph.outputs import Result
 from graph.policy import MAX_SOURCES, bounded_int
@@ -113,7 +113,7 @@ class RAGService(AbstractContextManager["RAGService"]):
         self, query: str, n_results: int = 3, include_metadata: bool = True, max_tokens: int | None = None
     ) -> str:
         """Format the nearest tasks as text for a chat model, within *max_tokens*."""
-        limit = None if max_tokens is None else bounded_int(max_tokens, "max_tokens", MOST_TOKENS)
+        limit = None if max_tokens is None else bounded_int(max_tokens, "max_tokens", MAX_TOKENS)
         results = await self.search(query, n_results=n_results)
         return format_context(results, metadata=include_metadata, max_tokens=limit)
 

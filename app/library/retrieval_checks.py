@@ -11,7 +11,7 @@ from answering.relevance.graders import Assessment
 from graph.errors import InvalidInput
 from graph.policy import MIN_CONFIDENCE, is_number
 
-LEAST_QUERY_CHARS, MOST_QUERY_CHARS, MOST_CHUNKS = 3, 500, 50
+MIN_QUERY_CHARS, MAX_QUERY_CHARS, MAX_CHUNKS = 3, 500, 50
 SUMMARY_CHARS = 160
 """Longest summary of a chunk, "..." included."""
 
@@ -110,11 +110,11 @@ def check_arguments(query: Any, chunks: Any, relevance_threshold: Any, request_i
 def _rules(query: Any, chunks: Any, threshold: Any, request_id: Any) -> Iterator[tuple[bool, Exception]]:
     """Yield each rule: whether it is broken, and its error; later ones rely on earlier ones."""
     yield not isinstance(query, str), TypeError("Query must be a string")
-    short, long = len(query.strip()) < LEAST_QUERY_CHARS, len(query) > MOST_QUERY_CHARS
-    yield short, ValidationError(f"Query must be at least {LEAST_QUERY_CHARS} characters")
-    yield long, ValidationError(f"Query must not exceed {MOST_QUERY_CHARS} characters")
+    short, long = len(query.strip()) < MIN_QUERY_CHARS, len(query) > MAX_QUERY_CHARS
+    yield short, ValidationError(f"Query must be at least {MIN_QUERY_CHARS} characters")
+    yield long, ValidationError(f"Query must not exceed {MAX_QUERY_CHARS} characters")
     yield not isinstance(chunks, list), TypeError("Chunks must be a list")
-    yield len(chunks) > MOST_CHUNKS, ValidationError(f"Cannot process more than {MOST_CHUNKS} chunks", "chunks")
+    yield len(chunks) > MAX_CHUNKS, ValidationError(f"Cannot process more than {MAX_CHUNKS} chunks", "chunks")
     for index, chunk in enumerate(chunks):
         yield from _chunk_rules(index, chunk)
     ids = [chunk["chunk_id"] for chunk in chunks]

@@ -18,7 +18,7 @@ from answering.relevance.features import read_best
 from answering.relevance.graders import assess, grade
 from answering.types import Chunk, SubqueryResults
 from app.library.chunk_list_store import ChunkListStore
-from app.library.retrieval_checks import MOST_CHUNKS, check_arguments, verdict
+from app.library.retrieval_checks import MAX_CHUNKS, check_arguments, verdict
 from app.ops.traffic import current_request_id
 from app.pipeline.retriever import HybridRetriever
 from app.providers.blocking import run_blocking
@@ -34,7 +34,7 @@ from graph.state import Question
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
-MOST_READ = 8
+MAX_READ = 8
 """Most chunks that are read for each sub-question."""
 COHERE_MODEL = "cohere:rerank-v3.5"
 """The reranker where ``RERANKER`` names none."""
@@ -105,12 +105,12 @@ async def _measure(
     now, text = time.monotonic(), valid_unicode(query.strip())
     bare = without_background(text)
     until = now + 2 * LIMIT
-    question = Question(text, split_questions(bare), MOST_CHUNKS, None, None, now, until, background=bare != text)
+    question = Question(text, split_questions(bare), MAX_CHUNKS, None, None, now, until, background=bare != text)
     store = ChunkListStore(chunks, embedding.embeddings)
 
     async def read() -> tuple[SubqueryResults, ...]:
-        retrieved = await HybridRetriever(store, embedding.embeddings, MOST_CHUNKS).retrieve(question)
-        return await read_best(reader, retrieved, MOST_READ)
+        retrieved = await HybridRetriever(store, embedding.embeddings, MAX_CHUNKS).retrieve(question)
+        return await read_best(reader, retrieved, MAX_READ)
 
     async with asyncio.timeout(LIMIT):
         return await asyncio.gather(read(), _cohere_scores(query, store.chunks))

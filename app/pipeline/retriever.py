@@ -28,7 +28,7 @@ CHANNEL_POOL = 50
 """Candidates that each channel brings, of which the best ``POOL`` are kept."""
 NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
-MOST_SENTENCES = 256
+MAX_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
 Searched = tuple[str, HybridQuery, list[Candidate]]
 """A question, its query, and its best candidates."""
@@ -78,7 +78,7 @@ class HybridRetriever:
         rows = {key: vectors for key, vectors in stored.items() if len(vectors) == len(spans[key])}
         missing = [one for one in candidates if one.key not in rows and spans[one.key]]
         texts = {one.chunk.text: [one.chunk.text[start:end] for start, end in spans[one.key]] for one in missing}
-        embedded = await self._embedded.find(texts, MOST_SENTENCES) if texts else {}
+        embedded = await self._embedded.find(texts, MAX_SENTENCES) if texts else {}
         return {one.key: (spans[one.key], rows.get(one.key, embedded.get(one.chunk.text))) for one in candidates}
 
 

@@ -12,7 +12,7 @@ from graph.nodes.validate import query_text, scope
 from graph.ports import Retriever
 from graph.state import Question
 
-LEAST_K, MOST_K = 3, 8
+MIN_K, MAX_K = 3, 8
 """``k`` is clamped to this range here, and only here."""
 
 
@@ -73,7 +73,7 @@ async def search(
 
 def clamped(k: int) -> int:
     """Clamp *k* to the allowed number of chunks."""
-    return max(LEAST_K, min(MOST_K, k))
+    return max(MIN_K, min(MAX_K, k))
 
 
 def assemble(chunks: list[Chunk]) -> str:

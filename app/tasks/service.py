@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from app.ingest.sink import Sink, pending_chunks
+from app.ingest.sink import CollectionWriter, pending_chunks
 from app.ingest.tasks import Priority, Status, Task, task_document
 from app.providers.chat.chat_model import ChatModel
 from app.providers.embeddings.models import EmbeddingModel
@@ -17,7 +17,7 @@ from app.tasks.models import SearchResult, one_of, result_of, task_of, text_of
 from graph.errors import CollectionMissing, StoreUnavailable
 from graph.policy import bounded_int, unit_float
 
-MOST_RESULTS, MOST_TOKENS = 100, 1_000_000
+MAX_RESULTS, MAX_TOKENS = 100, 1_000_000
 CONTEXT_RESULTS = 3
 CONTEXT_TOKENS = CONTEXT_BUDGET_ALLOCATION["rag_context"]
 
@@ -35,7 +35,7 @@ class TaskService:
         self, store: ChunkStore, embedding: EmbeddingModel, completion: ChatModel | None, seconds: float
     ) -> None:
         self.store = store
-        self.sink = Sink(store, embedding.embeddings, embedding.name)
+        self.sink = CollectionWriter(store, embedding.embeddings, embedding.name)
         self._completion = completion
         self._seconds = seconds
 
@@ -60,7 +60,7 @@ class TaskService:
         Filters run in the store. Raises ``InvalidInput``, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
         """
         text = text_of(query, "query")
-        most, least = bounded_int(n_results, "n_results", MOST_RESULTS), unit_float(min_similarity, "min_similarity")
+        most, least = bounded_int(n_results, "n_results", MAX_RESULTS), unit_float(min_similarity, "min_similarity")
         filters = {
             "status": one_of(filter_status, Status, "filter_status"),
             "priority": one_of(filter_priority, Priority, "filter_priority"),
@@ -84,7 +84,7 @@ class TaskService:
         Their number is logged, never their text (contract).
         """
         text = text_of(message, "message")
-        limit = bounded_int(max_context_tokens, "max_context_tokens", MOST_TOKENS)
+        limit = bounded_int(max_context_tokens, "max_context_tokens", MAX_TOKENS)
         results = await self.search(text, n_results=n_results) if n_results else []
         log.info("chat_context", extra={"context_injected": bool(results), "tasks": len(results)})
         return ChatPrompt(format_context(results, max_tokens=limit), text), results

@@ -27,7 +27,7 @@ from app.providers.stores.payloads import chunk_from_payload
 from graph.errors import InvalidInput
 from graph.ports import Retriever
 
-LEAST_QUESTIONS = 50
+MIN_QUESTIONS = 50
 """Fewer questions are too few to fit a handful of weights, with five folds held out in turn."""
 COSINES = ("chunk_similarity", "sentence_similarity")
 """Features that headings add to an entry of words alone."""
@@ -120,8 +120,8 @@ async def _from_questions(container: AppContainer, questions: list[EvalQuestion]
 
 def _enough(questions: list[Labelled], what: str) -> list[Labelled]:
     """Return *questions*. Raises ``InvalidInput`` where they are too few."""
-    if len(questions) < LEAST_QUESTIONS:
-        raise InvalidInput(f"{LEAST_QUESTIONS} {what} are needed, not {len(questions)}.", "questions")
+    if len(questions) < MIN_QUESTIONS:
+        raise InvalidInput(f"{MIN_QUESTIONS} {what} are needed, not {len(questions)}.", "questions")
     return questions
 
 

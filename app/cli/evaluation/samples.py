@@ -31,9 +31,9 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 FOLDS = 5
-MOST_HEADINGS = 400
+MAX_HEADINGS = 400
 SEED = 20
-LEAST_WORDS = 2
+MIN_WORDS = 2
 """Content words of a heading that can be asked; "Examples" or "Step 2" says too little."""
 RELEVANT_SHARE = 0.5
 """Share of relevant pairs, as of real questions (.49): so many of the absent headings count as off topic."""
@@ -134,8 +134,8 @@ def heading_questions(chunks: Iterable[Chunk]) -> list[Labelled]:
         spelled.setdefault(innermost.casefold(), innermost)
         below[innermost.casefold()].add(chunk.chunk_id)
     telling = {key: {word for word in words(key) if is_content(word) and word.isalpha()} for key in below}
-    eligible = sorted(key for key in below if len(documents[key]) == 1 and len(telling[key]) >= LEAST_WORDS)
-    chosen = random.Random(SEED).sample(eligible, min(MOST_HEADINGS, len(eligible)))  # noqa: S311 - a draw, no secret
+    eligible = sorted(key for key in below if len(documents[key]) == 1 and len(telling[key]) >= MIN_WORDS)
+    chosen = random.Random(SEED).sample(eligible, min(MAX_HEADINGS, len(eligible)))  # noqa: S311 - a draw, no secret
     return [Labelled(spelled[key], True, frozenset(below[key]), frozenset(documents[key]), key) for key in chosen]
 
 

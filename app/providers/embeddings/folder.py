@@ -23,7 +23,7 @@ from app.providers.embeddings.onnx_encoder import OnnxEmbeddings, open_session, 
 from app.providers.embeddings.vectors import Vectors, unit, valid_unicode
 from graph.errors import ConfigurationError
 
-MOST_TOKENS = 512
+MAX_TOKENS = 512
 """Word pieces read of a text, where the model does not take fewer: a chunk has no more."""
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 """Inputs that a graph may ask for, and the tokenizer's names for them."""
@@ -141,7 +141,7 @@ def most_tokens(folder: Path) -> int:
     files = ("sentence_bert_config.json", "config.json", "tokenizer_config.json")
     config = {key: value for file in files for key, value in read_json(folder / file).items()}
     stated = [config.get(key) for key in ("max_seq_length", "max_position_embeddings", "model_max_length")]
-    return min(int(limit) for limit in (*stated, MOST_TOKENS) if limit)
+    return min(int(limit) for limit in (*stated, MAX_TOKENS) if limit)
 
 
 def pooling_of(folder: Path, chosen: str | None) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import PrivateAttr
 
-from app.providers.embeddings.folder import INPUTS, MOST_TOKENS, onnx_file, read_json
+from app.providers.embeddings.folder import INPUTS, MAX_TOKENS, onnx_file, read_json
 from app.providers.embeddings.onnx_encoder import open_session, read_tokenizer
 from app.providers.embeddings.vectors import in_batches
 from app.providers.rerank.scores import ScoringReranker, sigmoid
@@ -25,7 +25,7 @@ class CrossEncoder:
     def __init__(self, folder: Path) -> None:
         file = onnx_file(folder)
         config = read_json(folder / "config.json") | read_json(folder / "tokenizer_config.json")
-        limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MOST_TOKENS]
+        limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MAX_TOKENS]
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(min(int(one) for one in limits if one))
         self._tokenizer.enable_padding(pad_id=int(config.get("pad_token_id") or 0))

@@ -1,7 +1,7 @@
 """Any LangChain ``VectorStore`` as a store that can be searched: without keywords, filters applied here.
 
 LangChain has no common language for filters. So more and more of the nearest chunks are read, until enough of them
-pass, all were read, or ``MOST_READ`` were: then chunks further away are not found, which is logged.
+pass, all were read, or ``MAX_READ`` were: then chunks further away are not found, which is logged.
 
 It is filled with its own tools: LangChain's interface cannot list what is stored, which ingest needs.
 """
@@ -25,7 +25,7 @@ from graph.errors import ConfigurationError, StoreUnavailable
 
 WIDER = 20
 """So many times more chunks are asked for where a filter is applied to them afterwards, and again if too few pass."""
-MOST_READ = 10_000
+MAX_READ = 10_000
 """Most chunks read for one filtered query."""
 log = logging.getLogger("garden.store")
 
@@ -56,10 +56,10 @@ class AnyVectorStore(ChunkStore):
             passed = [one for one in near if all(_matches(one, condition) for condition in filters)]
             if not filters or len(passed) >= most or len(near) < asked:
                 return passed[:most]
-            if asked >= MOST_READ:
+            if asked >= MAX_READ:
                 log.warning("filter_not_exhaustive", extra={"store": self.collection, "read": asked})
                 return passed[:most]
-            asked = min(asked * WIDER, MOST_READ)
+            asked = min(asked * WIDER, MAX_READ)
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The documents with these ids, where the store finds any by id."""

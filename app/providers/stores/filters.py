@@ -19,8 +19,8 @@ a value stands for any ending. A mapping of ``gte``, ``gt``, ``lte`` and ``lt`` 
 SOURCES = ("source", "source_doc", "source_url", "file_name", "file_path")
 NAMES = ("document_id", *SOURCES)
 """The metadata fields that ``source`` is compared with."""
-MOST_NEAREST = 3
-MOST_COMPARED = 5_000
+MAX_NEAREST = 3
+MAX_COMPARED = 5_000
 """Most names that are compared with an unknown one."""
 FIRST_DAY, AFTER_LAST_DAY = "0000-00-00", "9999-99-99"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -90,10 +90,10 @@ def _days(name: str, bounds: Mapping[Any, Any]) -> tuple[str, str]:
 
 
 def nearest(unknown: str, names: Iterable[str]) -> list[str]:
-    """Return at most ``MOST_NEAREST`` of *names* that look like *unknown*, best first."""
+    """Return at most ``MAX_NEAREST`` of *names* that look like *unknown*, best first."""
     sought = unknown.rstrip("*").lower()
     ordered = sorted(names, key=lambda name: (sought not in name.lower(), name))
-    containing = [name for name in ordered[:MOST_NEAREST] if sought and sought in name.lower()]
-    by_lower = {name.lower(): name for name in ordered[:MOST_COMPARED]}
-    alike = [by_lower[one] for one in get_close_matches(sought, by_lower, MOST_NEAREST, 0.5)]
-    return list(dict.fromkeys([*containing, *alike]))[:MOST_NEAREST]
+    containing = [name for name in ordered[:MAX_NEAREST] if sought and sought in name.lower()]
+    by_lower = {name.lower(): name for name in ordered[:MAX_COMPARED]}
+    alike = [by_lower[one] for one in get_close_matches(sought, by_lower, MAX_NEAREST, 0.5)]
+    return list(dict.fromkeys([*containing, *alike]))[:MAX_NEAREST]

@@ -29,7 +29,7 @@ from graph.errors import CollectionMissing, ConfigurationError, RAGError, StoreU
 
 BATCH = 16
 """Points per request with vectors, whose JSON holds the event loop."""
-MOST_TERMS = 64
+MAX_TERMS = 64
 """Terms whose idf is asked for one search; further ones count as the rarest."""
 log = logging.getLogger("garden.store")
 
@@ -106,12 +106,12 @@ class QdrantStore(QdrantReader):
             await self._ask(partial(self._client.create_payload_index, self.collection, path, kind, wait=True))
 
     async def _idf(self, layout: CollectionLayout, terms: Sequence[int]) -> dict[int, float]:
-        """The idf of terms as the server weighs them; of those past ``MOST_TERMS`` the highest.
+        """The idf of terms as the server weighs them; of those past ``MAX_TERMS`` the highest.
 
         The server has no request for it, but scores a query of one term by weight times idf. Of shards the best hit
         counts.
         """
-        queried = terms[:MOST_TERMS]
+        queried = terms[:MAX_TERMS]
         if not queried:
             return {}
         shared: dict[str, Any] = {"using": layout.sparse, "limit": 1, "with_vector": [layout.sparse]}

@@ -15,7 +15,7 @@ from app.providers.stores.remote import SAMPLE, RemoteStore
 
 PAGE = 1000
 """Points per request without vectors."""
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """Values of an indexed field that one request lists; of more, all chunks are read."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
@@ -47,10 +47,10 @@ class QdrantReader(RemoteStore):
     async def avalues(self, fields: Sequence[str]) -> set[Scalar]:
         layout = await self._described()
         paths = [f"{METADATA}.{name}" for name in fields if f"{METADATA}.{name}" in INDEXED_PATHS]
-        facets = [partial(self._client.facet, self.collection, path, limit=MOST_VALUES) for path in paths]
+        facets = [partial(self._client.facet, self.collection, path, limit=MAX_VALUES) for path in paths]
         if layout.ours and paths:
             hits = [(await self._ask(one)).hits for one in facets]
-            if max(map(len, hits)) < MOST_VALUES:
+            if max(map(len, hits)) < MAX_VALUES:
                 return {hit.value for row in hits for hit in row}
         return await super().avalues(fields)
 

@@ -12,7 +12,7 @@ import pytest
 from qdrant_client import models
 from typer.testing import CliRunner
 
-from app.bootstrap.collections import MOST_OPEN
+from app.bootstrap.collections import MAX_OPEN
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.main import app as command
 from app.providers.embeddings.models import EmbeddingModel
@@ -86,7 +86,7 @@ async def test_the_default_collection_is_not_deleted(client: httpx.AsyncClient) 
 
 async def test_a_bounded_number_stays_open(container: AppContainer) -> None:
     """Those used longest ago are closed, those in use are not, and all of them can be asked again."""
-    names = [f"c{n}" for n in range(MOST_OPEN + 4)]
+    names = [f"c{n}" for n in range(MAX_OPEN + 4)]
     for name in names:
         async with container.collections.use(name, create=True):
             pass

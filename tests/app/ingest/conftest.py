@@ -13,7 +13,7 @@ from app.ingest.documents import IngestReport, LoadedDocument, SkippedFile, Spli
 from app.ingest.loaders.table import load_file
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.ingest.split import split_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
@@ -35,7 +35,7 @@ def run_ingest(store: EmbeddedStore, embeddings: MiniLMEmbeddings, tmp_path: Pat
 
     async def run(*paths: Path, prune: bool = False) -> IngestReport:
         manifest = IngestManifest(tmp_path / "data" / "documents", paths, prune=prune)
-        return await ingest_into(Sink(store, embeddings, MODEL), paths, manifest=manifest)
+        return await ingest_into(CollectionWriter(store, embeddings, MODEL), paths, manifest=manifest)
 
     return run
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.ingest.documents import SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
-from app.ingest.reading import Reader
+from app.ingest.reading import FileReaderProcess
 from tests.app.ingest.conftest import load, load_one, pdf, skipped, texts
 
 DEEP = 50_000
@@ -73,7 +73,7 @@ def test_a_file_too_large_is_not_opened(suffix: str, limit: int, tmp_path: Path)
     assert skipped(path).reason == f"larger than {limit} MiB ({limit} MiB)"
 
 
-async def read(reader: Reader, path: Path) -> SplitDocument | SkippedFile:
+async def read(reader: FileReaderProcess, path: Path) -> SplitDocument | SkippedFile:
     """The one document in a file, or why it was left out."""
     (result,) = [result async for result in reader.read(FoundFile(path, path.name))]
     return result
@@ -82,7 +82,7 @@ async def read(reader: Reader, path: Path) -> SplitDocument | SkippedFile:
 async def test_one_endless_word(tmp_path: Path) -> None:
     """Three megabytes without a space become chunks like any other text."""
     (path := tmp_path / "a.txt").write_text("a" * 3_000_000)
-    async with Reader() as reader:
+    async with FileReaderProcess() as reader:
         split = await read(reader, path)
     assert isinstance(split, SplitDocument)
     assert sum(len(chunk.text) for chunk in split.chunks) == 3_000_000
@@ -91,7 +91,7 @@ async def test_one_endless_word(tmp_path: Path) -> None:
 async def test_a_file_that_takes_too_long_is_left(tmp_path: Path) -> None:
     """Reading is ended when its time is up, the file is named, and the same reader goes on."""
     (path := tmp_path / "a.txt").write_text("Hello there.")
-    async with Reader(seconds_per_file=0.01) as reader:
+    async with FileReaderProcess(seconds_per_file=0.01) as reader:
         late = await read(reader, path)
         assert isinstance(late, SkippedFile)
         assert late.reason == "timed out after 0 s"
@@ -103,7 +103,7 @@ async def test_a_reader_that_dies_is_replaced(tmp_path: Path) -> None:
     """A file that ends its reader, as a defect of a parser or the system's lack of memory would, costs only itself."""
     (path := tmp_path / "a.jsonl").write_text('{"document_id": "d", "text": "Text."}\n' * 200_000)
     (after := tmp_path / "b.txt").write_text("Hello there.")
-    async with Reader() as reader:
+    async with FileReaderProcess() as reader:
         await read(reader, after)
         reading = asyncio.create_task(read(reader, path))
         await asyncio.sleep(0)
@@ -118,7 +118,7 @@ async def test_a_reader_that_dies_is_replaced(tmp_path: Path) -> None:
 async def test_the_reader_ends_with_its_user(tmp_path: Path) -> None:
     """No process is left behind."""
     (path := tmp_path / "a.pdf").write_bytes(pdf([(11, "Hello there.")]))
-    async with Reader() as reader:
+    async with FileReaderProcess() as reader:
         assert isinstance(await read(reader, path), SplitDocument)
         process = reader.process
         assert process is not None
@@ -144,7 +144,7 @@ async def test_a_defect_of_a_loader_is_logged_with_its_traceback(
     """It is named as an internal error, not as a broken file, and the next file is read."""
     (path := tmp_path / "a.txt").write_text("Hello there.")
     (after := tmp_path / "b.md").write_text("Hello there.")
-    async with Reader(program=BROKEN_LOADER) as reader:
+    async with FileReaderProcess(program=BROKEN_LOADER) as reader:
         result = await read(reader, path)
         assert isinstance(await read(reader, after), SplitDocument)
     assert isinstance(result, SkippedFile)

@@ -13,7 +13,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.providers.stores.embedded import EmbeddedStore
 from tests.support.forked import Forked
 
@@ -25,7 +25,7 @@ import asyncio, sys
 from pathlib import Path
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.ingest.manifest import IngestManifest
 from app.providers.stores.embedded import EmbeddedStore
 
@@ -35,7 +35,7 @@ async def main(data, corpus):
     await store.acount()
     print("ready", flush=True)
     manifest = IngestManifest(Path(data) / "documents", [Path(corpus)], prune=True)
-    await ingest_into(Sink(store, fake, "fake"), [Path(corpus)], manifest=manifest)
+    await ingest_into(CollectionWriter(store, fake, "fake"), [Path(corpus)], manifest=manifest)
     await store.aclose()
 
 asyncio.run(main(*sys.argv[1:]))
@@ -80,7 +80,7 @@ async def finished(data: Path, corpus: Path) -> IngestReport:
     fake = DeterministicFakeEmbedding(size=SIZE)
     store = EmbeddedStore(fake, data, "documents", SIZE)
     manifest = IngestManifest(data / "documents", [corpus], prune=True)
-    report = await ingest_into(Sink(store, fake, "fake"), [corpus], manifest=manifest)
+    report = await ingest_into(CollectionWriter(store, fake, "fake"), [corpus], manifest=manifest)
     await store.aclose()
     return report
 

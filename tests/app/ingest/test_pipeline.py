@@ -14,7 +14,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from app.ingest.documents import FileNote
 from app.ingest.pipeline import Progress, ingest_into, ingest_items
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput
@@ -100,7 +100,7 @@ async def test_another_model_is_refused(
     store.model_name = "another"
     (container / "new.md").write_text("# New\n\nA new document.")
     with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL is another"):
-        await ingest_into(Sink(store, embeddings, "another"), [container])
+        await ingest_into(CollectionWriter(store, embeddings, "another"), [container])
     assert await store.adocuments() == before
 
 
@@ -129,7 +129,7 @@ async def test_prune_leaves_what_other_paths_brought(
     await run_ingest(second)
     (upload := tmp_path / "upload" / "uploaded.md").parent.mkdir()
     upload.write_text("Another text, from the browser.")
-    await ingest_into(Sink(store, embeddings, MODEL), [upload])
+    await ingest_into(CollectionWriter(store, embeddings, MODEL), [upload])
     await store.aadd_documents([Document("Nobody says which document this is.")])
     for path in first.iterdir():
         path.unlink()
@@ -263,7 +263,7 @@ async def test_any_langchain_embeddings_work(container: Path, tmp_path: Path) ->
     """An embedding model that only has LangChain's own methods fills a collection."""
     fake = DeterministicFakeEmbedding(size=16)
     store = EmbeddedStore(fake, tmp_path / "other", "documents", 16)
-    report = await ingest_into(Sink(store, fake, "fake"), [container])
+    report = await ingest_into(CollectionWriter(store, fake, "fake"), [container])
     assert (report.added, await store.acount()) == (3, 5)
     await store.aclose()
 
@@ -278,7 +278,7 @@ class Broken(DeterministicFakeEmbedding):
 async def test_a_model_that_fails_is_an_error_of_ours(container: Path, store: EmbeddedStore) -> None:
     """The failure has our name and our words; the vendor's stay inside."""
     with pytest.raises(EmbeddingUnavailable) as failure:
-        await ingest_into(Sink(store, Broken(size=384), "broken"), [container])
+        await ingest_into(CollectionWriter(store, Broken(size=384), "broken"), [container])
     assert "sk-123" not in str(failure.value)
     assert await store.acount() == 0
 
@@ -286,7 +286,7 @@ async def test_a_model_that_fails_is_an_error_of_ours(container: Path, store: Em
 async def test_progress_is_reported(container: Path, store: EmbeddedStore, embeddings: Embeddings) -> None:
     """The last word of the progress is the report's."""
     reported: list[Progress] = []
-    await ingest_into(Sink(store, embeddings, MODEL), [container], on_progress=reported.append)
+    await ingest_into(CollectionWriter(store, embeddings, MODEL), [container], on_progress=reported.append)
     assert reported[-1] == Progress(files_read=3, files=3, documents=3, chunks=5, chunks_found=5)
     assert [one.chunks for one in reported] == sorted(one.chunks for one in reported)
 
@@ -310,7 +310,7 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
         if progress.chunks:
             halfway.set()
 
-    running = asyncio.create_task(ingest_into(Sink(store, embeddings, MODEL), [path], on_progress=watch))
+    running = asyncio.create_task(ingest_into(CollectionWriter(store, embeddings, MODEL), [path], on_progress=watch))
     await halfway.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -318,7 +318,7 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
     left = await store.acount()
     assert set(psutil.Process().children()) <= set(before)
     assert await store.acount() == left
-    report = await ingest_into(Sink(store, embeddings, MODEL), [path])
+    report = await ingest_into(CollectionWriter(store, embeddings, MODEL), [path])
     assert (report.unchanged + report.added, await store.acount()) == (400, 400)
     assert report.unchanged > 0
 
@@ -327,7 +327,7 @@ async def test_what_a_loader_leaves_out_is_reported(
     container: Path, store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     """Every run reports the notes of a document; a note alone does not make a document a changed one."""
-    sink = Sink(store, embeddings, MODEL)
+    sink = CollectionWriter(store, embeddings, MODEL)
     document = split_one(load_one(container / "carts.md"))
     await ingest_items(sink, [(container, document)], 1)
     noted = document.model_copy(update={"notes": ("2 hidden panels were left out",)})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.ingest.pipeline import ingest_items
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.ingest.tasks import Task, read_tasks, task_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
@@ -60,7 +60,7 @@ async def test_what_is_stored_of_a_task(tmp_path: Path, store: EmbeddedStore, em
         '{"id": "a", "title": "Fix login", "description": "Users cannot sign in.", "priority": "critical"}',
         '{"id": "b", "title": "Water the plants", "status": "completed", "has_attachments": true}',
     )
-    sink, found = Sink(store, embeddings, MODEL), [(tmp_path, task_document(task)) for task in listed]
+    sink, found = CollectionWriter(store, embeddings, MODEL), [(tmp_path, task_document(task)) for task in listed]
     assert (await ingest_items(sink, found, 2)).added == 2
     assert (await ingest_items(sink, found, 2)).unchanged == 2
     (hit,) = await store.asimilarity_search("authentication problem", k=1)

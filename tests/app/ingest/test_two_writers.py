@@ -9,7 +9,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from app.ingest.documents import SplitDocument, TextChunk
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import PendingChunk, Sink, pending_chunks
+from app.ingest.sink import CollectionWriter, PendingChunk, pending_chunks
 from app.providers.stores.embedded import EmbeddedStore
 from tests.support.forked import Forked
 
@@ -28,7 +28,7 @@ def version(words: str, chunks: int) -> list[list[PendingChunk]]:
     return [pending[:-2], pending[-2:]]
 
 
-async def write(sink: Sink, parts: list[list[PendingChunk]]) -> None:
+async def write(sink: CollectionWriter, parts: list[list[PendingChunk]]) -> None:
     for part in parts:
         await sink.write(part)
 
@@ -42,7 +42,7 @@ async def test_of_two_versions_stored_at_once_one_remains(tmp_path: Path) -> Non
     """Neither writer knew of the other: the later version stands alone, whole."""
     stores = opened(tmp_path), opened(tmp_path)
     for store, parts in zip(stores, (version("Old", 9), version("New", 4)), strict=True):
-        await write(Sink(store, EMBEDDING, "fake"), parts)
+        await write(CollectionWriter(store, EMBEDDING, "fake"), parts)
     assert await texts(stores[0]) == {f"New {n}." for n in range(4)}
     assert await stores[0].adocuments() == {"d": "hash of New"}
     for store in stores:
@@ -52,7 +52,7 @@ async def test_of_two_versions_stored_at_once_one_remains(tmp_path: Path) -> Non
 async def test_a_document_that_lost_chunks_on_its_way_does_not_count_as_whole(tmp_path: Path) -> None:
     """Another version came between its parts: the next run finds another hash, and makes it whole."""
     store, new = opened(tmp_path), version("New", 6)
-    sink = Sink(store, EMBEDDING, "fake")
+    sink = CollectionWriter(store, EMBEDDING, "fake")
     for parts in (new[:1], version("Old", 3), new[1:]):
         await write(sink, parts)
     assert await store.adocuments() == {"d": "part of hash of New"}
@@ -75,13 +75,13 @@ import asyncio, sys
 from pathlib import Path
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import Sink
+from app.ingest.sink import CollectionWriter
 from app.providers.stores.embedded import EmbeddedStore
 
 async def main():
     fake = DeterministicFakeEmbedding(size={SIZE})
     store = EmbeddedStore(fake, Path(sys.argv[1]), "documents", {SIZE})
-    await ingest_into(Sink(store, fake, "fake"), [Path(sys.argv[2])])
+    await ingest_into(CollectionWriter(store, fake, "fake"), [Path(sys.argv[2])])
     await store.aclose()
 
 asyncio.run(main())
@@ -90,6 +90,6 @@ asyncio.run(main())
         assert (one.wait(), other.wait()) == (0, 0)
     store = opened(tmp_path / "data")
     assert await store.acount() == 600
-    report = await ingest_into(Sink(store, EMBEDDING, "fake"), [path])
+    report = await ingest_into(CollectionWriter(store, EMBEDDING, "fake"), [path])
     assert (report.unchanged, report.chunks) == (200, 0)
     await store.aclose()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from answering.text.sentences import sentence_spans
 from answering.text.terms import question_stems, stems
 from answering.types import Chunk, SubqueryResults
-from app.pipeline.retriever import MOST_SENTENCES, POOL, HybridRetriever
+from app.pipeline.retriever import MAX_SENTENCES, POOL, HybridRetriever
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import AVERAGE_STEMS, K1, B, Candidate, HybridHits, HybridQuery
@@ -316,11 +316,11 @@ async def test_vectors_of_nothing_hide_no_near_duplicates(embeddings: MiniLMEmbe
 
 async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniLMEmbeddings) -> None:
     """The number of sentences embedded for one question is bounded."""
-    texts = {f"long{n}": " ".join(f"Line {n} {m}." for m in range(MOST_SENTENCES // 2 + 1)) for n in range(2)}
+    texts = {f"long{n}": " ".join(f"Line {n} {m}." for m in range(MAX_SENTENCES // 2 + 1)) for n in range(2)}
     (results,) = await HybridRetriever(Foreign(embeddings, True, texts), embeddings).retrieve(asked("line"))
     chunks = results.chunks
     for chunk in chunks:
-        assert len(chunk.spans) == len(chunk.span_similarities) == MOST_SENTENCES // 2 + 1
+        assert len(chunk.spans) == len(chunk.span_similarities) == MAX_SENTENCES // 2 + 1
     assert [len(set(chunk.span_similarities)) == 1 for chunk in chunks].count(True) == 1
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from answering.types import Chunk
 from app.bootstrap.compose import build_container
-from app.cli.evaluation.samples import MOST_HEADINGS, heading_questions, heading_samples
+from app.cli.evaluation.samples import MAX_HEADINGS, heading_questions, heading_samples
 from app.ingest.pipeline import ingest_into
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.payloads import chunk_from_payload
@@ -39,10 +39,10 @@ def test_a_heading_is_asked_if_it_is_of_one_document_and_says_enough() -> None:
 
 
 def test_of_many_headings_the_same_ones_are_drawn() -> None:
-    """At most ``MOST_HEADINGS`` are asked, the same at each run over a collection, in whatever order it comes."""
+    """At most ``MAX_HEADINGS`` are asked, the same at each run over a collection, in whatever order it comes."""
     chunks = [chunk("a", n, f"Nesting bird{'abcdefghij'[n % 10]}{'klmnopqrst' * (n // 10)}") for n in range(500)]
     rows = heading_questions(chunks)
-    assert len(rows) == MOST_HEADINGS
+    assert len(rows) == MAX_HEADINGS
     assert heading_questions(chunks[::-1]) == rows
 
 

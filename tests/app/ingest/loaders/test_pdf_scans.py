@@ -12,7 +12,7 @@ from fpdf import FPDF
 
 from app.ingest.documents import SplitDocument
 from app.ingest.find import FoundFile
-from app.ingest.reading import Reader
+from app.ingest.reading import FileReaderProcess
 from tests.app.ingest.conftest import load_one, pdf, skipped, split_one, texts
 
 CODE = "The code of locker 13 is 2956."
@@ -81,7 +81,7 @@ async def test_every_page_has_its_time(tmp_path: Path, monkeypatch: pytest.Monke
     """The time limit of a file is that of each of its scanned pages."""
     install(tmp_path, monkeypatch, seconds=1)
     (path := tmp_path / "a.pdf").write_bytes(scan(*[pdf([(11, CODE)])] * 5))
-    async with Reader(seconds_per_file=4) as reader:
+    async with FileReaderProcess(seconds_per_file=4) as reader:
         (document,) = [one async for one in reader.read(FoundFile(path, "a.pdf"))]
     assert isinstance(document, SplitDocument)
     assert "text recognised on scanned pages: 1, 2, 3, 4, 5" in document.notes
