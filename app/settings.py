@@ -104,6 +104,8 @@ class Settings(BaseSettings):
     ollama_context_tokens: int = Field(4096, ge=512, le=1_048_576, description="the chat model's context window")
     ollama_temperature: float = Field(0.1, ge=0, le=2, description="the chat model's sampling temperature")
     ollama_max_tokens: int = Field(500, ge=1, le=4096, description="longest answer where the question does not say")
+    openai_base_url: Address = Field("", description="server of `openai:MODEL`: llama.cpp, vLLM, LM Studio, OpenRouter")
+    openai_api_key: SecretStr = Field(SecretStr(""), description="key of that server, if it wants one")
     cohere_api_key: SecretStr = Field(SecretStr(""), description="key of Cohere, used only by parts chosen above")
     cohere_base_url: Address = Field("", description="for a proxy; empty: Cohere's own")
 

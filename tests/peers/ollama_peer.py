@@ -70,7 +70,7 @@ class OllamaPeer(HttpPeer):
         size = len(_TOKEN.findall(prompt))
         if size > options.get("num_ctx", 4096):
             self.overfull.append(size)
-        answer = self.answers.pop(0) if self.answers else _read_and_answer
+        answer = self.answers.pop(0) if self.answers else read_and_answer
         text = answer(request) if callable(answer) else answer
         limit = options.get("num_predict", -1)
         pieces = re.findall(r"\S+\s*|\s+", text)
@@ -118,7 +118,7 @@ class OllamaPeer(HttpPeer):
         )
 
 
-def _read_and_answer(request: Received) -> str:
+def read_and_answer(request: Received) -> str:
     prompt = _prompt(request.body)
     chunks = [text for _, text in _CHUNK.findall(prompt)]
     question = _QUESTION.search(prompt)

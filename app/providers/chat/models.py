@@ -4,11 +4,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from pydantic import SecretStr
+
 from app.providers.chat.chat_model import ChatModel
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
 TOP_P = 0.9
+OPENAI_PLACES = 32
+"""Questions at a time for a server that is not one's own: its rate limit decides."""
 COHERE_CONTEXT = 128_000
 """Tokens of context of Cohere's command models (docs.cohere.com, "Models")."""
 
@@ -87,6 +91,45 @@ def _cohere(settings: Settings, model: str) -> ChatModel:
     )
 
 
+def _openai(settings: Settings, model: str) -> ChatModel:
+    try:
+        from langchain_openai import ChatOpenAI
+    except ImportError as error:
+        package = "pip install 'knowledge-garden[openai]'"
+        raise ConfigurationError(f"CHAT_MODEL={settings.chat!r} needs a package: {package}") from error
+    import httpx
+
+    from app.providers.http.transport import AiohttpTransport
+
+    own = bool(settings.openai_base_url)  # one's own server, which has to load its model; OpenAI's need not
+    if not own and not settings.openai_api_key.get_secret_value():
+        raise ConfigurationError(f"CHAT_MODEL={settings.chat!r} needs OPENAI_BASE_URL or OPENAI_API_KEY")
+    # httpx's own pool loses the connections of cancelled requests.
+    client = httpx.AsyncClient(transport=AiohttpTransport(), timeout=settings.ollama_timeout_seconds)
+    key = settings.openai_api_key if settings.openai_api_key.get_secret_value() else SecretStr("none")
+    options: dict[str, Any] = {
+        "model": model,
+        "base_url": settings.openai_base_url or None,
+        "api_key": key,
+        "temperature": settings.ollama_temperature,
+        "max_retries": 0,  # retries are ours: the vendor's would multiply them
+        "stream_usage": True,
+        "http_async_client": client,
+    }
+    chat = ChatOpenAI(**options)
+    return ChatModel(
+        settings.chat,
+        chat,
+        settings.ollama_context_tokens,
+        settings.ollama_timeout_seconds,
+        gives_reason=True,
+        probe=lambda: chat.root_async_client.models.list(),
+        aclose=client.aclose,
+        places=settings.ollama_num_parallel if own else OPENAI_PLACES,
+        keep_alive=math.inf if own else None,
+    )
+
+
 def _any_langchain(settings: Settings, model: str) -> ChatModel:
     from langchain.chat_models import init_chat_model
 
@@ -109,5 +152,5 @@ def _any_langchain(settings: Settings, model: str) -> ChatModel:
     return ChatModel(name, chat, context_tokens, settings.ollama_timeout_seconds)
 
 
-FACTORIES: dict[str, Callable[[Settings, str], ChatModel]] = {"ollama": _ollama, "cohere": _cohere}
+FACTORIES: dict[str, Callable[[Settings, str], ChatModel]] = {"ollama": _ollama, "openai": _openai, "cohere": _cohere}
 """Provider -> factory; any other name goes to LangChain's own ``init_chat_model``."""

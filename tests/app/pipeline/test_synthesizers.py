@@ -17,7 +17,7 @@ from app.providers.chat.models import make_chat_model
 from app.settings import load_settings
 from graph.ports import Synthesizer
 from tests.contract.chat_model_kit import CHUNKS, FACTS, RemoteSynthesizerKit, SynthesizerKit, draft_of
-from tests.peers import CoherePeer, HttpPeer, OllamaPeer
+from tests.peers import CoherePeer, HttpPeer, OllamaPeer, OpenAIPeer
 from tests.support.synthesis import marked
 
 Maker = Callable[..., ChatSynthesizer]
@@ -72,6 +72,22 @@ class TestCohere(RemoteSynthesizerKit):
             cohere_api_key=cohere_peer.key,
             cohere_base_url=cohere_peer.url,
             ollama_timeout_seconds=seconds,
+        )
+
+    @pytest.fixture
+    def synthesizer(self, impatient: Callable[[float], Synthesizer]) -> Synthesizer:
+        return impatient(20.0)
+
+
+class TestOpenAI(RemoteSynthesizerKit):
+    @pytest.fixture
+    def peer(self, openai_peer: OpenAIPeer) -> HttpPeer:
+        return openai_peer
+
+    @pytest.fixture
+    def impatient(self, make: Maker, peer: HttpPeer) -> Callable[[float], Synthesizer]:
+        return lambda seconds: make(
+            chat_model="openai:qwen2.5", openai_base_url=f"{peer.url}/v1", ollama_timeout_seconds=seconds
         )
 
     @pytest.fixture
