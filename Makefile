@@ -32,6 +32,16 @@ test: $(VENV)/.installed-dev  ## install what tests need and run them all
 long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of every provider, and a storm of them
 	@$(BIN)/python -m pytest -q -m long $(ARGS)
 
+# Its own environment: a compiler is needed for llama.cpp. EVAL: a folder with questions.jsonl and corpora/.
+.PHONY: real
+real: $(VENV)/.installed-dev $(VENV)-real/.installed  ## ask a real chat model (1.1 GB, fetched once) and the passages alone
+	@$(BIN)/python -m tests.real --python $(VENV)-real/bin/python --model $(VENV)-real/model $(if $(EVAL),--eval $(EVAL)) $(ARGS)
+
+$(VENV)-real/.installed: tests/real/model.py | $(BIN)/python
+	@$(BIN)/python -m venv --clear $(VENV)-real
+	@$(VENV)-real/bin/python -m pip install --quiet "$$($(BIN)/python -c 'from tests.real.model import SERVER; print(SERVER)')"
+	@touch $@
+
 .PHONY: fuzz
 fuzz: $(VENV)/.installed-dev  ## call the whole API with what it allows and with what it does not, at length
 	@$(BIN)/python -m pytest -q -m long tests/app/api/test_fuzz.py $(ARGS)
