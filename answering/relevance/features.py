@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from answering.questions.definitions import asked_term, definition_of
-from answering.relevance.possible_answers import has_kind, possible_answers
-from answering.text.terms import coverage, idf_shares, vocabulary
+from answering.relevance.entities import names_asked, of_others
+from answering.relevance.possible_answers import has_kind, names_another, possible_answers
+from answering.text.terms import coverage, idf_shares, question_stems, vocabulary
 from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
 
 HEADING_CREDIT = 0.5
@@ -139,6 +140,12 @@ def promise(chunk: Chunk) -> float:
     return nearness(chunk) + SENTENCE_WEIGHT * best + KEYWORD_WEIGHT * chunk.keyword
 
 
+NAMED = 1.0
+"""What the reader's logits gain where a chunk tells of the very one of several alike that is asked for.
+
+Not fitted: a number is a key, whatever the words around it. A brief question gains by ``brief_keyword``."""
+
+
 async def read_best(
     reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MOST_PASSAGES
 ) -> tuple[SubqueryResults, ...]:
@@ -152,13 +159,22 @@ async def read_best(
         defined = _definitions(results)
         near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
         read: dict[str, ReadPassage] = {}
-        for chunk in sorted(near, key=lambda chunk: (chunk.chunk_id not in defined, -promise(chunk)))[:most]:
+        others = {chunk.chunk_id for chunk in near if all(of_others(results.question, chunk))}
+        order = sorted(near, key=lambda one: (one.chunk_id not in defined, one.chunk_id in others, -promise(one)))
+        alike: set[str] = set()  # to a chunk that was read: it says the same, unless it is about another thing
+        for chunk in order:
+            if len(read) == most:
+                break
+            if chunk.chunk_id in alike:
+                continue
             start, end = window(chunk)
             one = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
             one = _possible(results.question, chunk, one, start)
             one = read[chunk.chunk_id] = _with_definition(results.question, one, defined.get(chunk.chunk_id))
             if max(one.sentences, default=one.null) > one.null:
                 break
+            if chunk.chunk_id not in others and not names_another(results.question, chunk.text):
+                alike.update(chunk.near_duplicates)
         chunks = tuple(replace(chunk, read=read.get(chunk.chunk_id)) for chunk in results.chunks)
         updated.append(replace(results, chunks=chunks))
     return tuple(updated)
@@ -166,7 +182,7 @@ async def read_best(
 
 def _is_near(chunk: Chunk) -> bool:
     """Whether *chunk*, or its best sentence, is near enough to the question to be read."""
-    return max(chunk.similarity, *chunk.span_similarities) >= LEAST_SIMILARITY
+    return max((chunk.similarity, *chunk.span_similarities)) >= LEAST_SIMILARITY
 
 
 def _definitions(results: SubqueryResults) -> dict[str, int]:
@@ -197,6 +213,8 @@ def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> Rea
     scores = [unread] * len(chunk.spans)
     scores[start : start + len(read.sentences)] = read.sentences
     possible = zip(possible_answers(question, chunk), chunk.sentences, strict=True)
+    if len(question_stems(question)) > BRIEF and names_asked(question, chunk):
+        read, scores = replace(read, answerable=read.answerable + NAMED), [score + NAMED for score in scores]
     can = [one and has_kind(question, text) for one, text in possible]
     return replace(read, sentences=tuple(s if one else unread for s, one in zip(scores, can, strict=True)))
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from answering.relevance.calibration import Calibration
+from answering.relevance.entities import of_others
 from answering.relevance.features import Match, measure
 from answering.relevance.possible_answers import names_another
 from answering.types import Chunk, SubqueryResults
@@ -38,8 +39,11 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
     for chunk, matches, features in measure(results):
         named = features._asdict()
         full_text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
-        best = max(zip(matches, chunk.sentences, strict=True), key=lambda one: one[0].score)[1] if matches else ""
-        factor = OF_ANOTHER if any(names_another(results.question, text) for text in (full_text, best)) else 1.0
+        number = max(range(len(matches)), key=lambda n: matches[n].score, default=None)
+        best = "" if number is None else chunk.sentences[number]
+        of_another = number is not None and of_others(results.question, chunk)[number]
+        of_another = of_another or any(names_another(results.question, text) for text in (full_text, best))
+        factor = OF_ANOTHER if of_another else 1.0
         if chunk.read:  # in other words than the question, a passage is far from it by every cosine: it may answer yet
             answering = calibration.answers_read.probability(named)
             about = 1.0 - (1.0 - calibration.relevance_read.probability(named)) * (1.0 - answering)

@@ -3,7 +3,8 @@
 import re
 from itertools import pairwise
 
-from answering.text.blocks import introduced_by, is_long_code
+from answering.relevance.entities import of_others
+from answering.text.blocks import introduced_by, is_long_code, is_row
 from answering.text.sentences import code_spans
 from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
@@ -39,6 +40,9 @@ _AMOUNT = re.compile(
 )
 """What can stand for an amount of things or time: a number, or a word of these."""
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+_ASKS_COUNT = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
+LEAST_ROWS = 3
+"""Rows of a table, its header included, of which several may be asked for."""
 _ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
 _FREQUENCY = re.compile(
     rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
@@ -69,8 +73,9 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can answer *question*, bool [sentences].
 
     It is no heading, question, code or table header, and no mere lead-in ("For example:") of what is not quoted; says
-    more than the question does; names no other year or label; and has an amount where one is asked for. A sentence in
-    the question's own words can answer whether something is so, and lead in a list that answers.
+    more than the question does; is about no other year, label or thing of several alike; has an amount where one is
+    asked for; and is none of several rows that would have to be counted. A sentence in the question's own words can
+    answer whether something is so, and lead in a list that answers.
     """
     question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
     asks_amount = bool(_ASKS_AMOUNT.search(question))
@@ -79,6 +84,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     code = code_spans(chunk.text)
     sentences = chunk.sentences
     rows = [text.startswith("|") for text in sentences]
+    others, counted = of_others(question, chunk), _counted_rows(question, chunk)
     possible = []
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
         terms = stems(text)
@@ -92,9 +98,20 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
             and not (asks_amount and not _AMOUNT.search(text))
-            and not names_another(question, text)
+            and not (others[n] or n in counted or names_another(question, text))
         )
     return tuple(possible)
+
+
+def _counted_rows(question: str, chunk: Chunk) -> frozenset[int]:
+    """Return the rows that "how many" would have to count: several have the most words of *question*, none alone."""
+    rows = [n for n in range(len(chunk.spans)) if is_row(chunk, n)]
+    if len(rows) < LEAST_ROWS or not _ASKS_COUNT.search(question):
+        return frozenset()
+    asked = frozenset(stems(question))
+    shared = {n: len(asked.intersection(stems(chunk.sentences[n]))) for n in rows[1:]}
+    most = max(shared.values())
+    return frozenset(rows) if [*shared.values()].count(most) > 1 else frozenset()
 
 
 def has_kind(question: str, text: str) -> bool:

@@ -28,6 +28,8 @@ CHANNEL_POOL = 50
 """Candidates that each channel brings, of which the best ``POOL`` are kept."""
 NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
+MAX_ALIKE = 3
+"""Candidates of a sub-question that may say the same: a log of each day would else fill the list."""
 MAX_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
 Searched = tuple[str, HybridQuery, list[Candidate]]
@@ -53,13 +55,13 @@ class HybridRetriever:
             async with asyncio.timeout(question.deadline - time.monotonic()):
                 vectors = await aquestion_vectors(self._embeddings, question.searched)
                 queries = [
-                    HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(part)), pool)
+                    HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(part)), MAX_ALIKE * pool)
                     for vector, part in zip(vectors, question.searched, strict=True)
                 ]
                 hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), question.where)
                 if question.where:
                     await self._store.arequire(question.where, found=any(hits.candidates))
-                best = [_best(*one, hits.idf) for one in zip(queries, hits.candidates, strict=True)]
+                best = [_distinct(_best(*one, hits.idf), pool) for one in zip(queries, hits.candidates, strict=True)]
                 searched = list(zip(question.searched, queries, best, strict=True))
                 if question.background:
                     searched = _nearer(searched)
@@ -121,6 +123,22 @@ def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int,
         keyword = bm25 / most if most else 0.0
         measured.append(one._replace(chunk=replace(one.chunk, similarity=cosine, keyword=keyword)))
     return sorted(measured, key=lambda one: (-_fused(one.chunk), one.chunk.chunk_id))[: query.keep]
+
+
+def _distinct(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    """Keep the best *most* of *candidates*, of those alike no more than ``MAX_ALIKE``."""
+    kept: list[Candidate] = []
+    for one in candidates:
+        alike = [other for other in kept if _are_alike(one, other)]
+        if len(alike) < MAX_ALIKE:
+            kept.append(one)
+        if len(kept) == most:
+            break
+    return kept
+
+
+def _are_alike(one: Candidate, other: Candidate) -> bool:
+    return one.dense is not None and other.dense is not None and float(one.dense @ other.dense) > NEAR_DUPLICATE
 
 
 def _chunks(

@@ -314,6 +314,16 @@ async def test_vectors_of_nothing_hide_no_near_duplicates(embeddings: MiniLMEmbe
     assert near_duplicates == {"one": ("two",), "two": ("one",), "none": (), "nothing": ()}
 
 
+async def test_chunks_that_say_the_same_do_not_fill_the_list(embeddings: MiniLMEmbeddings) -> None:
+    """Of twenty logs alike three are candidates, and so is the manual that is farther from the question."""
+    logs = {f"log {n}": "The chiller in hall 2 was inspected." for n in range(20)}
+    foreign = Foreign(embeddings, True, {**logs, "manual": "Pumps and chillers are looked at every 90 days."})
+    (found,) = await HybridRetriever(foreign, embeddings).retrieve(asked("How often is the chiller inspected?"))
+    ids = [chunk.chunk_id for chunk in found.chunks]
+    assert len(ids) == 4
+    assert ids[-1] == "manual"
+
+
 async def test_sentences_embedded_for_one_question_are_bounded(embeddings: MiniLMEmbeddings) -> None:
     """The number of sentences embedded for one question is bounded."""
     texts = {f"long{n}": " ".join(f"Line {n} {m}." for m in range(MAX_SENTENCES // 2 + 1)) for n in range(2)}
