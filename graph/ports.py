@@ -24,7 +24,7 @@ class Retriever(Protocol):
 
 
 class Grader(Protocol):
-    """Gives every chunk its ``relevance``, the calibrated probability that it is about what is asked."""
+    """Gives every chunk its ``relevance``: how surely it is about what is asked, scaled so that .8 is the bar."""
 
     async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
         """Return every candidate once with ``relevance`` set, best first. Raises ``RerankFailed``."""

@@ -29,8 +29,9 @@ class Logistic:
 class Calibration:
     """The models fitted for one embedding model.
 
-    ``relevance`` is the probability that a chunk is about what is asked, ``answers`` that it answers; ``…_read`` are
-    for chunks that the reader has read. ``cosine`` is Platt scaling of the raw cosine, for ``RERANKER=none``.
+    ``relevance`` scores how surely a chunk is about what is asked, ``answers`` is the probability that it answers;
+    ``…_read`` are for chunks that the reader has read. ``cosine`` is Platt scaling of the raw cosine,
+    for ``RERANKER=none``.
     """
 
     relevance: Logistic

@@ -56,7 +56,7 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
 def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration) -> tuple[Chunk, ...]:
     """Grade every candidate once, ordered by the mean of relevance and the probability to answer.
 
-    ``relevance`` is the calibrated probability in [0, 1] that the chunk is about the question, or any sub-question.
+    ``relevance`` in [0, 1] scores how surely the chunk is about the question, or any sub-question; .8 is the bar.
     """
     assessed = [one for results in subquery_results for one in assess(results, calibration)]
     best: dict[str, Assessment] = {}

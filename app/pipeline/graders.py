@@ -16,7 +16,7 @@ class LocalGrader:
         self._calibration = calibration
 
     async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
-        """Return every candidate once with its calibrated relevance, best first."""
+        """Return every candidate once with its relevance, best first."""
         return list(grade(retrieved, self._calibration))
 
 
@@ -27,7 +27,7 @@ class CosineGrader:
         self._calibration = calibration
 
     async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
-        """Return every candidate once with its calibrated relevance, best first."""
+        """Return every candidate once with its relevance, best first."""
         cosine = self._calibration.cosine.probability
         chunks = [chunk for results in retrieved for chunk in results.chunks]
         return best_first([replace(one, relevance=cosine({"chunk_similarity": one.similarity})) for one in chunks])

@@ -67,7 +67,7 @@ class RerankGrader:
         self._calls = GuardedCalls(rerank_error, seconds, seconds)
 
     async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
-        """Return every candidate once with its calibrated relevance, best first. Raises ``RerankFailed``."""
+        """Return every candidate once with its relevance, best first. Raises ``RerankFailed``."""
         work = [self._rerank(one, question.deadline) for one in retrieved]
         return best_first([chunk for part in await asyncio.gather(*work) for chunk in part])
 
