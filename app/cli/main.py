@@ -9,11 +9,11 @@ from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {
     "serve": ("serve.run_server", "Serve the HTTP APIs and the page."),
-    "mcp": ("mcp.run_mcp", "Serve the Model Context Protocol on standard input and output."),
     "ingest": ("ingest.run_ingest", "Store documents: files, folders, web pages."),
     "ask": ("ask.run_ask", "Ask a question; print the answer with its sources."),
     "search": ("ask.run_search", "List the chunks nearest to a query, and the context assembled from them."),
     "health": ("health.run_health", "Check every part: store, embedding model, chat model."),
+    "mcp": ("mcp.run_mcp", "Serve the Model Context Protocol on standard input and output."),
     "eval": ("evaluation.run.run_eval", "Measure answers, citations and abstention on question files."),
     "calibrate": ("evaluation.calibrate.run_calibrate", "Fit the relevance to your documents and embedding model."),
     "export": ("transfer.run_export", "Write a whole collection to one file: documents, chunks, vectors."),

@@ -15,6 +15,7 @@ ADVICE = {
     "EmbeddingUnavailable": PROVIDER.format("EMBEDDING_MODEL"),
     "RerankFailed": f"{PROVIDER.format('RERANKER')}; RERANKER=local needs no provider",
     "ModelUnavailable": CHAT,
+    "ModelLoading": "wait; if it lasts, look into the log of the model's server, or choose a smaller model",
     "SynthesisFailed": CHAT,
     "SynthesisTimeout": "choose a faster model, or raise OLLAMA_TIMEOUT_SECONDS and REQUEST_TIMEOUT_SECONDS",
     "Overloaded": "add replicas, choose a faster model, or raise MAX_CONCURRENT_REQUESTS",

@@ -19,7 +19,7 @@ log = logging.getLogger("garden.chat")
 async def load_chat_model(chat: ChatModel, ollama_host: str) -> None:
     """Load *chat*, and log its pace, that it is too slow, or that it cannot be reached."""
     try:
-        await chat.load()
+        await chat.loader.load()
     except SynthesisFailed as error:
         fields: dict[str, Any] = {"model": chat.name, "reason": error.message}
         provider, _, model = chat.name.partition(":")

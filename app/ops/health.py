@@ -50,7 +50,7 @@ class Health:
         """Return the five fields of ``/health``. Only configured parts count towards ``status``."""
         probes = (self._store.aprobe, self._embedding, self._ask_ollama, self._chat)
         store, embedding, ollama, chat = [not error for error in await asyncio.gather(*map(_error, probes))]
-        loading = self._model is not None and self._model.loading
+        loading = self._model is not None and self._model.loader.loading
         status = "unhealthy" if not (store and embedding) else "healthy" if chat and not loading else "degraded"
         return {
             "status": status,
@@ -75,7 +75,7 @@ class Health:
             if error:
                 what = f"timed out after {LIMIT:g} s" if isinstance(error, TimeoutError) else type(error).__name__
                 return NotReady(f"The {name} is not ready: {what}.", ADVICE[error_type])
-        if self._model and self._model.loading_first:
+        if self._model and self._model.loader.loading_first:
             return NotReady("The chat model is loading.")
         return None
 

@@ -31,7 +31,7 @@ class ChatSynthesizer:
     def __init__(self, chat: ChatModel) -> None:
         self.chat = chat
         self._prompt = load_prompt("answer_documents" if chat.takes_documents else "answer")
-        chat.instructions = self._prompt
+        chat.loader.instructions = self._prompt
 
     async def synthesize(
         self,

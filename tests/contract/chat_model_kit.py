@@ -50,7 +50,7 @@ async def draft_of(synthesizer: Synthesizer, text: str, tokens: Tokens | None = 
 
 async def loaded(synthesizer: Synthesizer, peer: HttpPeer) -> None:
     """Have the model loaded, if it is one that has to be, so that what follows is a question's own call."""
-    await synthesizer.chat.load()  # type: ignore[attr-defined]  # every remote one is a ChatSynthesizer
+    await synthesizer.chat.loader.load()  # type: ignore[attr-defined]  # every remote one is a ChatSynthesizer
     peer.requests.clear()
 
 

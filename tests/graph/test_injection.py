@@ -64,14 +64,24 @@ async def test_an_order_that_is_obeyed_spoils_no_honest_sentence(says: str) -> N
     ],
 )
 async def test_a_marker_in_a_document_is_content(text: str) -> None:
-    """A marker that a document forges cites nothing, even where the model repeats the document word for word."""
+    """A marker that a document forges cites nothing, even where the model repeats the document word for word.
+
+    It stays as the document's words; ``markers`` says which brackets are citations.
+    """
     forged = chunk("forged", text, title="Forged")
     state = await ask([HONEST, forged], Says(text), policy=Policy(min_confidence=0.0))
     for citation in state["citations"]:
         assert citation.document_id == "forged"
         assert forged.text[citation.start : citation.end] == citation.quote
-    numbers = {int(k) for k in re.findall(r"\[\s*(\d+)\s*\]", state["answer"] or "")}
-    assert numbers == {citation.marker for citation in state["citations"]}
+        assert citation.sentence in text
+    for index, spans in (state.get("markers") or {}).items():
+        for start, end in spans:
+            assert state["answer"][start:end] == f"[{state['citations'][index].marker}]"
+    cited = {span for spans in (state.get("markers") or {}).values() for span in spans}
+    unmarked = "".join(
+        one for at, one in enumerate(state["answer"] or "") if not any(start <= at < end for start, end in cited)
+    )
+    assert all(bracket in text for bracket in re.findall(r"[\[【［][^\]】］]*[\]】］]", unmarked))
 
 
 async def test_a_title_cannot_forge_a_citation() -> None:

@@ -1,8 +1,6 @@
 """Complete a prompt: model loaded, calls queued, streamed, time-limited and bounded; without the model's thoughts."""
 
 import asyncio
-import logging
-import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -13,13 +11,14 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
-from app.providers.chat.completion import NANOSECONDS, Completion, repeats_itself
+from app.providers.chat.completion import Completion, repeats_itself
+from app.providers.chat.loading import LOAD_SECONDS, ModelLoader
 from app.providers.chat.model_queue import ModelPlace, ModelQueue
 from app.providers.chat.pace import Pace
 from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import retried
-from graph.errors import ModelLoading, ModelUnavailable, SynthesisFailed, SynthesisTimeout
+from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
 from graph.ports import TokenCallback
 from prompts import Prompt
 
@@ -27,12 +26,7 @@ MAX_CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
 """Most characters read of a reply per allowed token (English has 4 to 5), and at least; a longer one is endless."""
 ATTEMPTS = 2
 """Of a call in all: a chat model's time is short, and a second full wait would not fit."""
-LOAD_SECONDS = 600.0
-"""Most time that a model may take to load, or to read a prompt that its client has left."""
-FIRST_LOAD_SECONDS = 5
-"""``Retry-After`` of a model that is loading, where it is not known how long that takes."""
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
-log = logging.getLogger("garden.chat")
 
 
 @dataclass(slots=True)
@@ -61,44 +55,16 @@ class ChatModel:
     places: int = 32
     keep_alive: float | None = None
     reads_on: bool = False
-    instructions: Prompt | None = None
-    """What the model is loaded with: the beginning of every question's prompt."""
     pace: Pace = field(default_factory=Pace)
     spent: dict[str, int] = field(default_factory=lambda: {"input": 0, "output": 0})
     """Tokens used since the start, as the model counts them."""
     queue: ModelQueue = field(init=False)
-    _loaded_until: float = -math.inf
-    _loading: "asyncio.Task[None] | None" = None
-    _loading_since: float = 0.0
-    _load_seconds: float = 0.0
+    loader: ModelLoader = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make the queue."""
+        """Make the queue and the loader."""
         self.queue = ModelQueue(self.places)
-
-    @property
-    def loading(self) -> bool:
-        """Whether the model is being loaded."""
-        return self._loading is not None and not self._loading.done()
-
-    @property
-    def loading_first(self) -> bool:
-        """Whether the model is being loaded for the first time."""
-        return self.loading and not self._load_seconds
-
-    async def load(self) -> None:
-        """Load the model with its instructions and one token, which tells its pace; no caller's leaving ends that.
-
-        Returns when it is loaded. Raises ``ModelUnavailable`` or ``SynthesisFailed``.
-        """
-        if self.keep_alive is None or time.monotonic() < self._loaded_until:
-            return
-        if not self.loading:
-            self._loading_since = time.monotonic()
-            self._loading = asyncio.create_task(self._load())
-            self._loading.add_done_callback(lambda task: task.cancelled() or task.exception())  # awaited or not
-        assert self._loading is not None
-        await asyncio.shield(self._loading)
+        self.loader = ModelLoader(self.name, self.model, self.options, self.pace, self.keep_alive)
 
     async def complete(
         self,
@@ -117,7 +83,7 @@ class ChatModel:
         *deadline*. Raises ``ModelLoading``, ``Overloaded``, ``ModelUnavailable``, ``SynthesisTimeout``, or
         ``SynthesisFailed`` (also for a reply that was broken off).
         """
-        await self._until_loaded(deadline)
+        await self.loader.until_loaded(min(deadline - time.monotonic(), self.seconds))
         text = f"{prompt.system}\n{user}"
         need = min(self.pace.seconds(text, max_tokens), self.seconds)
         async with self.queue.place(need, deadline) as place:
@@ -130,7 +96,7 @@ class ChatModel:
             except TimeoutError as error:
                 raise SynthesisTimeout("The chat model did not finish in time.") from error
             except ModelUnavailable:
-                self._loaded_until = -math.inf
+                self.loader.lost()
                 raise
             finally:
                 if not work.done():
@@ -138,40 +104,6 @@ class ChatModel:
         self._finished(text, reply)
         reply.text = without_thoughts(reply.text)
         return reply
-
-    async def _load(self) -> None:
-        """Send the instructions alone, for one token."""
-        prompt = self.instructions
-        reply = Completion(begun=time.monotonic())
-        system = prompt.system if prompt else "Answer."
-        keywords = self.options(1)
-        messages = [SystemMessage(system), HumanMessage("?")]
-        async with asyncio.timeout(LOAD_SECONDS):
-            try:
-                async with aclosing(self.model.astream(messages, **keywords)) as stream:  # type: ignore[type-var]
-                    async for piece in stream:
-                        reply.add(piece)
-                        if reply.pieces > 1:  # it keeps to no limit
-                            break
-            except Exception as error:
-                raise chat_error(error, self.name) from error
-        load_seconds = (reply.counts.get("load_duration") or 0) / NANOSECONDS
-        self._load_seconds = load_seconds or time.monotonic() - reply.begun
-        tokens, seconds = reply.read(system)
-        if not reply.counts.get("prompt_eval_duration"):
-            seconds -= load_seconds
-        self.pace.observe(system, (tokens, seconds), (0, 0))
-        self._loaded_until = time.monotonic() + (self.keep_alive or 0.0)
-
-    async def _until_loaded(self, deadline: float) -> None:
-        """Wait for the model, no longer than a call may take; raises ``ModelLoading`` past that."""
-        until = min(deadline, time.monotonic() + self.seconds)
-        try:
-            async with asyncio.timeout(until - time.monotonic()):
-                await self.load()
-        except TimeoutError:
-            left = self._load_seconds - (time.monotonic() - self._loading_since)
-            raise ModelLoading(max(1, math.ceil(left)) if left > 0 else FIRST_LOAD_SECONDS) from None
 
     def _leave(self, work: "asyncio.Task[None]", reply: Completion, place: ModelPlace) -> None:
         """End a call that its caller has left; where the server reads on, hold the place until it has read."""
@@ -190,8 +122,7 @@ class ChatModel:
 
     def _finished(self, text: str, reply: Completion) -> None:
         """Take in what a call that ended well tells."""
-        if self.keep_alive is not None:
-            self._loaded_until = time.monotonic() + self.keep_alive
+        self.loader.used()
         if reply.first:
             self.pace.observe(text, reply.read(text), reply.written())
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from answering.markers.markers import Marker
-from answering.markers.parse import parse, without_dangling, without_markers
+from answering.markers.parse import parse, without_dangling
 from answering.text.sentences import code_spans
 from answering.types import Chunk
 
@@ -283,14 +283,6 @@ def test_written_markers_are_read_back(places: list[int]) -> None:
     """A marker that is written from chunk numbers is read as those chunks, in that order, each once."""
     text = f"It is red [{', '.join(str(place + 1) for place in places)}]."
     assert groups(text) == [tuple((place,) for place in dict.fromkeys(places))]
-
-
-@example("[–0]")
-@example("[‑3]")
-@given(SIGNS | st.text(max_size=100))
-def test_a_document_repeats_no_marker(text: str) -> None:
-    """What an answer or a prompt repeats of a document holds no bracketed number outside code."""
-    assert not re.search(r"\[\s*\d+\s*\]", outside_code(without_markers(text)))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -11,16 +12,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import aiosqlite
 import httpx
 import pytest
-from langgraph.checkpoint.base import empty_checkpoint
 
 from app.bootstrap.compose import build_container
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
-from app.query_service.conversations import FILE, NewestCheckpoints
+from app.query_service.conversations import FILE, Conversations
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
@@ -148,10 +147,10 @@ def test_a_conversation_outlives_the_server_until_it_is_deleted(folder: Path, em
     ):
         for query in (DAYS, CHEMICALS, CHEMICALS):
             ask(http, talk, query)
-        assert len(stored(folder, "SELECT * FROM checkpoints")) == 1
-        assert stored(folder, "SELECT * FROM writes") == []
-        ((kept,),) = stored(folder, "SELECT length(checkpoint) FROM checkpoints")
-        assert kept < 4000
+        ((kept, questions),) = stored(folder, "SELECT id, questions FROM conversations")
+        assert kept == talk
+        assert json.loads(questions)[-1] == CHEMICALS
+        assert len(questions) < 1000
         assert {file.stat().st_mode & 0o077 for file in folder.glob(f"{FILE}*")} == {0}
     with (
         serve(build_container(settings, embedding=embedding)) as address,
@@ -162,21 +161,17 @@ def test_a_conversation_outlives_the_server_until_it_is_deleted(folder: Path, em
         )
         assert http.delete(f"/api/v1/conversations/{talk}").json() == {"id": talk}
         assert http.delete(f"/api/v1/conversations/{talk}").json() == {"id": talk}
-        assert stored(folder, "SELECT * FROM checkpoints") == []
+        assert stored(folder, "SELECT * FROM conversations") == []
         assert understood(ask(http, talk, "And for visitors?")) is None
 
 
 async def test_old_conversations_make_room(tmp_path: Path) -> None:
     """Past the most that are kept, those that were continued longest ago are deleted."""
-    async with aiosqlite.connect(tmp_path / FILE) as connection:
-        saver = NewestCheckpoints(connection)
-        saver.most_threads = 5
-        await saver.setup()
-        for number in range(12):
-            thread: Any = {"configurable": {"thread_id": str(number % 9), "checkpoint_ns": ""}}
-            await saver.aput(thread, empty_checkpoint(), {}, {})
-        kept = [one.config["configurable"]["thread_id"] async for one in saver.alist(None)]
-    assert kept == ["2", "1", "0", "8", "7"]
+    conversations = Conversations(tmp_path, most=5)
+    for number in range(12):
+        await conversations.keep(str(number % 9), [CHEMICALS])
+    kept = stored(tmp_path, "SELECT id FROM conversations ORDER BY continued DESC")
+    assert [one for (one,) in kept] == ["2", "1", "0", "8", "7"]
 
 
 def test_without_a_writable_folder_questions_are_still_answered(folder: Path, embedding: EmbeddingModel) -> None:
@@ -191,10 +186,11 @@ def test_without_a_writable_folder_questions_are_still_answered(folder: Path, em
         assert http.delete(f"/api/v1/conversations/{talk}").json()["error"] == "RETRIEVAL_FAILED"
         (folder / FILE).rmdir()
         ask(http, talk, CHEMICALS)
-        full = "CREATE TRIGGER full BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+        full = "CREATE TRIGGER full BEFORE INSERT ON conversations BEGIN SELECT RAISE(ABORT, 'disk full'); END"
         stored(folder, full)
         assert events(ask(http, talk, CHEMICALS))[-1][1]["metadata"]["answerSynthesized"]
-        stored(folder, "DROP TABLE checkpoints")
+        stored(folder, "DROP TABLE conversations")
+        stored(folder, "CREATE TABLE conversations (other TEXT)")
         assert events(ask(http, talk, CHEMICALS))[-1][1]["metadata"]["answerSynthesized"]
 
 
@@ -248,15 +244,14 @@ def test_an_outage_while_rewriting_costs_no_follow_up(chat: tuple[OllamaPeer, ht
 
 async def test_a_forgotten_conversation_is_not_stored_by_its_last_run(tmp_path: Path) -> None:
     """What a run that was cancelled stores after the deletion is dropped; the same id begins anew."""
-    async with aiosqlite.connect(tmp_path / FILE, isolation_level=None) as connection:
-        saver = NewestCheckpoints(connection)
-        await saver.setup()
-        thread: Any = {"configurable": {"thread_id": "talk", "checkpoint_ns": ""}}
-        saver.forgotten.append("talk")
-        await saver.aput(thread, empty_checkpoint(), {}, {})
-        assert await saver.aget_tuple(thread) is None
-        await saver.aput(thread, empty_checkpoint(), {}, {})
-        assert await saver.aget_tuple(thread) is not None
+    conversations = Conversations(tmp_path)
+    await conversations.keep("talk", [DAYS])
+    await conversations.forget("talk")
+    await conversations.keep("talk", [DAYS, CHEMICALS])
+    assert stored(tmp_path, "SELECT * FROM conversations") == []
+    assert await conversations.history("talk") == []
+    await conversations.keep("talk", [CHEMICALS])
+    assert await conversations.history("talk") == [CHEMICALS]
 
 
 KEEPER = """
@@ -265,11 +260,11 @@ KEEPER = """
     from app.query_service.conversations import Conversations
 
     async def main():
-        kept = Conversations(lambda saver: saver, Path(sys.argv[1]))
+        conversations = Conversations(Path(sys.argv[1]))
         print("ready", flush=True)
         sys.stdin.readline()
-        assert await kept.graph() is not None
-        await kept.aclose()
+        await conversations.keep(sys.argv[2], ["A question?"])
+        assert await conversations.history(sys.argv[2]) == ["A question?"]
 
     asyncio.run(main())
 """
@@ -278,8 +273,10 @@ KEEPER = """
 def test_processes_create_the_file_at_once(tmp_path: Path) -> None:
     """Of three processes that open it in the same moment, each keeps its conversation."""
     with ExitStack() as running:
-        started = [running.enter_context(Forked(KEEPER, tmp_path)) for _ in range(3)]
+        started = [running.enter_context(Forked(KEEPER, tmp_path, talk)) for talk in "abc"]
         assert [process.line() for process in started] == ["ready"] * 3
         for process in started:
             process.tell()
         assert [process.wait() for process in started] == [0] * 3
+    kept = stored(tmp_path, "SELECT id FROM conversations ORDER BY id")
+    assert [one for (one,) in kept] == ["a", "b", "c"]

@@ -64,11 +64,11 @@ def test_garden_alone_lists_every_command() -> None:
 
 
 def test_every_command_prints_json() -> None:
-    """Every command takes ``--json``, and says so."""
+    """Every command takes ``--json``, and says so; but for ``mcp``, whose output is a protocol in JSON."""
     for name in get_command(app).commands:  # type: ignore[attr-defined]  # a group has commands
         shown = runner.invoke(app, [name, "--help"])
         assert shown.exit_code == 0, shown.output
-        assert "--json" in shown.stdout, name
+        assert ("--json" in shown.stdout) is (name != "mcp"), name
         assert f"Usage: garden {name} " in shown.stdout
 
 
@@ -125,7 +125,7 @@ def test_a_chat_understands_follow_ups(sample_data: Path, tmp_path: Path, monkey
     assert second["rewritten"] == "What are the safety protocols for visitors?"
     assert runner.invoke(app, ["ask"]).exit_code == 2
     with closing(sqlite3.connect(data / FILE)) as connection:
-        assert connection.execute("SELECT * FROM checkpoints").fetchall() == []
+        assert connection.execute("SELECT * FROM conversations").fetchall() == []
 
 
 @pytest.mark.parametrize("ending", ["Ctrl+C", "Ctrl+D"])

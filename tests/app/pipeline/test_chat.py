@@ -115,7 +115,7 @@ async def test_tokens_spent_are_counted(ollama: ChatSynthesizer, ollama_peer: Ol
 
 async def test_an_answer_that_broke_off_is_not_begun_anew(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """Text that was shown cannot be taken back, so there is no second try."""
-    await ollama.chat.load()
+    await ollama.chat.loader.load()
     ollama_peer.answers = ["The sky is blue [1]."] * 2
     ollama_peer.fault = Fault("drop", times=1)
     with pytest.raises(SynthesisFailed):
@@ -236,7 +236,7 @@ async def test_a_probe_of_cohere_looks_the_model_up(cohere: ChatSynthesizer, coh
 
 async def test_a_model_that_hangs_ends_with_the_requests_time(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """Where the request's time is shorter than the model's, the question still fails for the model."""
-    await ollama.chat.load()
+    await ollama.chat.loader.load()
     ollama_peer.fault = Fault("silence")
     graph = build_graph(Ports(Finds(SKY), Passes(), ollama), Policy(request_timeout=1, relevance_threshold=0))
     result = await QueryService(graph, slots=1).ask({"query": "What colour is the sky?"})

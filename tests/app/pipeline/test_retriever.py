@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
@@ -25,7 +26,7 @@ from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import AVERAGE_STEMS, K1, B, Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import indexed_text
-from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable
+from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable, UnknownSource
 from graph.state import Question
 from tests.support.vectors import document_vectors, question_vector
 
@@ -176,11 +177,12 @@ async def test_each_part_of_a_compound_question_is_a_reading_of_its_own(
 
 
 async def test_a_source_restricts_the_search(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
-    """With a source, only its chunks are found."""
+    """With a source, only its chunks are found; one that no document has is an error, not an empty result."""
     retriever = HybridRetriever(store, embeddings)
     limited = await retriever.retrieve(asked("annual leave", source="HR policy.md"))
     assert set(ids(limited)) == {"leave", "leave2", "sick"}
-    assert ids(await retriever.retrieve(asked("annual leave", source="nobody.md"))) == []
+    with pytest.raises(UnknownSource, match=re.escape("'nobody.md'")):
+        await retriever.retrieve(asked("annual leave", source="nobody.md"))
 
 
 async def test_an_empty_collection_is_a_reading_without_chunks(tmp_path: Path, embeddings: MiniLMEmbeddings) -> None:

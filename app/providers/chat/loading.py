@@ -1,0 +1,107 @@
+"""Load a chat model into its server's memory, once for all who wait, and know until when it stays there."""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import HumanMessage, SystemMessage
+
+from app.providers.chat.completion import NANOSECONDS, Completion
+from app.providers.chat.pace import Pace
+from app.providers.http.error_mapping import chat_error
+from graph.errors import ModelLoading
+from prompts import Prompt
+
+LOAD_SECONDS = 600.0
+"""Most time that a model may take to load, or to read a prompt that its client has left."""
+FIRST_LOAD_SECONDS = 5
+"""``Retry-After`` of a model that is loading, where it is not known how long that takes."""
+
+
+@dataclass(slots=True)
+class ModelLoader:
+    """Loads *model*, whose first words of every prompt are *instructions*; the load tells its *pace*.
+
+    ``keep_alive``: seconds that its server keeps it in memory after a call; None for one that need not be loaded.
+    """
+
+    name: str
+    model: BaseChatModel
+    options: Callable[[int], Mapping[str, Any]]
+    pace: Pace
+    keep_alive: float | None
+    instructions: Prompt | None = None
+    _loaded_until: float = -math.inf
+    _loading: "asyncio.Task[None] | None" = None
+    _loading_since: float = 0.0
+    _load_seconds: float = 0.0
+
+    @property
+    def loading(self) -> bool:
+        """Whether the model is being loaded."""
+        return self._loading is not None and not self._loading.done()
+
+    @property
+    def loading_first(self) -> bool:
+        """Whether the model is being loaded for the first time."""
+        return self.loading and not self._load_seconds
+
+    async def load(self) -> None:
+        """Load the model with its instructions and one token; no caller's leaving ends that.
+
+        Returns when it is loaded. Raises ``ModelUnavailable`` or ``SynthesisFailed``.
+        """
+        if self.keep_alive is None or time.monotonic() < self._loaded_until:
+            return
+        if not self.loading:
+            self._loading_since = time.monotonic()
+            self._loading = asyncio.create_task(self._load())
+            self._loading.add_done_callback(lambda task: task.cancelled() or task.exception())  # awaited or not
+        assert self._loading is not None
+        await asyncio.shield(self._loading)
+
+    async def until_loaded(self, seconds: float) -> None:
+        """Wait at most *seconds* for the model; raises ``ModelLoading`` past that."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.load()
+        except TimeoutError:
+            left = self._load_seconds - (time.monotonic() - self._loading_since)
+            raise ModelLoading(max(1, math.ceil(left)) if left > 0 else FIRST_LOAD_SECONDS) from None
+
+    def used(self) -> None:
+        """Take note that the model has answered, and stays in memory from now on."""
+        if self.keep_alive is not None:
+            self._loaded_until = time.monotonic() + self.keep_alive
+
+    def lost(self) -> None:
+        """Take note that the model is not there any more: the next call loads it."""
+        self._loaded_until = -math.inf
+
+    async def _load(self) -> None:
+        """Send the instructions alone, for one token."""
+        reply = Completion(begun=time.monotonic())
+        system = self.instructions.system if self.instructions else "Answer."
+        messages = [SystemMessage(system), HumanMessage("?")]
+        async with asyncio.timeout(LOAD_SECONDS):
+            try:
+                pieces = self.model.astream(messages, **self.options(1))
+                async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
+                    async for piece in stream:
+                        reply.add(piece)
+                        if reply.pieces > 1:  # it keeps to no limit
+                            break
+            except Exception as error:
+                raise chat_error(error, self.name) from error
+        load_seconds = (reply.counts.get("load_duration") or 0) / NANOSECONDS
+        self._load_seconds = load_seconds or time.monotonic() - reply.begun
+        tokens, seconds = reply.read(system)
+        if not reply.counts.get("prompt_eval_duration"):
+            seconds -= load_seconds
+        self.pace.observe(system, (tokens, seconds), (0, 0))
+        self.used()
