@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable
+from itertools import count
 from typing import Any
 
 from tests.peers.http_peer import HttpPeer
@@ -13,6 +14,8 @@ from tests.peers.reading import best_sentence, vector
 from tests.peers.wire import SECRET, Hangup, Received, Reply
 
 Answer = str | Callable[[Received], str]
+LOADED = ["."]
+"""The pieces of the reply for one token."""
 _CHUNK = re.compile(r"Passage (\d+):[^\n]*\n<passage>\n(.*?)\n</passage>", re.DOTALL)
 _QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -65,7 +68,7 @@ class OllamaPeer(HttpPeer):
         if options.get("num_predict") == 1:  # it is only to load the model
             self.loads.append(request)
             self.requests.remove(request)
-            loading = self._stream(body["model"], ["."], "length", request.path == "/api/chat")
+            loading = self._stream(body["model"], LOADED, "length", request.path == "/api/chat")
             return Reply(loading if body.get("stream", True) else _whole(loading))
         size = len(_TOKEN.findall(prompt))
         if size > options.get("num_ctx", 4096):
@@ -90,8 +93,8 @@ class OllamaPeer(HttpPeer):
             yield _line({**_part(model, "", chat), "done": True, "done_reason": "load"})
             return
         if fault == "drip":
-            while True:
-                yield _line(_part(model, "still ", chat))
+            for number in count():  # a reply that repeats itself would be cut
+                yield _line(_part(model, f"still {number} ", chat))
                 await asyncio.sleep(self.pause)
         half = max(1, len(pieces) // 2)
         for piece in pieces[:half] if fault in ("drop", "length", "error_event") else pieces:

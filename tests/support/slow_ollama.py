@@ -7,10 +7,11 @@ import threading
 from collections.abc import AsyncIterator
 
 from tests.peers import OllamaPeer
+from tests.peers.ollama_peer import LOADED
 
 
 class SlowOllama(OllamaPeer):
-    """Sends the first piece of an answer, and the rest once ``gate`` is open."""
+    """Sends the first piece of an answer, and the rest once ``gate`` is open; it loads without delay."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +34,7 @@ class SlowOllama(OllamaPeer):
         return len(self.asked("/api/chat"))
 
     async def _stream(self, model: str, pieces: list[str], reason: str, chat: bool) -> AsyncIterator[bytes]:
-        first = True
+        first = pieces != LOADED
         async for line in super()._stream(model, pieces, reason, chat):
             yield line
             if first:
