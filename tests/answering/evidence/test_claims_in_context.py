@@ -136,7 +136,7 @@ async def test_a_question_is_no_evidence(question: str, answer: str) -> None:
     chunk = Chunk("a#0", "a", "Security", TEXT, spans=sentence_spans(TEXT))
     cited = await verified(answer, [chunk], reader=reader, question=question)
     reader.close()
-    assert [piece for piece in cited.pieces if not isinstance(piece, str) and piece] == []
+    assert quotes_of(cited) == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,138 @@
+"""Measure verification on sentences of a real model: ``python -m training.model_answers_study --repositories DIR``.
+
+``training/data/model_answers.jsonl.xz`` holds sentences that a chat model of 1.5 billion parameters wrote over public
+documents, each labelled as what its three passages say. They name a passage by repository, commit, path and the
+fingerprints of its sentences; DIR holds a clone of each repository as ``owner+name``. Makers marked ``held`` are to be
+left out of any fitting. Beside the shipped support stand two baselines without coefficients: the share of the
+sentence's words, and the lexical score of ``anchorcite`` where that is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from answering.evidence.anchors import CitationAnchor
+from answering.evidence.attribution import check_claims
+from answering.evidence.claims import clauses
+from answering.evidence.support import SUPPORT_BAR, overlap
+from answering.text.terms import words_of
+from answering.types import Chunk, PassageReader
+from app.ingest.documents import LoadedDocument, SplitDocument
+from app.ingest.loaders.table import load_file
+from app.ingest.split import split_document
+from app.providers.rerank.reader import OnnxReader
+from training.passages import committed, fingerprint
+from training.rows import DATA, read_rows
+
+ANSWERS = DATA / "model_answers.jsonl.xz"
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A sentence after its *question*, the chunks it may come from, and whether they say it."""
+
+    claim: str
+    question: str
+    chunks: tuple[Chunk, ...]
+    true: bool
+    held: bool = False
+
+
+def chunks_of(data: bytes, path: str) -> Iterator[Chunk]:
+    """Yield the chunks of one file, as ingest makes them."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / Path(path).name
+        file.write_bytes(data)
+        for document in load_file(file, path):
+            if isinstance(document, LoadedDocument):
+                for split in split_document(document):
+                    if isinstance(split, SplitDocument):
+                        for one in split.chunks:
+                            yield Chunk(one.chunk_id, path, split.title, one.text, section=one.section, spans=one.spans)
+
+
+def answers(rows: Sequence[dict[str, Any]], repositories: Path) -> list[Labelled]:
+    """Join the labelled sentences with their chunks; a row whose chunks are not all found is left out."""
+    found: dict[tuple[str, str], dict[tuple[str, ...], Chunk]] = {}
+    made = []
+    for row in rows:
+        clone = repositories / row["repository"].replace("/", "+")
+        for path, _ in row["passages"]:
+            if (row["repository"], path) not in found:
+                chunks = chunks_of(committed(clone, row["commit"], path), path)
+                found[row["repository"], path] = {tuple(map(fingerprint, one.sentences)): one for one in chunks}
+        chunks_found = [found[row["repository"], path].get(tuple(named)) for path, named in row["passages"]]
+        given = tuple(chunk for chunk in chunks_found if chunk)
+        if len(given) == len(chunks_found):
+            for question, sentences in row["answers"]:
+                made += [Labelled(claim, question, given, true, row["held"]) for claim, true in sentences]
+    return made
+
+
+async def shipped(one: Labelled, reader: PassageReader) -> float:
+    """Return the support that the product gives."""
+    parts = clauses(one.claim, 0, len(one.claim))
+    groups = tuple((number,) for number in range(len(one.chunks)))
+    anchor = CitationAnchor(len(one.claim), 0, groups, (0, len(one.claim)), parts if len(parts) > 1 else [])
+    await check_claims([anchor], one.claim, one.chunks, reader, one.question, None)
+    return anchor.support
+
+
+def word_share(one: Labelled) -> float:
+    """Return the highest share of the sentence's words in a chunk."""
+    return max(overlap(words_of(one.claim), words_of(f"{chunk.headings} {chunk.text}")) for chunk in one.chunks)
+
+
+def lexical(one: Labelled) -> float:
+    """Return anchorcite's lexical score of the sentence that fits best. Raises ``ImportError``."""
+    from anchorcite import LexicalScorer, split_sentences_with_offsets  # type: ignore[import-not-found,unused-ignore]
+
+    texts = [text for chunk in one.chunks for text, *_ in split_sentences_with_offsets(chunk.text)]
+    return float(max(LexicalScorer().score(one.claim, texts), default=0.0))
+
+
+def told(scores: Sequence[float], true: Sequence[bool], bar: float) -> str:
+    """Describe how well *scores* tell true from false: AUC, and the shares that reach *bar*."""
+    points, labels = np.array(scores), np.array(true, bool)
+    right, wrong = points[labels], points[~labels]
+    auc = (right[:, None] > wrong).mean() + 0.5 * (right[:, None] == wrong).mean()
+    return f"AUC {auc:.3f}, kept: true {(right >= bar).mean():.2f}, false {(wrong >= bar).mean():.2f}"
+
+
+async def study(sentences: Sequence[Labelled], reader: PassageReader) -> None:
+    """Print how well support and the baselines tell *sentences*."""
+    labels = [one.true for one in sentences]
+    print(f"{len(labels)} sentences, {sum(labels)} true")
+    print("  shipped:", told([await shipped(one, reader) for one in sentences], labels, SUPPORT_BAR))
+    print("  word share:", told([word_share(one) for one in sentences], labels, 0.8))
+    try:
+        print("  anchorcite:", told([lexical(one) for one in sentences], labels, 0.4))
+    except ImportError:
+        print("  anchorcite: not installed")
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repositories", type=Path, required=True, help="a clone of each repository, owner+name")
+    args = parser.parse_args()
+    written = answers(read_rows(ANSWERS), args.repositories)
+    reader = OnnxReader()
+    try:
+        for name, held in (("ten makers", False), ("five held makers", True)):
+            print(name, end=": ")
+            asyncio.run(study([one for one in written if one.held is held], reader))
+    finally:
+        reader.close()
+
+
+if __name__ == "__main__":
+    main()
