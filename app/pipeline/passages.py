@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from answering.relevance.features import sentence_chances
 from answering.types import Chunk
-from app.providers.chat.pace import Pace
+from app.providers.chat.pace import CHARS_PER_TOKEN, Pace
 from graph.errors import SynthesisFailed
 from prompts import Prompt
 
@@ -26,7 +26,8 @@ READING_SECONDS, MIN_READ_TOKENS = 2.0, 250
 UNMEASURED_TOKENS = 1200
 """Tokens of passages for a model whose pace is not known yet."""
 MIN_PASSAGE_TOKENS = 40
-"""A shorter piece of a passage is not worth giving."""
+"""A shorter piece of a passage is not worth giving. In tokens, as all counts here but those of time: a reading time is
+estimated by the characters, ``CHARS_PER_TOKEN`` each, for ``tokens`` counts too many."""
 WRITING_SHARE = 0.6
 """Share of a call's time that an answer may take to write."""
 ANSWER_TOKENS, MIN_ANSWER_TOKENS = 512, 32
@@ -115,25 +116,26 @@ def choose_passages(
     Raises ``SynthesisFailed`` when none fits its context beside the instructions and the question.
     """
     reserved = min(max_tokens or ANSWER_TOKENS, context_tokens // 2)
-    frame = tokens(prompt.user(chunks="", question=harmless(question)))
-    left = context_tokens - reserved - TEMPLATE_TOKENS - frame - tokens(prompt.system)
-    reading = reading_tokens(pace, seconds) - frame
-    if reading < MIN_PASSAGE_TOKENS:
-        return None
+    frame = prompt.user(chunks="", question=harmless(question))
+    left = context_tokens - reserved - TEMPLATE_TOKENS - tokens(frame) - tokens(prompt.system)
+    reading = reading_tokens(pace, seconds) * CHARS_PER_TOKEN - len(frame)
     most = MAX_PASSAGES_FAST if pace.read >= FAST else MAX_PASSAGES
     passages: list[tuple[str, str]] = []
     for number, chunk in enumerate(chunks[:most], start=1):
         title = title_of(chunk)
-        heading = tokens(passage_block(number, title, "")) + 2  # and the blank line between blocks
-        fitting = int(min(left, reading)) - heading
+        heading = passage_block(number, title, "")
+        space = left - tokens(heading) - 2  # and the blank line between blocks
+        characters = int(reading) - len(heading)
         text = harmless(chunk.text)
-        if tokens(text) > fitting:
-            text = harmless(best_sentences(chunk, fitting))
+        if tokens(text) > space or len(text) > characters:
+            text = harmless(best_sentences(chunk, space, characters))
             if not text:
                 break
         passages.append((title, text))
-        left -= heading + tokens(text)
-        reading -= heading + tokens(text)
+        left = space - tokens(text)
+        reading = characters - len(text)
+    if chunks and not passages and left > 2 * MIN_PASSAGE_TOKENS:
+        return None
     if not passages:
         raise SynthesisFailed("The question and its passages do not fit the chat model's context.")
     answer = reserved + max(0, left)
@@ -143,19 +145,23 @@ def choose_passages(
     return Passages(tuple(passages), len(chunks) - len(passages), answer)
 
 
-def best_sentences(chunk: Chunk, limit: int) -> str:
-    """Cut *chunk* to the sentences around its best one, within *limit* tokens; "" below a useful length."""
-    if limit < MIN_PASSAGE_TOKENS:
+def best_sentences(chunk: Chunk, limit: int, characters: int) -> str:
+    """Cut *chunk* to the sentences around its best one, within *limit* tokens and *characters*.
+
+    Returns "" below a useful length.
+    """
+    if min(limit, characters / CHARS_PER_TOKEN) < MIN_PASSAGE_TOKENS:
         return ""
     scores = _scores(chunk)
     if not scores:
-        return _beginning(chunk.text, limit)
+        return _beginning(chunk.text, limit, characters)
     first = last = max(range(len(scores)), key=scores.__getitem__)
-    if tokens(_between(chunk, first, last)) > limit:
-        return _beginning(_between(chunk, first, last), limit)
+    if tokens(_between(chunk, first, last)) > limit or len(_between(chunk, first, last)) > characters:
+        return _beginning(_between(chunk, first, last), limit, characters)
     while True:
         wider = [(first, last + 1)] * (last + 1 < len(scores)) + [(first - 1, last)] * (first > 0)
-        fitting = [span for span in wider if tokens(_between(chunk, *span)) <= limit]
+        texts = {span: _between(chunk, *span) for span in wider}
+        fitting = [span for span, text in texts.items() if tokens(text) <= limit and len(text) <= characters]
         if not fitting:
             return _between(chunk, first, last)
         first, last = max(fitting, key=lambda span: scores[span[0]] if span[0] < first else scores[span[1]])
@@ -172,8 +178,9 @@ def _between(chunk: Chunk, first: int, last: int) -> str:
     return chunk.text[chunk.spans[first][0] : chunk.spans[last][1]]
 
 
-def _beginning(text: str, limit: int) -> str:
-    """Truncate *text* to *limit* tokens at white space."""
+def _beginning(text: str, limit: int, characters: int) -> str:
+    """Truncate *text* to *limit* tokens and *characters* at white space."""
+    text = text[:characters]
     while (size := tokens(text)) > limit:
         text = text[: len(text) * limit // size]
     return text.rsplit(None, 1)[0] if len(text.split()) > 1 else text

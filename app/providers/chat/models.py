@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from app.providers.chat.chat_model import ChatModel
+from app.providers.chat.chat_model import LOAD_SECONDS, ChatModel
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
@@ -35,10 +35,10 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
 
     from app.providers.http.transport import AiohttpTransport
 
-    # httpx's own pool loses the connections of cancelled requests. The timeout is per read; ChatModel keeps the
-    # total. ChatOllama has no call for a probe, and its own client is private.
+    # httpx's own pool loses the connections of cancelled requests. The timeout is per read, and loading may
+    # take long; ChatModel keeps the total. ChatOllama has no call for a probe, and its own client is private.
     transport = AiohttpTransport()
-    timeout = {"timeout": settings.ollama_timeout_seconds}
+    timeout = {"timeout": httpx.Timeout(LOAD_SECONDS, connect=settings.ollama_timeout_seconds)}
     chat = ChatOllama(
         model=model,
         base_url=settings.ollama_host,
@@ -105,7 +105,8 @@ def _openai(settings: Settings, model: str) -> ChatModel:
     if not own and not settings.openai_api_key.get_secret_value():
         raise ConfigurationError(f"CHAT_MODEL={settings.chat!r} needs OPENAI_BASE_URL or OPENAI_API_KEY")
     # httpx's own pool loses the connections of cancelled requests.
-    client = httpx.AsyncClient(transport=AiohttpTransport(), timeout=settings.ollama_timeout_seconds)
+    timeout = httpx.Timeout(LOAD_SECONDS, connect=settings.ollama_timeout_seconds)
+    client = httpx.AsyncClient(transport=AiohttpTransport(), timeout=timeout)
     key = settings.openai_api_key if settings.openai_api_key.get_secret_value() else SecretStr("none")
     options: dict[str, Any] = {
         "model": model,

@@ -11,7 +11,7 @@ WEIGHT = 0.5
 """Weight of the newest measurement in the running mean: machines change pace with what else they do."""
 WRITES_SLOWER = 4.0
 """How much slower a model writes than it reads, until it has written: 150 to 40, 25 to 10 on two machines."""
-FIRST_ANSWER = 60.0
+FIRST_ANSWER = 40.0
 """Tokens of an answer, until one has been written."""
 
 

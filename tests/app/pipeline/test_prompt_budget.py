@@ -137,7 +137,7 @@ def test_passages_are_given_by_the_models_pace(read: float, most: int) -> None:
     fitted = fit(PROMPT, ASKED, chunks, 8192, None, Pace(read=read, write=read / 4))
     assert fitted is not None
     assert 1 <= len(fitted.passages) <= most
-    assert prompt_tokens(ASKED, fitted.blocks) - estimate(PROMPT.system) <= max(250, read * 10 / 3)
+    assert len(fitted.blocks) <= max(250, read * 10 / 3) * 4.2
     assert fitted.answer_tokens <= read / 4 * 10
 
 

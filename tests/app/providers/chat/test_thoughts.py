@@ -15,6 +15,16 @@ CASES = [
     ("Blue. <think>never closed, and so on", "Blue."),
     ("<think></think>", ""),
     ("a < b and <b>bold</b> <", "a < b and <b>bold</b> <"),
+    ("[THINK]The chunk says so.[/THINK]Blue [1].", "Blue [1]."),
+    ("<reasoning>so</reasoning> Blue [1].", "Blue [1]."),
+    (
+        "<|channel|>analysis<|message|>so<|end|><|start|>assistant<|channel|>final<|message|>Blue [1].<|return|>",
+        "Blue [1].",
+    ),
+    (
+        "Write `<think>` before a note and `</think>` after it.",
+        "Write `<think>` before a note and `</think>` after it.",
+    ),
 ]
 
 

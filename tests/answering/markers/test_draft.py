@@ -1,0 +1,86 @@
+"""What a chat model writes is read as sentences with sources, whatever it wraps them in."""
+
+from __future__ import annotations
+
+import pytest
+
+from answering.markers.draft import read_draft
+from answering.text.sentences import sentence_spans
+from answering.types import Chunk, Draft
+from tests.support.synthesis import marked
+
+LIFT = "The goods lift carries at most 400 kg."
+
+
+def chunk(text: str) -> Chunk:
+    return Chunk("c#1", "c", "Lift", text, spans=sentence_spans(text))
+
+
+def read(text: str, *documents: str) -> str:
+    """The draft with the numbers of its chunks."""
+    return marked(Draft(read_draft(text, [chunk(document) for document in documents or (LIFT,)])))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"answer": "{LIFT}", "citations": [1]}}',
+        f'```json\n{{"answer": "{LIFT}", "citations": [1]}}\n```',
+        f'{{"response": "{LIFT}", "sources": ["1"]}}',
+        f"{LIFT[:-1]} (1).",
+        f"{LIFT} (1)",
+        f"{LIFT[:-1]} 1).",
+        f"{LIFT[:-1]} [1].",
+        f"According to passage 1, {LIFT.replace('The', 'the')}",
+    ],
+)
+def test_a_model_may_wrap_and_cite_as_it_likes(text: str) -> None:
+    """JSON, fences and numbers in parentheses at the end of a sentence are read as what they mean."""
+    assert read(text).replace(". [1]", " [1].") == f"{LIFT[:-1]} [1]."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There are two steps: (1) press and (2) hold.",
+        "It was built in 1990 (7).",
+        "The set {1} is finite.",
+        "See form (1)",
+    ],
+)
+def test_other_numbers_are_content(text: str) -> None:
+    """A number that names no passage, or that a document has so, is no citation."""
+    assert read(text, "See form (1) and wait.") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The trust score lies in [0, 1].",
+        "The leading case is Harrow v Pell [1977] QB 966, followed in [2015] UKSC 11.",
+        "Bring form [12] to desk [3].",
+        "An array index such as x[1] counts from zero.",
+        "Some say so [1], others [2] do not.",
+    ],
+)
+def test_brackets_of_a_document_are_content(text: str) -> None:
+    """What stands in brackets in a passage, after the same words, stays in the sentence that repeats it."""
+    sentences = read_draft(f"{text[:-1]} [1].", [chunk(text), chunk("Other."), chunk("Third.")])
+    assert [sentence.text.replace("`", "") for sentence in sentences] == [text]
+    assert [source.chunks for sentence in sentences for source in sentence.sources] == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't know.",
+        "You do not know.",
+        "The passages do not mention the price.",
+        "Based on the passages, there is no information about that.",
+        "I'm sorry, but I cannot answer this.",
+        "",
+    ],
+)
+def test_a_decline_has_no_sentences(text: str) -> None:
+    """A text that only says that the passages do not answer is no answer."""
+    assert read_draft(text, [chunk(LIFT)]) == ()

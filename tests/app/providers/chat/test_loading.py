@@ -1,0 +1,87 @@
+"""A model is loaded before it is asked, by a call that no client's leaving ends, and asked one question at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.pipeline.chat import ChatSynthesizer
+from app.providers.chat.models import make_chat_model
+from app.providers.chat.pace import Pace
+from app.settings import load_settings
+from graph.errors import ModelLoading, Overloaded, SynthesisTimeout
+from tests.peers import Fault, OllamaPeer
+from tests.support.synthesis import NOTHING, chunk, marked, question
+
+SKY = [chunk(1, "The sky is blue."), chunk(2, "Grass is green.")]
+
+
+@pytest.fixture
+async def hasty(ollama_peer: OllamaPeer) -> AsyncIterator[ChatSynthesizer]:
+    """A model that has half a second for an answer."""
+    settings = load_settings(ollama_model="llama3.2:1b", ollama_host=ollama_peer.url, ollama_timeout_seconds=0.5)
+    synthesizer = ChatSynthesizer(make_chat_model(settings))
+    yield synthesizer
+    assert synthesizer.chat.aclose
+    await synthesizer.chat.aclose()
+
+
+async def draft(synthesizer: ChatSynthesizer, seconds: float = 30.0) -> str:
+    """The draft to a question that has *seconds*."""
+    asked = question("What colour is the sky?", seconds=seconds)
+    return marked(await synthesizer.synthesize(asked, SKY, NOTHING, None))
+
+
+async def test_a_model_is_loaded_with_its_instructions_once(hasty: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
+    """The first question has the model loaded: the instructions alone, one token, kept in memory."""
+    for _ in range(2):
+        assert await draft(hasty) == "The sky is blue. [1]"
+    (load,) = ollama_peer.loads
+    assert load.body["options"]["num_predict"] == 1
+    assert load.body["keep_alive"] == 7200
+    asked = ollama_peer.asked("/api/chat")[0].body["messages"]
+    assert load.body["messages"][0] == asked[0]  # to the byte, so that a server keeps them read
+
+
+async def test_a_question_while_the_model_loads_is_told_so(hasty: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
+    """A load that takes longer than an answer may is not ended by the question that waited for it."""
+    ollama_peer.fault = Fault("silence")
+    with pytest.raises(ModelLoading) as loading:
+        await draft(hasty)
+    assert loading.value.details["retryAfterSeconds"] >= 1
+    assert hasty.chat.loading
+    assert ollama_peer.hung_up == 0
+
+
+async def test_a_prompt_that_is_still_read_keeps_the_model_taken(
+    hasty: ChatSynthesizer, ollama_peer: OllamaPeer
+) -> None:
+    """A server reads on though its client has left: the next question is refused at once, with the time to wait."""
+    await hasty.chat.load()
+    hasty.chat.pace = Pace(read=1000.0, write=1000.0)
+    ollama_peer.fault = Fault("silence")
+    with pytest.raises(SynthesisTimeout):
+        await draft(hasty)
+    ollama_peer.fault = None
+    with pytest.raises(Overloaded) as refused:
+        await draft(hasty, seconds=0.3)
+    assert refused.value.details["retryAfterSeconds"] >= 1
+
+
+async def test_questions_wait_for_their_turn(hasty: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
+    """Four questions at once are all answered by a model that answers one at a time."""
+    assert await asyncio.gather(*(draft(hasty) for _ in range(4))) == ["The sky is blue. [1]"] * 4
+
+
+def test_the_pace_is_that_of_what_was_new_to_the_server() -> None:
+    """What a prompt has in common with the one before is read already: it counts for nothing."""
+    pace = Pace()
+    pace.observe("a" * 1000, (400, 4.0), (40, 4.0))
+    assert (pace.read, pace.write) == (100.0, 10.0)
+    pace.observe("a" * 1000, (400, 0.01), (40, 4.0))
+    assert pace.read == 100.0
+    pace.observe("a" * 500 + "b" * 500, (400, 2.0), (40, 4.0))
+    assert pace.read == 100.0
+    assert 0.0 < pace.seconds("c" * 420, 1000) - pace.answer / pace.writes <= 1.01
