@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from app.providers.chat.chat_model import LOAD_SECONDS, ChatModel
+from app.providers.chat.chat_model import ChatModel
+from app.providers.chat.loading import LOAD_SECONDS
 from app.settings import Settings
 from graph.errors import ConfigurationError
 

@@ -38,7 +38,7 @@ def test_names(settings: dict[str, Any], name: str, context: int) -> None:
         ({"chat_model": ":x"}, "provider:model"),
         ({"chat_model": "extractive"}, "provider:model"),
         ({"chat_model": "nosuch:model"}, "no such provider"),
-        ({"chat_model": "openai:gpt-4o-mini"}, "pip install langchain-openai"),
+        ({"chat_model": "openai:gpt-4o-mini"}, "OPENAI_BASE_URL or OPENAI_API_KEY"),
         ({"chat_model": COMMAND}, "COHERE_API_KEY"),
     ],
 )

@@ -65,7 +65,6 @@ async def test_a_reply_tells_its_end_and_its_tokens(chat: ChatModel, ollama_peer
         (Fault("status", 503), "broken", None),
         (Fault("hangup"), "unreachable", None),
         (Fault("drop"), "unreachable", None),
-        (Fault("silence"), "late", None),
         (Fault("garbage"), "unknown", None),
         (Fault("error_event"), "unknown", None),
     ],
