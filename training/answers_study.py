@@ -22,11 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from answering.evidence.attribution import place_markers
 from answering.evidence.claims import bare_claim
 from answering.evidence.support import SUPPORT_BAR
-from answering.markers.markers import Marker
-from answering.markers.parse import parse
+from answering.evidence.verify import verify
+from answering.markers.draft import read_draft
 from answering.text.sentences import sentence_spans
 from answering.text.terms import is_content, words
 from answering.types import Chunk, PassageReader
@@ -61,10 +60,10 @@ def chunks_of(row: dict[str, Any]) -> list[Chunk]:
 
 
 async def cited_sentences(row: dict[str, Any], chunks: list[Chunk], reader: PassageReader) -> list[CitedSentence]:
-    """Verify one answer over its *chunks*; return its cited sentences."""
-    cited = await place_markers(parse(row["text"], chunks), chunks, reader=reader, question=row["question"])
-    backed = [frozenset(words(stretch)) for piece in cited.pieces if not isinstance(piece, str) for stretch, _ in piece]
-    cut = "".join(piece if isinstance(piece, str) else "[]" for piece in cited.pieces)
+    """Verify one answer over its *chunks*; return its cited sentences and whether each keeps its citation."""
+    verified = await verify(read_draft(row["text"], chunks), chunks, reader=reader, question=row["question"])
+    backed = [frozenset(words(stretch)) for one in verified for _, (stretch, _) in one.supported]
+    cited = " ".join(one.text for one in verified if one.supported)
     found = []
     for one in row["sentences"]:
         if one["cites"]:
@@ -72,7 +71,7 @@ async def cited_sentences(row: dict[str, Any], chunks: list[Chunk], reader: Pass
             kept = any(2 * len(own & other) > min(len(own), len(other)) * 1.8 for other in backed)
             said = one["text"].partition(" [")[0]
             if not any(map(is_content, words(said))):  # a mere "No [1]."
-                kept = f"{said}[]" in cut
+                kept = said.strip() in cited
             found.append(CitedSentence(row["style"], one["supported"], one["kind"], one["text"], kept))
     return found
 
@@ -122,9 +121,10 @@ async def study_statements(rows: Sequence[dict[str, Any]], reader: PassageReader
         chunk = Chunk("0", "0", title, text, section=section, spans=spans)
         for true, statements in ((True, row["true"]), (False, row["false"])):
             for statement, _, _, *asked in statements:
-                pieces = [f"{statement.rstrip('.')} ", Marker(((0,),)), "."]
-                cited = await place_markers(pieces, [chunk], reader=reader, question="".join(asked))
-                supports[true].append(max(cited.supports, default=0.0))
+                draft = read_draft(f"{statement.rstrip('.')} [1].", [chunk])
+                verified = await verify(draft, [chunk], reader=reader, question="".join(asked))
+                found = [one.support for one in verified if one.support is not None]
+                supports[true].append(max(found, default=0.0))
     true, false = np.array(supports[True]), np.array(supports[False])
     higher = (true[:, None] > false).mean() + 0.5 * (true[:, None] == false).mean()
     kept = ", ".join(f"{(one >= SUPPORT_BAR).mean():.3f} of {len(one)}" for one in (true, false))

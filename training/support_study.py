@@ -20,9 +20,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from answering.evidence.attribution import place_markers
 from answering.evidence.support import CLEAR_SUPPORT
-from answering.markers.markers import Marker
+from answering.evidence.verify import verify
+from answering.markers.draft import read_draft
 from answering.text.sentences import sentence_spans
 from answering.text.terms import stems
 from answering.types import Chunk, PassageReader
@@ -115,8 +115,10 @@ def _changed(
 
 async def measure(case: Case, reader: PassageReader | None) -> tuple[float, bool]:
     """Measure the support of the case's sentence, and whether it keeps its marker."""
-    cited = await place_markers([case.sentence, Marker(((0,),))], [case.chunk], reader=reader, question=case.question)
-    return max(cited.supports, default=0.0), any(not isinstance(piece, str) for piece in cited.pieces)
+    draft = read_draft(f"{case.sentence.rstrip()} [1]", [case.chunk])
+    verified = await verify(draft, [case.chunk], reader=reader, question=case.question)
+    supports = (one.support for one in verified if one.support is not None)
+    return max(supports, default=0.0), any(one.supported for one in verified)
 
 
 async def study(cases: Sequence[Case], reader: PassageReader) -> None:
