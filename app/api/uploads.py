@@ -20,7 +20,8 @@ from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
 from app.ingest.manifest import IngestManifest, keep_upload, uploads_of
-from app.ingest.pipeline import OnProgress, Progress, ingest_items
+from app.ingest.pipeline import ingest_items
+from app.ingest.run import OnProgress, Progress
 from app.ingest.sink import CollectionWriter
 from graph.errors import InvalidInput, RAGError
 from graph.state import failure_of

@@ -5,32 +5,18 @@ from functools import partial
 
 from bs4 import BeautifulSoup, Tag
 from bs4.dammit import EncodingDetector
-from bs4.element import NavigableString, PageElement
+from bs4.element import PageElement
 from lxml import etree
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.html_panels import HEADINGS, is_unseen, open_panels
+from app.ingest.loaders.html_content import INLINE, drop_unread, hidden_note, inline_text, plain_text
+from app.ingest.loaders.html_panels import HEADINGS
 from app.ingest.loaders.html_table import rows_of
-from app.ingest.loaders.outline import Outline, fenced, one_line, table_text
+from app.ingest.loaders.outline import Outline, fenced, table_text
 from app.ingest.loaders.text_encoding import decode
-
-INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data dfn em font i img input ins kbd label mark meter output q ruby rt "
-    "rp samp small span strong sub sup time tt u var wbr".split()
-)
-"""Elements that run with the text; all others stand apart from it."""
 
 _BREAK = "\0"
 """A ``<br>`` among the words, which hold no NUL; their own line ends are spaces."""
-
-DROPPED = frozenset(
-    "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
-    "head title footer".split()
-)
-STRUCK = frozenset("s strike del".split())  # what is struck out is said no more
-
-SAMPLE_CHARS = 60
-"""Characters of a hidden text that a note quotes."""
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -41,7 +27,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """
     soup = parsed(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     title, link = inline_text(soup.title) if soup.title else "", soup.find("link", rel="canonical")
-    hidden = _drop(soup)
+    hidden = drop_unread(soup)
     headlines = soup.find_all("h1", limit=2)
     if len(headlines) == 1:
         title = inline_text(headlines[0])
@@ -51,59 +37,16 @@ def load(data: bytes, source: str) -> LoadedDocument:
     return document.model_copy(update={"notes": hidden_note(hidden)})
 
 
-def hidden_note(hidden: list[str]) -> tuple[str, ...]:
-    """Return a note of the texts that were hidden, which quotes the first; none without such a text."""
-    if not hidden:
-        return ()
-    more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
-    return (f'hidden text is not read: "{one_line(hidden[0], SAMPLE_CHARS)}"{more}',)
-
-
 def add_fragment(outline: Outline, html: str) -> None:
     """Add the content of a piece of HTML to ``outline``."""
     tree = parsed(html)
-    _drop(tree)
+    drop_unread(tree)
     HtmlBlocks(outline).add(tree)
 
 
 def parsed(html: str) -> BeautifulSoup:
     """Parse a piece of HTML; omitted end tags are completed."""
     return BeautifulSoup(html, "lxml", parser=partial(etree.HTMLParser, huge_tree=True))
-
-
-def _drop(root: Tag) -> list[str]:
-    """Open the panels below ``root``, empty the elements that are no content; return the texts that were hidden."""
-    open_panels(root, inline_text)
-    hidden: list[str] = []
-    for tag in reversed(root.find_all(_is_dropped)):  # inner ones first, in place: linear however they are nested
-        if is_unseen(tag) and (text := " ".join(inline_text(tag).split())) and not tag.find_parent(_is_dropped):
-            hidden.append(text)
-        tag.clear()
-        tag.name = "span"
-    return hidden[::-1]
-
-
-def _is_dropped(tag: Tag) -> bool:
-    """Tell whether an element is no content: scripts, navigation, footers, controls, hidden elements.
-
-    A page whose body is hidden shows it by a script.
-    """
-    if tag.name in ("html", "body"):
-        return False
-    return tag.name in DROPPED | STRUCK or tag.get("role") == "navigation" or is_unseen(tag)
-
-
-def inline_text(tag: Tag) -> str:
-    """Return the words below ``tag``; blocks and line breaks become spaces."""
-    words = (
-        _text(node) if not isinstance(node, Tag) else "" if node.name in INLINE else " " for node in tag.descendants
-    )
-    return "".join(words)
-
-
-def _text(node: PageElement) -> str:
-    """Return a text; a comment, a doctype and CDATA are none."""
-    return str(node) if type(node) is NavigableString else ""
 
 
 @dataclass(slots=True)
@@ -133,7 +76,7 @@ class HtmlBlocks:
         while stack:
             node, leaving = stack.pop()
             if not isinstance(node, Tag):
-                self.words.append(text := _text(node))
+                self.words.append(text := plain_text(node))
                 self.says |= not (self.in_link or text.isspace() or not text)
             elif leaving:
                 self._leave(node.name)

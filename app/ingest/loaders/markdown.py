@@ -12,7 +12,8 @@ from markdown_it.token import Token
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.fields import own_fields
-from app.ingest.loaders.html import INLINE, STRUCK, add_fragment
+from app.ingest.loaders.html import add_fragment
+from app.ingest.loaders.html_content import INLINE, STRUCK
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode

@@ -189,11 +189,9 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         return self._model_size or learned
 
     def _fits(self, stored: int | None, model_size: int | None, error: Callable[[str], Exception]) -> None:
-        """Raise *error* when the sizes of stored and model vectors are known and differ."""
         check_size(self.collection, stored, model_size, error)
 
     def _made_by(self, stored: str, error: Callable[[str], Exception]) -> None:
-        """Raise *error* where the model that made the stored vectors is known, and another one."""
         check_name(self.collection, stored, self.model_name, error)
 
     def open(self) -> None:
@@ -206,7 +204,8 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         except RuntimeError:
             run_blocking(self._acheck_in_time())
 
-    async def _acheck(self) -> None:
+    async def acheck(self) -> None:
+        """Check the collection against its embedding model. Raises ``ConfigurationError`` and ``RetrievalFailed``."""
         if stored := await self._size():
             self._made_by(await self.amodel_name(), ConfigurationError)
             model_size = self._known_size() or len(await self._embedding.aembed_query("ready?"))
@@ -215,7 +214,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
     async def _acheck_in_time(self) -> None:
         try:
             async with asyncio.timeout(START_SECONDS):
-                await self._acheck()
+                await self.acheck()
         except (RetrievalFailed, TimeoutError) as error:
             fields = {"collection": self.collection, "reason": type(error).__name__}
             log.warning("store_not_checked", extra={**fields, "said": getattr(error, "cause_text", None)})

@@ -64,8 +64,8 @@ class RemoteStore(ChunkStore):
         await super().aprobe()
         self._require_text(await self._sample(), StoreUnavailable)
 
-    async def _acheck(self) -> None:
-        await super()._acheck()
+    async def acheck(self) -> None:
+        await super().acheck()
         self._require_text(await self._sample(), ConfigurationError)
 
     def _require_text(self, payloads: Sequence[Mapping[str, Any] | None], error: Callable[[str], Exception]) -> None:

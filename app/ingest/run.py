@@ -1,0 +1,203 @@
+"""One ingest: compare the documents that are read with what is stored, and write the difference."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from langchain_core.utils.iter import batch_iterate
+
+from app.ingest.documents import FileNote, IngestReport, SkippedFile, SplitDocument, nfc
+from app.ingest.find import FoundFile, find_file
+from app.ingest.manifest import IngestManifest
+from app.ingest.reading import FileReaderProcess
+from app.ingest.sink import CollectionWriter, PendingChunk, pending_chunks
+from app.ingest.streams import ahead, each
+
+BATCH_CHUNKS = 64
+"""Chunks embedded and stored together; with their sentences a few hundred texts."""
+SHOWN = 3
+"""Most ids named in a note."""
+SAME_ID = "An id is the path below the folder that is ingested: to keep both, ingest a folder that holds both."
+RESTORE = "garden ingest --restore brings it back"
+KEPT = "what was stored of it before is kept and still found"
+
+Item = tuple[Path | str, FoundFile | SkippedFile | SplitDocument]
+"""A root (a path, or a web address), and a file or a document found below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Progress of an ingest: files read of all, documents seen, chunks written of those to write."""
+
+    files_read: int
+    files: int
+    documents: int
+    chunks: int
+    chunks_found: int
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class IngestRun:
+    """Stores what is new or changed. Good for one ``run``."""
+
+    sink: CollectionWriter
+    files: int
+    manifest: IngestManifest | None
+    on_progress: OnProgress | None
+    _files_read: int = 0
+    _chunks_found: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _skipped: list[SkippedFile] = field(default_factory=list)
+    _notes: list[FileNote] = field(default_factory=list)
+    _stored: dict[str, str] = field(default_factory=dict)
+    _met: dict[str, str] = field(default_factory=dict)
+    _chunk_ids: set[str] = field(default_factory=set)
+    _elsewhere: dict[str, str] = field(default_factory=dict)  # of other paths: document id -> path
+    _deleted: dict[str, str] = field(default_factory=dict)  # by hand: document id -> day
+
+    async def run(self, items: AsyncIterable[Item]) -> IngestReport:
+        """Store every document of *items*, prune if the manifest says so, and report."""
+        started = time.monotonic()
+        if self.manifest:
+            await asyncio.to_thread(self.manifest.begin)
+        self._stored = await self.sink.store.adocuments()
+        if self.manifest:
+            self._elsewhere = await asyncio.to_thread(self.manifest.elsewhere, self._stored)
+            self._deleted = await asyncio.to_thread(self.manifest.deleted)
+        async with FileReaderProcess() as reader:
+            await self._write_all(ahead(self._read(reader, items)))
+        await self._remove_other_forms()
+        removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
+        if self._counts["chunks"] or removed:
+            await self.sink.store.aoptimize()
+        if self.manifest:
+            await asyncio.to_thread(self.manifest.note, self._met, removed)
+        self._report_progress()
+        counts: dict[str, Any] = dict(self._counts)
+        return IngestReport(
+            **counts,
+            removed=len(removed),
+            skipped=tuple(map(self._explained, self._skipped)),
+            notes=tuple(self._notes),
+            seconds=time.monotonic() - started,
+            note=" ".join(filter(None, (note, await asyncio.to_thread(self._replaced_note)))),
+        )
+
+    async def _read(
+        self, reader: FileReaderProcess, items: AsyncIterable[Item]
+    ) -> AsyncIterator[SplitDocument | SkippedFile]:
+        async for root, file in items:
+            async for item in reader.read(file) if isinstance(file, FoundFile) else each([file]):
+                if self.manifest and isinstance(item, SplitDocument):
+                    self.manifest.brings(item.document_id, root)
+                yield item
+            self._files_read += 1
+
+    async def _write_all(self, items: AsyncIterator[SplitDocument | SkippedFile]) -> None:
+        waiting: list[SplitDocument] = []
+        async for item in items:
+            if isinstance(item, SkippedFile):
+                self._skipped.append(item)
+            elif refused := self._refused(item):
+                self._skipped.append(SkippedFile(path=item.source, reason=refused))
+            else:
+                self._notes += [FileNote(path=item.source, note=note) for note in item.notes]
+                current = self._met[item.document_id] = self.sink.content_hash(item)
+                if self._stored.get(item.document_id) == current:
+                    self._counts["unchanged"] += 1
+                else:
+                    waiting.append(item)
+                    self._chunks_found += len(item.chunks)
+            if sum(len(document.chunks) for document in waiting) >= BATCH_CHUNKS:
+                await self._write(waiting)
+                waiting = []
+            self._report_progress()
+        await self._write(waiting)
+
+    async def _write(self, documents: Sequence[SplitDocument]) -> None:
+        """Store *documents*, except those of which a chunk id belongs to another stored document."""
+        ids = [chunk.chunk_id for document in documents for chunk in document.chunks]
+        owners = await self.sink.store.aowners(ids) if ids and self._stored else {}
+        pending: list[PendingChunk] = []
+        for document in documents:
+            document_id = document.document_id
+            others = (owners.get(chunk.chunk_id, document_id) for chunk in document.chunks)
+            other = next((owner for owner in others if owner != document_id), None)
+            if other is None:
+                self._counts["changed" if document_id in self._stored else "added"] += 1
+                pending += pending_chunks(document, self._met[document_id])
+            else:
+                del self._met[document_id]
+                owner = f"document {other}" if other else "a stored chunk of no document"
+                reason = f"a chunk id of document {document_id} is taken by {owner}, which is kept"
+                self._skipped.append(SkippedFile(path=document.source, reason=reason))
+        for batch in batch_iterate(BATCH_CHUNKS, pending):
+            await self.sink.write(batch)
+            self._counts["chunks"] += len(batch)
+            self._report_progress()
+
+    def _refused(self, document: SplitDocument) -> str | None:
+        """Return why a document cannot be stored: no text, or ids already used in this run."""
+        document_id = document.document_id
+        if not document.chunks:
+            return "no text in it"
+        if document_id in self._deleted:
+            self._counts["deleted"] += 1
+            return f"deleted by hand on {self._deleted[document_id]}; {RESTORE}"
+        if document_id in self._met:
+            return f"its document id {document_id} is taken by another document; the first one is kept"
+        ids = {chunk.chunk_id for chunk in document.chunks}
+        if ids & self._chunk_ids:
+            return f"a chunk id of document {document_id} is taken by another document; the first one is kept"
+        self._chunk_ids |= ids
+        return None
+
+    def _replaced_note(self) -> str:
+        """Say which documents took the place of others of the same id, read from elsewhere; "" for none."""
+        written = [one for one, hash_ in self._met.items() if one in self._elsewhere and self._stored[one] != hash_]
+        replaced = [one for one in written if find_file(Path(self._elsewhere[one]), one)]
+        if not replaced:
+            return ""
+        some = [f"{one} (from {self._elsewhere[one]})" for one in replaced[:SHOWN]]
+        some += [f"{len(replaced) - SHOWN} more"] * (len(replaced) > SHOWN)
+        return f"Replaced, since the new document has the same id: {', '.join(some)}. {SAME_ID}"
+
+    def _explained(self, skipped: SkippedFile) -> SkippedFile:
+        """Say so where an earlier version of a skipped file is stored."""
+        if skipped.path in self._stored and skipped.path not in self._met:
+            return skipped.model_copy(update={"reason": f"{skipped.reason}; {KEPT}"})
+        return skipped
+
+    async def _prune(self, manifest: IngestManifest) -> tuple[list[str], str]:
+        """Remove documents that these paths no longer hold, if stored as they brought them.
+
+        Nothing is removed if a file of several documents was not fully read. Returns the removed ids and a note.
+        """
+        unknown = next((skipped.path for skipped in self._skipped if skipped.rows_lost), None)
+        if unknown is not None:
+            return [], f"Nothing was removed: {unknown} could not be read whole, so what is gone is not certain."
+        present = self._met.keys() | {skipped.path for skipped in self._skipped}
+        earlier = await asyncio.to_thread(manifest.earlier)
+        gone = sorted(one for one, hash_ in earlier.items() if one not in present and self._stored.get(one) == hash_)
+        if gone:
+            await self.sink.store.adelete_documents(gone)
+        others = len(self._stored.keys() - present - set(gone))
+        return gone, f"Kept, since they are not known to come from these paths: {others}." if others else ""
+
+    async def _remove_other_forms(self) -> None:
+        """Remove documents whose id is that of one met in this run, in another Unicode form."""
+        if old := [one for one in self._stored if (form := nfc(one)) != one and form in self._met]:
+            await self.sink.store.adelete_documents(old)
+
+    def _report_progress(self) -> None:
+        if self.on_progress:
+            documents = self._counts["added"] + self._counts["changed"] + self._counts["unchanged"]
+            chunks = self._counts["chunks"], self._chunks_found
+            self.on_progress(Progress(self._files_read, self.files, documents, *chunks))
