@@ -66,7 +66,8 @@ def studio(sample_data: Path) -> list[Comparable]:
 
 
 def of_state(state: dict[str, Any]) -> Comparable:
-    cited = [(citation.chunk_id, citation.quote) for citation in state["citations"]]
+    citations = state["citations"] if state["outcome"] == "answered" else []
+    cited = [(citation.chunk_id, citation.quote) for citation in citations]
     return state["outcome"], plain(state["answer"]) if cited else "", cited
 
 
