@@ -48,7 +48,8 @@ def test_every_marker_is_an_entry_of_cited_documents(http: httpx.Client) -> None
 
 
 def test_evidence_quotes_stand_at_their_offsets(http: httpx.Client) -> None:
-    """With includeEvidence, each quote is exactly the stored chunk at start:end, and its sentence is in the answer."""
+    """With includeEvidence, each quote is exactly the stored chunk at start:end, its sentence is in the answer, and
+    the answer's brackets at ``markers`` are its citation."""
     body = post(http, query=CHEMICALS, includeEvidence=True).json()
     assert set(body["metadata"]) >= {"outcome", "requestId", "stageTimingsMs"}
     assert body["metadata"]["outcome"] == "answered"
@@ -56,11 +57,13 @@ def test_evidence_quotes_stand_at_their_offsets(http: httpx.Client) -> None:
     assert body["evidence"]
     for row in body["evidence"]:
         assert set(row) == {
-            "marker", "documentId", "chunkId", "sentence", "quote", "start", "end", "support",
+            "marker", "documentId", "chunkId", "sentence", "quote", "start", "end", "support", "markers",
         }  # fmt: skip
         stored = http.get(f"/api/v1/chunks/{quote(row['chunkId'], safe='')}").json()["text"]
         assert stored[row["start"] : row["end"]] == row["quote"]
         assert row["sentence"] in plain
+        assert row["markers"]
+        assert {body["answer"][start:end] for start, end in row["markers"]} == {f"[{row['marker']}]"}
         assert body["citedDocuments"][row["marker"] - 1]["id"] == row["documentId"]
         assert 0.5 <= row["support"] <= 1
 
@@ -132,6 +135,7 @@ def test_a_declined_question_shows_the_closest_passages(http: httpx.Client) -> N
         ({"query": "x", "maxTokens": 10**30}, "maxTokens"),
         ({"query": "x", "includeEvidence": "true"}, "includeEvidence"),
         ({"query": "x", "includeEvidence": 1}, "includeEvidence"),
+        ({"query": "x", "source": 5}, "source"),
     ],
 )
 def test_broken_rule_names_its_field(http: httpx.Client, fields: dict[str, Any], field: str) -> None:
@@ -160,7 +164,7 @@ def test_null_is_as_absent_and_unknown_fields_are_ignored(http: httpx.Client) ->
         includeEvidence=None,
         colour="green",
         requestId=5,
-        source=5,
+        source=None,
     )
     assert response.status_code == 200
     assert response.json()["metadata"]["chunksRetrieved"] == 10
