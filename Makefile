@@ -68,7 +68,7 @@ manifests: $(VENV)-deploy/.installed  ## lint the Dockerfile, validate the compo
 DEPLOY = $(VENV)-deploy/bin
 
 .PHONY: check
-check: lint audit manifests test  ## what CI runs: lint, audit, manifests and test
+check: lint audit manifests test  ## every check: lint, audit, manifests and test
 
 .PHONY: format
 format: $(VENV)/.installed-dev  ## write the code in the one style
@@ -95,7 +95,7 @@ eval: $(VENV)/.installed-dev  ## measure quality on the sample questions; EVAL=D
 	done; fi
 
 .PHONY: docs
-docs: $(VENV)/.installed-dev  ## write into README.md what the code itself knows
+docs: $(VENV)/.installed-dev  ## write into README.md and docs/settings.md what the code itself knows
 	@$(BIN)/python docs/render.py
 
 .PHONY: pictures
@@ -126,7 +126,7 @@ clean:  ## remove caches and build results (not the environment, not the garden)
 # installed in place, built by the setuptools of the lock. What runs is kept small: only the modules that a start needs
 # are compiled ahead, so that the first start is as quick as any.
 $(VENV)/.installed-run: requirements/run.txt pyproject.toml | $(BIN)/python
-	@echo "Installing what runs (about 196 MB to fetch, once) ..."
+	@echo "Installing what runs (about 205 MB to fetch, once) ..."
 	@$(call install,requirements/run.txt,--no-compile)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c "import $(STARTING)"
 	@touch $@

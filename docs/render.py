@@ -1,4 +1,4 @@
-"""Writes into README.md what the code itself knows: the drawing of the graph and the table of settings.
+"""Write what the code itself knows: the drawing of the graph into README.md, every setting into docs/settings.md.
 
 ``make docs`` runs it; ``tests/repository/test_readme.py`` fails while a block differs from what it would write.
 """
@@ -41,6 +41,8 @@ def settings() -> str:
 
 
 BLOCKS = {"graph": graph, "settings": settings}
+PAGES = {"graph": ROOT / "README.md", "settings": ROOT / "docs" / "settings.md"}
+"""Block -> the page that holds it."""
 
 
 def rendered(text: str) -> str:
@@ -56,5 +58,5 @@ def _filled(found: re.Match[str], made: str) -> str:
 
 
 if __name__ == "__main__":
-    path = ROOT / "README.md"
-    path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in PAGES.values():
+        path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")

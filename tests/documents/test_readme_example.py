@@ -15,8 +15,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def timeless(body: dict[str, Any]) -> dict[str, Any]:
-    """The answer without what differs from run to run."""
-    body["metadata"] = {k: v for k, v in body["metadata"].items() if k in ("answerSynthesized", "chunksRetrieved")}
+    """The answer without what differs from run to run, or from processor to processor."""
+    varying = ("processingTimeMs", "stageTimingsMs", "requestId", "confidence", "chunksDropped")
+    body["metadata"] = {k: v for k, v in body["metadata"].items() if k not in varying}
     return body
 
 

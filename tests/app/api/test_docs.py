@@ -1,4 +1,4 @@
-"""Every block of README.md, CONTRIBUTING.md and docs/*.md is run as it stands, or says beside itself why it is not.
+"""Every block of README.md, CONTRIBUTING.md, answering/README.md and docs/*.md is run as it stands, or says beside itself why it is not.
 
 A block runs in its own folder; a server over the sample documents is at the address that the texts name. Comments
 above a block say what it is: ``not run: REASON``, ``file: PATH`` (it is written there), ``change: PATH`` (a diff of the
@@ -31,7 +31,8 @@ from app.settings import Settings, load_settings
 from tests.support.paths import KNOWLEDGE, ROOT
 from tests.support.samples_service import serve
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = ("README.md", "CONTRIBUTING.md", "answering/README.md")
+DOCUMENTS = [*(ROOT / page for page in PAGES), *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:^<!-- ([^\n]*) -->\n)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MADE_BY_US = ("mermaid",)
 """Languages that ``docs/render.py`` writes; tests/repository/test_readme.py compares them with the code."""
@@ -173,7 +174,7 @@ def desk(sample_data: Path, tmp_path_factory: pytest.TempPathFactory, embedding:
         yield Desk(folder, address)
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_block_runs(path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command, program, setting and file of the document does what the document says it does."""
     monkeypatch.chdir(desk.folder)
@@ -186,7 +187,7 @@ def test_every_block_runs(path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatc
             desk.run(block)
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_setting_in_the_text_is_one(path: Path) -> None:
     """A setting with its value, wherever the text names one, is one that the service takes."""
     for name, value in re.findall(r"`([A-Z][A-Z_]+)=([^`…$]+)`", path.read_text("utf-8")):
@@ -200,5 +201,6 @@ def test_every_file_the_documents_name_is_there() -> None:
     """Paths of the project that any document names exist."""
     for path in DOCUMENTS:
         text = re.sub(r"<!-- (?:file|change): .*? -->", "", path.read_text("utf-8"))
-        named = set(re.findall(r"`((?:app|graph|prompts|knowledge|tests|docs|bench|deploy)/[\w./-]*)`", text))
+        folders = "answering|app|graph|prompts|knowledge|tests|training|docs|bench|deploy"
+        named = set(re.findall(rf"`((?:{folders})/[\w./-]*)`", text))
         assert [name for name in sorted(named) if not (ROOT / name).exists()] == [], path.name
