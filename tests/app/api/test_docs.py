@@ -1,4 +1,4 @@
-"""Every block of README.md, CONTRIBUTING.md, answering/README.md and docs/*.md is run as it stands, or says beside itself why it is not.
+"""Every block of the README, CONTRIBUTING.md, answering/README.md and docs/*.md is run, or says why it is not.
 
 A block runs in its own folder; a server over the sample documents is at the address that the texts name. Comments
 above a block say what it is: ``not run: REASON``, ``file: PATH`` (it is written there), ``change: PATH`` (a diff of the
