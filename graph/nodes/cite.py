@@ -67,13 +67,19 @@ def by_sentence(
 def model_confidence(verified: Sequence[VerifiedSentence], chunks: Sequence[Chunk]) -> float:
     """Return how surely a model's sentences answer, in [0, 1].
 
-    The mean support of the sentences that state something (at least one; one that was removed counts too), and, where
-    the grader knows it, its geometric mean with the highest probability that a chunk answers the question at all.
+    The mean support of the sentences that state something (at least one; one that was removed counts too). Where the
+    grader knows how probably the best chunk, of those read if there are any, answers the question at all, it is their
+    geometric mean, in which that probability counts twice: a model finds words for what no passage answers, too. Chosen
+    on the sample questions and 67 others with one model; not fitted.
     """
     supports = [sentence.support for sentence in verified if sentence.support is not None]
     support = sum(supports) / len(supports)
-    answering = [chunk.answers for chunk in chunks if chunk.answers is not None]
-    return math.sqrt(support * max(answering)) if answering else support
+    graded = [chunk for chunk in chunks if chunk.answers is not None]
+    read = [chunk for chunk in graded if chunk.read] or graded
+    if not read:
+        return support
+    answering = max(chunk.answers or 0.0 for chunk in read)
+    return math.cbrt(support * answering**2)
 
 
 def answers(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> bool:

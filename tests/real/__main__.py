@@ -29,6 +29,7 @@ from tests.support.process import Service
 
 COVERED = 0.6
 """Share of a gold sentence's words that a right answer has."""
+SAMPLES = (".md", ".html", ".txt", ".rst", ".pdf")
 RECITED_WORDS = 6
 
 
@@ -46,12 +47,13 @@ class Asked:
 
 
 def read_rows(folder: Path | None) -> tuple[list[dict[str, Any]], list[Path]]:
-    """Return the questions, each with its gold ``sentences``, and the folders to ingest."""
+    """Return the questions, each with its gold ``sentences``, and what to ingest."""
     path = (folder or KNOWLEDGE) / "questions.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     for row in rows:
         row["sentences"] = [gold["sentence"] for gold in row.get("gold", [])] or row.get("answers", [])
-    return rows, [*sorted((folder / "corpora").iterdir())] if folder else [KNOWLEDGE]
+    samples = [path for path in sorted(KNOWLEDGE.iterdir()) if path.suffix in SAMPLES]
+    return rows, [*sorted((folder / "corpora").iterdir())] if folder else samples
 
 
 def ask(address: str, row: dict[str, Any], prompt_words: str) -> Asked:
@@ -102,8 +104,11 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as temporary, served(model, arguments.python) as address:
         data = Path(temporary) / "data"
-        for folder in folders:
-            garden("ingest", str(folder), data=data)
+        if arguments.eval:
+            for folder in folders:
+                garden("ingest", str(folder), data=data)
+        else:
+            garden("ingest", *map(str, folders), data=data)
         settings = {"OPENAI_BASE_URL": address, "OLLAMA_CONTEXT_TOKENS": str(CONTEXT_TOKENS), "LOG_FORMAT": "json"}
         for name, chat in (("the passages alone", "extractive"), (NAME, f"openai:{NAME}")):
             service = Service(data, Path(temporary), CHAT_MODEL=chat, **settings)
