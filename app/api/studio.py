@@ -13,8 +13,10 @@ open_container = cache(build_container)
 
 
 async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Return the graph, made once per process, off the event loop."""
-    return (await asyncio.to_thread(open_container)).graph
+    """Return the graph, made once per process, off the event loop; its runs return the whole state."""
+    graph = (await asyncio.to_thread(open_container)).graph
+    # LangGraph's server shows of each node only what is in the output: with the public keys alone, nothing of most.
+    return graph.copy({"output_channels": graph.stream_channels_list})
 
 
 async def make_chat_graph() -> CompiledStateGraph[Any, Any, Any, Any]:

@@ -33,14 +33,14 @@ def events(response: httpx.Response) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_stream_brings_retrieval_tokens_and_the_answer(http: httpx.Client) -> None:
-    """One retrieval event, tokens, and one answer that equals that of /query but for its time."""
+    """One retrieval event, tokens and verified sentences, and one answer that equals that of /query but for its time."""
     response = http.post("/query/stream", json={"query": CHEMICALS})
     assert response.headers["content-type"].startswith("text/event-stream")
     reported = events(response)
     names = [name for name, _ in reported]
     assert names[0] == "retrieval"
     assert names[-1] == "answer"
-    assert set(names[1:-1]) == {"token"}
+    assert set(names[1:-1]) == {"token", "verified"}
     assert set(reported[0][1]["chunks"][0]) == {"chunkId", "documentId", "title", "similarity", "relevance"}
     answer, plain = reported[-1][1], http.post("/query", json={"query": CHEMICALS}).json()
     answer["metadata"].pop("processingTimeMs")

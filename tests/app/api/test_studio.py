@@ -91,7 +91,7 @@ def test_a_run_on_a_thread_owes_nothing_to_the_runs_before_it(client: SyncLangGr
     assert [(outcome, failed, ran) for outcome, _, failed, ran in ends] == [
         ("invalid_input", True, ["fail", "validate"]),
         ("answered", False, whole),
-        ("no_relevant_chunks", False, ["no_answer", "retrieve", "validate"]),
+        ("invalid_input", True, ["fail", "retrieve", "validate"]),
         ("answered", False, whole),
     ]
     assert [found for _, found, _, _ in ends] == [0, ends[1][1], 0, ends[1][1]]
@@ -180,7 +180,8 @@ def test_each_nodes_work_can_be_read(client: SyncLangGraphClient) -> None:
     (passed, *_) = work["grade"]["graded"]
     assert passed["document_id"] == "safety_manual.pdf"
     assert 0.8 <= passed["relevance"] <= 1
-    assert work["synthesize"]["draft"]["text"].endswith("[1].")
+    (sentence, *_) = work["synthesize"]["draft"]["sentences"]
+    assert sentence["sources"][0]["span"]
     assert work["cite"]["citations"][0]["quote"] in passed["text"]
     for name, left in work.items():
         assert len(json.dumps(left)) < 50_000, name
@@ -229,16 +230,17 @@ def test_studio_form_shows_the_question(client: SyncLangGraphClient) -> None:
 
 
 def test_both_ends_are_drawn(client: SyncLangGraphClient) -> None:
-    """The drawing has every node, ``no_answer`` from four of them and ``fail`` from four."""
+    """The drawing has every node, ``no_answer`` and ``fail`` from each where they can arise, and from cite to extract."""
     (assistant,) = client.assistants.search(graph_id="knowledge_garden", metadata={"created_by": "system"})
     drawn: Any = client.assistants.get_graph(assistant["assistant_id"])
     edges = {(edge["source"], edge["target"]) for edge in drawn["edges"]}
     assert {source for source, target in edges if target == "no_answer"} == {
-        "retrieve", "grade", "synthesize", "cite",
+        "retrieve", "grade", "synthesize", "extract", "cite",
     }  # fmt: skip
     assert {source for source, target in edges if target == "fail"} == {
-        "validate", "retrieve", "grade", "synthesize",
+        "validate", "retrieve", "grade", "synthesize", "extract", "cite",
     }  # fmt: skip
+    assert {("cite", "extract"), ("extract", "cite")} <= edges
 
 
 def test_invalid_question_ends_in_fail(client: SyncLangGraphClient) -> None:
