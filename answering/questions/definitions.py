@@ -1,14 +1,19 @@
 """Find the term whose meaning a question asks for, and the sentence that defines it."""
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from answering.text.blocks import before, bullet, cells, is_row, table_header
 from answering.text.terms import AUXILIARIES, is_content, stem, words
-from answering.types import Chunk
+from answering.types import Chunk, ReadPassage, SubqueryResults
 
 MOST_WORDS = 4
 """Words of the longest term that is looked up."""
+DEFINED, NOT_DEFINED = 4.0, 2.0
+"""Least logits of a definition that was asked for, and what other sentences lose where the question asks what it is.
+
+Not fitted: hardly a question of the fitted sets asks what a term means."""
 LONGEST = 120
 """Characters of the beginning of a sentence in which a term is looked for."""
 _ASKED = re.compile(
@@ -92,3 +97,25 @@ def _end_of(term: Term, sentence: str) -> int:
     at = [*re.finditer(r"\w+(?:[.,]\d+)*", sentence[start : start + LONGEST])][: len(term.stems)]
     found = tuple(stem(word) for match in at for word in words(match[0]))
     return start + at[-1].end() if at and found == term.stems else 0
+
+
+def defining_sentences(results: SubqueryResults) -> dict[str, int]:
+    """Return by chunk id the sentence that defines the term the question asks for; the stated ones if there are any."""
+    term = asked_term(results.question)
+    found = [(chunk.chunk_id, definition_of(term, chunk)) for chunk in results.chunks] if term else []
+    defined = {chunk_id: one for chunk_id, one in found if one}
+    stated = any(one.stated for one in defined.values())
+    return {chunk_id: one.sentence for chunk_id, one in defined.items() if one.stated or not stated}
+
+
+def with_definition(question: str, read: ReadPassage, definition: int | None) -> ReadPassage:
+    """Raise the logits of sentence *definition* of *read*; without one lower all, if *question* asks what a term is."""
+    term = asked_term(question)
+    if term is None or (definition is None and not term.explicit):
+        return read
+    if definition is None:
+        lowered = tuple(score - NOT_DEFINED for score in read.sentences)
+        return replace(read, sentences=lowered, answerable=read.answerable - NOT_DEFINED)
+    best = max(read.null, *read.sentences) + DEFINED
+    scores = tuple(best if n == definition else score for n, score in enumerate(read.sentences))
+    return replace(read, sentences=scores, answerable=max(read.answerable, DEFINED))

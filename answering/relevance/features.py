@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from answering.questions.definitions import asked_term, definition_of
+from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import names_asked, of_others
 from answering.relevance.possible_answers import has_kind, names_another, possible_answers
 from answering.text.terms import coverage, idf_shares, question_stems, vocabulary
@@ -31,10 +31,6 @@ UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
 LEAST_SIMILARITY = 0.25
 """Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
-DEFINED, NOT_DEFINED = 4.0, 2.0
-"""Least logits of a definition that was asked for, and what other sentences lose where the question asks what it is.
-
-Not fitted: hardly a question of the fitted sets asks what a term means."""
 RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
 """Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
 
@@ -156,7 +152,7 @@ async def read_best(
     """
     updated = []
     for results in subquery_results:
-        defined = _definitions(results)
+        defined = defining_sentences(results)
         near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
         read: dict[str, ReadPassage] = {}
         others = {chunk.chunk_id for chunk in near if all(of_others(results.question, chunk))}
@@ -170,7 +166,7 @@ async def read_best(
             start, end = window(chunk)
             one = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
             one = _possible(results.question, chunk, one, start)
-            one = read[chunk.chunk_id] = _with_definition(results.question, one, defined.get(chunk.chunk_id))
+            one = read[chunk.chunk_id] = with_definition(results.question, one, defined.get(chunk.chunk_id))
             if max(one.sentences, default=one.null) > one.null:
                 break
             if chunk.chunk_id not in others and not names_another(results.question, chunk.text):
@@ -183,28 +179,6 @@ async def read_best(
 def _is_near(chunk: Chunk) -> bool:
     """Whether *chunk*, or its best sentence, is near enough to the question to be read."""
     return max((chunk.similarity, *chunk.span_similarities)) >= LEAST_SIMILARITY
-
-
-def _definitions(results: SubqueryResults) -> dict[str, int]:
-    """Return by chunk id the sentence that defines the term the question asks for; the stated ones if there are any."""
-    term = asked_term(results.question)
-    found = [(chunk.chunk_id, definition_of(term, chunk)) for chunk in results.chunks] if term else []
-    defined = {chunk_id: one for chunk_id, one in found if one}
-    stated = any(one.stated for one in defined.values())
-    return {chunk_id: one.sentence for chunk_id, one in defined.items() if one.stated or not stated}
-
-
-def _with_definition(question: str, read: ReadPassage, definition: int | None) -> ReadPassage:
-    """Raise the logits of sentence *definition* of *read*; without one lower all, if *question* asks what a term is."""
-    term = asked_term(question)
-    if term is None or (definition is None and not term.explicit):
-        return read
-    if definition is None:
-        lowered = tuple(score - NOT_DEFINED for score in read.sentences)
-        return replace(read, sentences=lowered, answerable=read.answerable - NOT_DEFINED)
-    best = max(read.null, *read.sentences) + DEFINED
-    scores = tuple(best if n == definition else score for n, score in enumerate(read.sentences))
-    return replace(read, sentences=scores, answerable=max(read.answerable, DEFINED))
 
 
 def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> ReadPassage:

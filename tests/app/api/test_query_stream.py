@@ -33,7 +33,7 @@ def events(response: httpx.Response) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_stream_brings_retrieval_tokens_and_the_answer(http: httpx.Client) -> None:
-    """One retrieval event, tokens and verified sentences, and one answer that equals that of /query but for its time."""
+    """One retrieval event, tokens and verified sentences, and one answer: that of /query but for its time."""
     response = http.post("/query/stream", json={"query": CHEMICALS})
     assert response.headers["content-type"].startswith("text/event-stream")
     reported = events(response)

@@ -230,7 +230,7 @@ def test_studio_form_shows_the_question(client: SyncLangGraphClient) -> None:
 
 
 def test_both_ends_are_drawn(client: SyncLangGraphClient) -> None:
-    """The drawing has every node, ``no_answer`` and ``fail`` from each where they can arise, and from cite to extract."""
+    """The drawing has ``no_answer`` and ``fail`` from each node where they can arise, and cite to extract."""
     (assistant,) = client.assistants.search(graph_id="knowledge_garden", metadata={"created_by": "system"})
     drawn: Any = client.assistants.get_graph(assistant["assistant_id"])
     edges = {(edge["source"], edge["target"]) for edge in drawn["edges"]}
