@@ -23,6 +23,7 @@ class SlowOllama(OllamaPeer):
         return {
             "OLLAMA_HOST": self.url,
             "OLLAMA_MODEL": "llama3.2:1b",
+            "OLLAMA_NUM_PARALLEL": "4",
             "OLLAMA_TIMEOUT_SECONDS": "60",
             "REQUEST_TIMEOUT_SECONDS": "60",
             "RELEVANCE_THRESHOLD": "0",

@@ -29,7 +29,7 @@ from tests.peers import HttpPeer
 from tests.peers.wire import SECRET, Received, Reply
 
 ADDRESS = "http://10.1.2.3:8001/v1/chat"
-REQUEST = httpx.Request("POST", f"http://user:pw@10.1.2.3:8001/v1/chat?api_key={SECRET}")
+REQUEST = httpx.Request("POST", f"http://user:pw@10.1.2.3:8001/v1/chat?api_key={SECRET}")  # pragma: allowlist secret
 SAID = "model 'mistral:7b' not found, try pulling it first"
 
 
@@ -59,7 +59,8 @@ def test_vendors_own_exceptions() -> None:
     """Without a request the address is the one that the caller knows; a page of HTML says nothing."""
     body = json.dumps({"status": {"error": SAID}}).encode()
     qdrant = UnexpectedResponse(500, "", body, httpx.Headers({"x": SECRET}))
-    assert store_error(qdrant, address="http://me:pw@q:6333").cause_text == f"http://q:6333: {SAID}"
+    address = "http://me:pw@q:6333"  # pragma: allowlist secret
+    assert store_error(qdrant, address=address).cause_text == f"http://q:6333: {SAID}"
     assert chat_error(ollama.ResponseError(SAID, 404), "m").cause_text == SAID
     tried = cohere.core.ApiError(status_code=429, headers={"x": SECRET}, body={"message": SAID})
     assert embedding_error(tried).cause_text == SAID
