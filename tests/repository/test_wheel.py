@@ -128,7 +128,7 @@ def test_the_sdist_is_whole(dist: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {
         "app/api/page/index.html",
-        "prompts/answer.v1.md",
+        "prompts/answer.v2.md",
         "knowledge/examples.json",
         "LICENSE",
         "README.md",
