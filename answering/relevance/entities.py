@@ -35,7 +35,9 @@ Named = dict[str, frozenset[str]]
 def named_things(text: str) -> Named:
     """Find the things that *text* names: a number or code after a noun, one of a set of contrasting words before it."""
     found: dict[str, set[str]] = {}
-    for first, second in pairwise(["", *_TOKEN.findall(text)]):
+    tokens = ["", *_TOKEN.findall(text)]
+    linked = [token for at, token in enumerate(tokens) if not (token.lower() in _LINKS and tokens[at - 1].isalpha())]
+    for first, second in pairwise(linked):
         word, label = first.lower(), second.lower()
         if is_content(word) and word.isalpha() and label[0].isdigit() and not _is_unit_like(first):
             found.setdefault(stem(word), set()).add(label)
@@ -109,6 +111,8 @@ def _is_unit_like(word: str) -> bool:
     return len(word) < 2 or word.lower() in _NO_NOUNS
 
 
+_LINKS = frozenset("number no nr num code id".split())
+"""Words between a noun and its label: "article number 4714"."""
 _NO_NOUNS = frozenset(
     """least most max maximum min minimum approximately nearly around every after before within costs cost takes take
     holds hold last lasts than pays pay needs need carries lift lifts weighs page april may june july august

@@ -12,6 +12,7 @@ LAYOUTS = {
     "a list": "- Article 4713 costs 21 euros and needs a drill.\n- Article 4714 costs 9 euros and needs a level.",
     "a table": "| Article | Price | Tool |\n|---|---|---|\n| 4713 | 21 | a drill |\n| 4714 | 9 | a level |",
     "another column": "| No. | Price | Tool |\n|---|---|---|\n| 4713 | 21 | a drill |\n| 4714 | 9 | a level |",
+    "a linking word": "Article number 4713 costs 21 euros and needs a drill. Article No. 4714 needs a level.",
     "prose": "Article 4713 is red. It is mounted with a drill. Article 4714 is blue. It is mounted with a level.",
 }
 
