@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from answering.relevance.calibration import LEXICAL
+from answering.relevance.graders import LEXICAL
 from answering.text.terms import words
 from app.bootstrap.compose import build_container
 from app.cli.evaluation.fit import (

@@ -1,14 +1,62 @@
-"""Assess the probabilities that a chunk is about a question and answers it; grade by them."""
+"""Assess how surely a chunk is about a question, and how probably it answers, by fitted models; grade by them."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
-from answering.relevance.calibration import Calibration
+from pydantic import TypeAdapter
+
 from answering.relevance.entities import of_others
 from answering.relevance.features import Match, measure
 from answering.relevance.possible_answers import names_another
 from answering.types import Chunk, SubqueryResults
+
+LEXICAL = "lexical"
+"""The entry for embedding models without a calibration: it uses words alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """A logistic regression over named features."""
+
+    bias: float
+    weights: Mapping[str, float]
+
+    def probability(self, features: Mapping[str, float]) -> float:
+        """Return the logistic function of bias + Σ weight · feature, in [0, 1]."""
+        z = self.bias + sum(weight * features[name] for name, weight in self.weights.items())
+        return 0.5 + 0.5 * math.tanh(z / 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The models fitted for one embedding model.
+
+    ``relevance`` scores how surely a chunk is about what is asked, ``answers`` is the probability that it answers;
+    ``…_read`` are for chunks that the reader has read. ``cosine`` is Platt scaling of the raw cosine,
+    for ``RERANKER=none``.
+    """
+
+    relevance: Logistic
+    relevance_read: Logistic
+    answers: Logistic
+    answers_read: Logistic
+    cosine: Logistic
+
+
+def load_calibrations() -> dict[str, Calibration]:
+    """Load the packaged calibrations, by embedding model."""
+    stored = json.loads(Path(__file__).with_name("relevance_model.json").read_bytes())
+    return TypeAdapter(dict[str, Calibration]).validate_python(stored["models"])
+
+
+def calibration_for(embedding_model: str, calibrations: Mapping[str, Calibration]) -> Calibration:
+    """Return the calibration of *embedding_model*; of an unknown one, the entry that uses words alone."""
+    return calibrations.get(embedding_model) or calibrations[LEXICAL]
+
 
 OF_ANOTHER = 0.3
 """Share of its probability to answer that a chunk keeps where it, or its best sentence, names another year or label.

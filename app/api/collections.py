@@ -7,8 +7,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from app.api.errors import error_response
-from app.api.keys import ApiKeys
-from app.api.middleware import require_writer
+from app.api.middleware import ApiKeys, require_writer
 from app.api.schemas import WireModel
 from app.bootstrap.collections import Collections
 from graph.errors import UnknownCollection

@@ -22,8 +22,7 @@ from app.api.document_schemas import (
     SyncedFolder,
 )
 from app.api.errors import error_response
-from app.api.keys import ApiKeys
-from app.api.middleware import require_writer
+from app.api.middleware import ApiKeys, require_writer
 from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.documents import MAX_ID_CHARS, nfc
 from app.ingest.find import FoundFile

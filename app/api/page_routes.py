@@ -12,8 +12,7 @@ from starlette.staticfiles import StaticFiles
 from app.api.collections import CollectionName
 from app.api.documents import DocumentId, find_original
 from app.api.errors import error_response
-from app.api.keys import ApiKeys
-from app.api.middleware import may_write
+from app.api.middleware import ApiKeys, may_write
 from app.api.schemas import WireModel
 from app.api.uploads import MAX_UPLOAD
 from app.bootstrap.collections import Collections

@@ -21,11 +21,10 @@ from app.api.collections import collection_routes
 from app.api.documents import PATH as UPLOAD
 from app.api.documents import document_routes
 from app.api.feedback import feedback_routes
-from app.api.keys import ApiKeys
 from app.api.langserve import rag_routes
 from app.api.mcp_routes import mcp_routes
 from app.api.mcp_server import mcp_server
-from app.api.middleware import BodyLimit, Refusals
+from app.api.middleware import ApiKeys, BodyLimit, Refusals
 from app.api.monitoring import Metrics, monitoring_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
 from app.api.query import query_routes

@@ -13,8 +13,7 @@ from fastapi.responses import Response, StreamingResponse
 from app.api.collections import CollectionName
 from app.api.documents import PATH, DocumentId, find_original
 from app.api.errors import error_response, failure_body, require_media_type
-from app.api.keys import ApiKeys
-from app.api.middleware import require_writer
+from app.api.middleware import ApiKeys, require_writer
 from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
 from app.ingest.find import FoundFile

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from answering.relevance.calibration import Calibration, calibration_for, load_calibrations
+from answering.relevance.graders import Calibration, calibration_for, load_calibrations
 from app import __version__
 from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage, check_collections
@@ -22,8 +22,7 @@ from app.ops.chat_start import load_chat_model, suggest_chat_model
 from app.ops.health import Health
 from app.ops.traffic import Traffic
 from app.pipeline.chat import ChatRewriter, ChatSynthesizer
-from app.pipeline.extractive import ExtractiveSynthesizer
-from app.pipeline.graders import CosineGrader, LocalGrader
+from app.pipeline.extractive import CosineGrader, ExtractiveSynthesizer, LocalGrader
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale, read_fitted
 from app.pipeline.retriever import CollectionRetriever
 from app.providers.chat.chat_model import ChatModel

@@ -73,7 +73,7 @@ def serve(
     settings: Settings, listening: socket.socket, *, ingest_samples: bool, on_ready: Callable[[str], None]
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size."""
-    from app.api.keys import ApiKeys
+    from app.api.middleware import ApiKeys
     from app.api.server import DrainingServer, create_app, server_config
     from app.bootstrap.compose import build_container
     from app.cli.ingest import ingest_samples_if_empty

@@ -12,8 +12,7 @@ from langchain_core.embeddings import Embeddings
 
 from app.ingest.documents import SplitDocument, TextChunk
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.layout import Point, document_points
-from app.providers.stores.model_check import MODEL_FIELD
+from app.providers.stores.layout import MODEL_FIELD, Point, document_points
 from graph.errors import EmbeddingUnavailable, RAGError
 
 LAYOUT = "3"

@@ -13,9 +13,8 @@ from threading import Lock
 from typing import Any
 
 from answering.questions.compound import split_questions, without_background
-from answering.relevance.calibration import calibration_for, load_calibrations
 from answering.relevance.features import read_best
-from answering.relevance.graders import assess, grade
+from answering.relevance.graders import assess, calibration_for, grade, load_calibrations
 from answering.types import Chunk, SubqueryResults
 from app.library.chunk_list_store import ChunkListStore
 from app.library.retrieval_checks import MAX_CHUNKS, check_arguments, verdict

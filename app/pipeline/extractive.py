@@ -1,18 +1,42 @@
-"""Answer with the chunks' own sentences, without a model (``CHAT_MODEL=extractive``)."""
+"""Grade and answer without a model: similarities, words and the reader; the chunks' own sentences."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from answering.evidence.verify import copied
-from answering.extract.sentences import answering_sentences
-from answering.extract.written import Sentence, written
-from answering.relevance.calibration import Calibration
-from answering.relevance.graders import OF_ANOTHER, assess
+from answering.extract.sentences import Sentence, answering_sentences, written
+from answering.relevance.graders import OF_ANOTHER, Calibration, assess, best_first, grade
 from answering.render import cite_by_document, numbered
 from answering.text.terms import coverage, vocabulary
 from answering.types import Chunk, CitedSentence, Draft, SubqueryResults
 from graph.ports import TokenCallback
 from graph.state import Question
+
+
+class LocalGrader:
+    """``RERANKER=local``: similarities, words and the reader, weighed as fitted for one embedding model."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self._calibration = calibration
+
+    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
+        """Return every candidate once with its relevance, best first."""
+        return list(grade(retrieved, self._calibration))
+
+
+class CosineGrader:
+    """``RERANKER=none``: the calibrated cosine alone."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self._calibration = calibration
+
+    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
+        """Return every candidate once with its relevance, best first."""
+        cosine = self._calibration.cosine.probability
+        chunks = [chunk for results in retrieved for chunk in results.chunks]
+        return best_first([replace(one, relevance=cosine({"chunk_similarity": one.similarity})) for one in chunks])
+
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""

@@ -8,8 +8,7 @@ from pathlib import Path
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import BaseModel
 
-from answering.relevance.calibration import Calibration
-from answering.relevance.graders import best_first
+from answering.relevance.graders import Calibration, best_first
 from answering.types import Chunk, SubqueryResults
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import rerank_error

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from answering.relevance.calibration import Calibration, Logistic
+from answering.relevance.graders import Calibration, Logistic
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk, Draft
 from graph.state import Question

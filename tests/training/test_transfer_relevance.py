@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from answering.relevance.calibration import load_calibrations
+from answering.relevance.graders import load_calibrations
 from training.transfer_relevance import entries, means, transferred
 
 ENTRY = {"relevance": {"bias": -3.0, "weights": {"chunk_similarity": 8.0, "sentence_similarity": 1.0, "keyword": 2.0}}}

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from answering.relevance.calibration import calibration_for, load_calibrations
+from answering.relevance.graders import calibration_for, load_calibrations
 from app.bootstrap.compose import AppContainer
 from app.cli.evaluation.fit import RELEVANT_WEIGHTS, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.measures import EvalQuestion, folded, read_questions, rounded

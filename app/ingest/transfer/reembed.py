@@ -11,8 +11,7 @@ from app.ingest.transfer.copy import as_part, document_of_point, is_complete
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import agrouped_vectors
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.layout import Point, indexed_text
-from app.providers.stores.model_check import MODEL_FIELD
+from app.providers.stores.layout import MODEL_FIELD, Point, indexed_text
 
 
 @dataclass(frozen=True, slots=True)

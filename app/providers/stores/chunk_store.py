@@ -18,8 +18,7 @@ from langchain_core.vectorstores import VectorStore
 from app.providers.blocking import AsyncEmbeddings, run_blocking
 from app.providers.embeddings.vectors import Vectors, aquestion_vectors
 from app.providers.stores.hybrid import Candidate, HybridQuery
-from app.providers.stores.layout import Point, document_points
-from app.providers.stores.model_check import check_name, check_size, model_of
+from app.providers.stores.layout import Point, check_name, check_size, document_points, model_of
 from app.providers.stores.payloads import document_of, metadata_of
 from app.providers.stores.scoped import ScopedStore
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answering.extract.sentences import MOST_SENTENCES, Sentence, answering_sentences
-from answering.relevance.calibration import load_calibrations
-from answering.relevance.graders import Assessment, assess
+from answering.relevance.graders import Assessment, assess, load_calibrations
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk, SubqueryResults
 from graph.policy import MIN_CONFIDENCE

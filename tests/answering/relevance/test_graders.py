@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.calibration import Calibration
-from answering.relevance.graders import best_first, grade
+from answering.relevance.graders import Calibration, best_first, grade
 from answering.types import SubqueryResults
-from app.pipeline.graders import CosineGrader, LocalGrader
+from app.pipeline.extractive import CosineGrader, LocalGrader
 from graph.ports import Grader
 from tests.support.synthesis import calibration, chunk, question
 

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answering.relevance.calibration import LEXICAL, Calibration, Logistic, calibration_for, load_calibrations
 from answering.relevance.features import FEATURE_NAMES, Features, measure
-from answering.relevance.graders import assess, grade
+from answering.relevance.graders import (
+    LEXICAL,
+    Calibration,
+    Logistic,
+    assess,
+    calibration_for,
+    grade,
+    load_calibrations,
+)
 from answering.relevance.possible_answers import has_kind, names_another, possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk, ReadPassage, SubqueryResults

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.calibration import Calibration
+from answering.relevance.graders import Calibration
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk, Draft, SubqueryResults
 from app.pipeline.extractive import ExtractiveSynthesizer

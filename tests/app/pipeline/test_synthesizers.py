@@ -9,7 +9,7 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from answering.relevance.calibration import Calibration
+from answering.relevance.graders import Calibration
 from app.pipeline.chat import ChatSynthesizer
 from app.pipeline.extractive import ExtractiveSynthesizer
 from app.providers.chat.chat_model import ChatModel

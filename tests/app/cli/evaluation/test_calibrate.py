@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from answering.relevance.calibration import load_calibrations
+from answering.relevance.graders import load_calibrations
 from app.pipeline.rerank_grader import read_fitted
 from tests.contract.cross_encoder import write_cross_encoder
 from tests.support.command import garden

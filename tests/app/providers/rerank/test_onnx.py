@@ -12,7 +12,7 @@ import pytest
 from langchain_core.documents import Document
 
 from app.bootstrap.compose import make_grader
-from app.pipeline.graders import LocalGrader
+from app.pipeline.extractive import LocalGrader
 from app.providers.rerank.models import make_reranker, reranker_label
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
 from app.providers.rerank.scores import SCORE, sigmoid
