@@ -100,20 +100,26 @@ class ChatModel:
                 raise
             finally:
                 if not work.done():
-                    self._leave(work, reply, place)
+                    self._leave(work, reply, place, text, streamed=emit is not None)
         self._finished(text, reply)
         reply.text = without_thoughts(reply.text)
         return reply
 
-    def _leave(self, work: "asyncio.Task[None]", reply: Completion, place: ModelPlace) -> None:
-        """End a call that its caller has left; where the server reads on, hold the place until it has read."""
-        if not self.reads_on or reply.first:
+    def _leave(
+        self, work: "asyncio.Task[None]", reply: Completion, place: ModelPlace, text: str, *, streamed: bool
+    ) -> None:
+        """End a call that its caller has left; where the server reads on, hold the place until it has read *text*.
+
+        A reply in one piece does not tell: then the pace does.
+        """
+        seconds = LOAD_SECONDS if streamed else self.pace.reading_seconds(text) - (time.monotonic() - reply.begun)
+        if not self.reads_on or reply.first or seconds <= 0:
             work.cancel()
             return
 
         async def until_read() -> None:
             reading = asyncio.create_task(reply.started.wait())
-            await asyncio.wait({work, reading}, timeout=LOAD_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, reading}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             reading.cancel()
             work.cancel()
             await asyncio.gather(work, reading, return_exceptions=True)

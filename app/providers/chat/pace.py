@@ -46,8 +46,12 @@ class Pace:
         """Estimate the seconds of a call with *prompt* and an answer of at most *most_tokens*; 0 where unknown."""
         if not self.read:
             return 0.0
+        return self.reading_seconds(prompt) + min(self.answer, most_tokens) / self.writes
+
+    def reading_seconds(self, prompt: str) -> float:
+        """Estimate the seconds in which *prompt* is read; 0 where unknown."""
         fresh = self.fresh_tokens(prompt, len(prompt) / CHARS_PER_TOKEN)
-        return fresh / self.read + min(self.answer, most_tokens) / self.writes
+        return fresh / self.read if self.read else 0.0
 
     @property
     def writes(self) -> float:

@@ -13,7 +13,7 @@ from app.providers.chat.pace import Pace
 from app.settings import load_settings
 from graph.errors import ModelLoading, Overloaded, SynthesisTimeout
 from tests.peers import Fault, OllamaPeer
-from tests.support.synthesis import NOTHING, chunk, marked, question
+from tests.support.synthesis import NOTHING, Tokens, chunk, marked, question
 
 SKY = [chunk(1, "The sky is blue."), chunk(2, "Grass is green.")]
 
@@ -51,7 +51,7 @@ async def test_a_question_while_the_model_loads_is_told_so(hasty: ChatSynthesize
     with pytest.raises(ModelLoading) as loading:
         await draft(hasty)
     assert loading.value.details["retryAfterSeconds"] >= 1
-    assert hasty.chat.loading
+    assert hasty.chat.loader.loading
     assert ollama_peer.hung_up == 0
 
 
@@ -59,11 +59,11 @@ async def test_a_prompt_that_is_still_read_keeps_the_model_taken(
     hasty: ChatSynthesizer, ollama_peer: OllamaPeer
 ) -> None:
     """A server reads on though its client has left: the next question is refused at once, with the time to wait."""
-    await hasty.chat.load()
+    await hasty.chat.loader.load()
     hasty.chat.pace = Pace(read=1000.0, write=1000.0)
     ollama_peer.fault = Fault("silence")
     with pytest.raises(SynthesisTimeout):
-        await draft(hasty)
+        await hasty.synthesize(question("What colour is the sky?"), SKY, NOTHING, Tokens())
     ollama_peer.fault = None
     with pytest.raises(Overloaded) as refused:
         await draft(hasty, seconds=0.3)

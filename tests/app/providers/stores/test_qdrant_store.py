@@ -20,7 +20,7 @@ from langchain_qdrant import QdrantVectorStore, RetrievalMode
 from qdrant_client import models
 
 from answering.text.terms import question_stems
-from app.pipeline.retriever import HybridRetriever
+from app.pipeline.retriever import MAX_ALIKE, HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import HybridQuery, dimension, document_weights
@@ -185,7 +185,9 @@ async def test_the_chunks_of_a_question_come_in_one_request(peer: QdrantPeer, st
     assert set(paths[:-1]) <= {"/query/batch", "/count"}
     assert paths[-1] == "/query/batch"
     searches = peer.requests[-1].body["searches"]
-    assert [(one["limit"], one["with_vector"]) for one in searches] == [(5, ["dense", "bm25", "sentences"])] * 2
+    assert [(one["limit"], one["with_vector"]) for one in searches] == [
+        (MAX_ALIKE * 5, ["dense", "bm25", "sentences"])
+    ] * 2
 
 
 async def test_the_server_keeps_the_chunks_that_the_embedded_store_keeps(store: QdrantStore, tmp_path: Path) -> None:
