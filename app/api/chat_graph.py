@@ -4,40 +4,65 @@ For what speaks LangGraph's convention of chat: Studio's chat mode, Agent Chat U
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.messages.content import Annotation, create_citation, create_text_block
+from langgraph.channels import EphemeralValue
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from answering.types import Citation
 from app.api.chat_completions import source_list, web_address
-from graph.state import State
+from graph.errors import Outcome
+from graph.state import Failure
+
+
+class ChatState(MessagesState):
+    """The messages, which last, and what one node leaves for the next alone, named as in the question graph."""
+
+    query: NotRequired[Annotated[str | None, EphemeralValue]]
+    earlierQuestions: NotRequired[Annotated[list[str], EphemeralValue]]
+    rewritten: NotRequired[Annotated[str | None, EphemeralValue]]
+    answer: NotRequired[Annotated[str | None, EphemeralValue]]
+    citedDocuments: NotRequired[Annotated[list[dict[str, Any]], EphemeralValue]]
+    citations: NotRequired[Annotated[list[Citation], EphemeralValue]]
+    markers: NotRequired[Annotated[dict[int, list[tuple[int, int]]], EphemeralValue]]
+    outcome: NotRequired[Annotated[Outcome, EphemeralValue]]
+    failure: NotRequired[Annotated[Failure, EphemeralValue]]
 
 
 def build_chat_graph(questions: CompiledStateGraph[Any, Any, Any, Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Build the graph of one node, in which *questions* runs as a subgraph.
+    """Build the graph of messages, in which *questions*, whose output is its whole state, is a subgraph.
 
     The last message of the user is the question, those before it complete it. An answer ends with the list of its
     sources; a decline or failure is a plain message. ``response_metadata`` has the outcome, and the question as it was
     understood where that differs.
     """
-
-    async def answer(state: MessagesState) -> dict[str, Any]:
-        asked = [str(message.text) for message in state["messages"] if isinstance(message, HumanMessage)]
-        question = {"query": asked[-1] if asked else None, "earlierQuestions": asked[:-1]}
-        return {"messages": [reply(await questions.ainvoke(question, output_keys=list(State.__annotations__)))]}
-
-    chat = StateGraph(MessagesState)
-    chat.add_node("answer", answer)
-    chat.add_edge(START, "answer")
-    chat.add_edge("answer", END)
+    chat = StateGraph(ChatState, input_schema=MessagesState, output_schema=MessagesState)
+    chat.add_node("ask", ask)
+    chat.add_node("question", questions)
+    chat.add_node("reply", reply)
+    chat.add_edge(START, "ask")
+    chat.add_edge("ask", "question")
+    chat.add_edge("question", "reply")
+    chat.add_edge("reply", END)
     return chat.compile(name="knowledge_garden_chat")
 
 
-def reply(end: Mapping[str, Any]) -> AIMessage:
-    """Return the message of a run that ended in the state *end*."""
+async def ask(state: MessagesState) -> dict[str, Any]:
+    """Take the question, and those before it, from the user's messages."""
+    asked = [str(message.text) for message in state["messages"] if isinstance(message, HumanMessage)]
+    return {"query": asked[-1] if asked else None, "earlierQuestions": asked[:-1]}
+
+
+async def reply(state: ChatState) -> dict[str, Any]:
+    """Add the message that says how the question ended."""
+    return {"messages": [message_of(state)]}
+
+
+def message_of(end: Mapping[str, Any]) -> AIMessage:
+    """Return the message of a question that ended in the state *end*."""
     failure = end.get("failure")
     answered = end["outcome"] == "answered"
     text = failure.message if failure else end["answer"]

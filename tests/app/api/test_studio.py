@@ -144,6 +144,30 @@ def test_a_reply_has_citations_as_langchain_has_them(client: SyncLangGraphClient
         assert (stored["documentId"], stored["title"]) == (extras["documentId"], citation["title"])
 
 
+def test_the_question_graph_is_drawn_in_the_chat_and_seen_at_work(client: SyncLangGraphClient) -> None:
+    """It is a subgraph: its nodes are drawn between the chat's two, and streamed as they run."""
+    (assistant,) = client.assistants.search(graph_id="knowledge_garden_chat", metadata={"created_by": "system"})
+    drawn: Any = client.assistants.get_graph(assistant["assistant_id"], xray=True)
+    edges = {(edge["source"], edge["target"]) for edge in drawn["edges"]}
+    assert {("ask", "question:validate"), ("question:cite", "question:extract")} <= edges
+    assert {source.partition(":")[0] for source, target in edges if target == "reply"} == {"question"}
+    seen: list[str] = []
+    for part in client.runs.stream(
+        None, "knowledge_garden_chat", input=said(CHEMICALS), stream_mode="updates", stream_subgraphs=True
+    ):
+        if part.event.startswith("updates"):
+            seen += part.data
+    assert seen == ["ask", "validate", "retrieve", "grade", "synthesize", "cite", "question", "reply"]
+
+
+def test_a_chats_thread_keeps_its_messages_alone(client: SyncLangGraphClient) -> None:
+    """What the nodes leave for each other does not last: the state of a thread is its messages."""
+    thread = client.threads.create()["thread_id"]
+    client.runs.wait(thread, "knowledge_garden_chat", input=said(CHEMICALS))
+    state: Any = client.threads.get_state(thread)
+    assert set(state["values"]) == {"messages"}
+
+
 @pytest.mark.parametrize(
     ("messages", "outcome"),
     [(said(OFF_TOPIC), "no_relevant_chunks"), (said(" "), "invalid_input"), ({"messages": []}, "invalid_input")],
