@@ -1,4 +1,4 @@
-"""Write a verified answer for whoever asks: with ``[k]``, with document names, and the snippets of its sources."""
+"""Write a verified answer out: with ``[k]``, with document names, and the snippets of its sources."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -25,7 +25,7 @@ class Chunk:
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
     ``relevance`` is how surely the chunk is about the question, ``answers`` the probability that it answers; None where
-    no grader said so. ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``read`` is
+    no grader said so. ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``reading`` is
     None if unread. ``recognised``: the text is a program's reading of a scanned page.
     """
 
@@ -47,7 +47,7 @@ class Chunk:
     near_duplicates: tuple[str, ...] = ()
     relevance: float | None = None
     answers: float | None = None
-    read: ReadPassage | None = None
+    reading: ReadPassage | None = None
 
     @property
     def sentences(self) -> list[str]:

@@ -57,9 +57,11 @@ def _checked_address(value: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_checked_address)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(lambda one: one if one == () else _listed(one.lower()))]
+Names = Annotated[
+    tuple[str, ...], NoDecode, BeforeValidator(lambda text: text if text == () else _listed(text.lower()))
+]
 """Comma-separated, in lower case."""
-Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(lambda one: one if one == () else _listed(one))]
+Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(lambda text: text if text == () else _listed(text))]
 """Comma-separated."""
 HostOrAddress = Annotated[Address, BeforeValidator(ollama_address)]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)]

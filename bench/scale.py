@@ -43,7 +43,7 @@ async def measure_scale(sizes: Sequence[int]) -> list[dict[str, float]]:
         for size in sorted(sizes):
             container = build_container(settings)
             if not points:
-                await ingest_into(container.sink, [file])
+                await ingest_into(container.writer, [file])
                 points = [point async for page in container.store.apoints() for point in page]
             row = {"chunks": size, **await grow(container.store, points, size)}
             await container.aclose()

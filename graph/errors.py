@@ -1,5 +1,22 @@
 """The error tree below ``RAGError``: every failure that the service knows by name.
 
+    RAGError
+    ├── ConfigurationError          stops the start
+    ├── InvalidInput                a rule on the question or its options
+    │   ├── UnknownSource
+    │   └── UnknownCollection
+    ├── Overloaded                  every slot is taken
+    ├── RetrievalFailed             an outage, never "nothing found"
+    │   ├── StoreUnavailable
+    │   │   └── StoreDamaged
+    │   ├── CollectionMissing
+    │   └── EmbeddingUnavailable
+    ├── RerankFailed
+    └── SynthesisFailed
+        ├── ModelUnavailable
+        ├── ModelLoading
+        └── SynthesisTimeout
+
 Messages are safe to show: vendors' texts stay in ``__cause__`` and, bounded and without secrets, in ``cause_text``.
 An error outside this tree is a defect and is raised.
 """

@@ -62,7 +62,7 @@ Read the safety data sheet before you open a container for the first time. The s
 
 Acids and bases are stored in separate cabinets. Flammable solvents such as isopropanol are kept in the fire-rated cabinet, which may hold 20 litres at most, and only half a litre may stand on a workbench. The air speed of the fume hood is measured once a year and must reach 0.5 metres per second.
 
-Used solvents go into the red canisters, never into the sink. A contractor collects the canisters on the first Monday of each month.
+Used solvents go into the red canisters, never into the writer. A contractor collects the canisters on the first Monday of each month.
 """,
         """
 ## 5 Batteries and electrical work

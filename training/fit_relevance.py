@@ -50,7 +50,7 @@ OFF_TOPIC = "off_topic"
 OTHER_THRESHOLDS = ((0.8, 0.2), (0.8, 0.3), (0.8, 0.7), (0.8, 0.9), (0.5, 0.5), (0.7, 0.5), (0.95, 0.5))
 """Pairs of ``RELEVANCE_THRESHOLD`` and ``MIN_CONFIDENCE_THRESHOLD`` that are shown beside the default."""
 MAIN = ("right chunk passes grade", "chunks that pass, a question", "answered right", "right outcome")
-LEAST_HELD = 0.9
+MIN_HELD = 0.9
 """A chunk holds a gold sentence when it has so much of its words: white space and markup may differ."""
 
 
@@ -125,7 +125,7 @@ async def gather(
     with tempfile.TemporaryDirectory(prefix="garden-fit-") as folder:
         container = build_container(load_settings(data_dir=Path(folder), vector_store="embedded"))
         try:
-            await ingest_into(container.sink, [corpus])
+            await ingest_into(container.writer, [corpus])
             points = [point async for page in container.store.apoints() for point in page]
             asked = [labelled(row, points, f"{number}, {at // 10}") for at, row in enumerate(rows)]
             return await collect(container.retriever, asked, reader or OnnxReader(), lambda _: None)
@@ -160,7 +160,7 @@ def is_file(document_id: str, name: str) -> bool:
 def holds(text: str, sentence: str) -> bool:
     """Tell whether nearly all words of *sentence* are in *text*."""
     wanted, held = Counter(words(sentence)), Counter(words(text))
-    return bool(wanted) and (wanted & held).total() >= LEAST_HELD * wanted.total()
+    return bool(wanted) and (wanted & held).total() >= MIN_HELD * wanted.total()
 
 
 def more_rates(

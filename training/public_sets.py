@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
-LONGEST, MOST_SENTENCES = 950, 12
+LONGEST, MAX_SENTENCES = 950, 12
 """Characters and sentences of a passage: what the reader takes."""
 SHARED_WORDS = 13
 """Words in a row that tell a copied passage, as is usual in tests for contamination."""
@@ -292,7 +292,7 @@ def around(sentences: Sequence[str], gold: Sequence[int], chance: random.Random)
     start, end = gold[0], gold[-1] + 1
     while True:
         wider = [(start - 1, end)] * (start > 0) + [(start, end + 1)] * (end < len(sentences))
-        fitting = [(i, j) for i, j in wider if sum(map(len, sentences[i:j])) < LONGEST and j - i <= MOST_SENTENCES]
+        fitting = [(i, j) for i, j in wider if sum(map(len, sentences[i:j])) < LONGEST and j - i <= MAX_SENTENCES]
         if not fitting:
             return start, end
         start, end = chance.choice(fitting)
@@ -335,7 +335,7 @@ def chosen(rows: Iterable[Row], most: int, measured: Measured, seed: int = 7) ->
     kept: list[Row] = []
     for row in rows:
         sentences = row.get("sents") or row.get("sentences") or []
-        long = sum(map(len, sentences)) > LONGEST + 200 or len(sentences) > MOST_SENTENCES
+        long = sum(map(len, sentences)) > LONGEST + 200 or len(sentences) > MAX_SENTENCES
         if sentences and not long and len(words(row.get("q") or row["claim"])) > 1 and not measured.has(row):
             kept.append(row)
     random.Random(seed).shuffle(kept)

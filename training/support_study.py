@@ -32,7 +32,7 @@ from training.rows import read_rows
 from training.tampering import Change, denied, joined, names_of, renamed, renumbered, reworded
 
 _EDGES = (0.0, 0.3, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.01)
-_LEAST_WORDS = 5
+_MIN_WORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def corpus_cases(chunks: Sequence[Chunk], random: Random, most: int) -> Iterator
     changes = _changes(chunks)
     picked = random.sample(list(chunks), min(most, len(chunks)))
     for chunk, other in zip(picked, [*picked[1:], picked[0]], strict=True):
-        whole = [s for s in chunk.sentences if len(stems(s)) > _LEAST_WORDS and s.endswith(".")]
+        whole = [s for s in chunk.sentences if len(stems(s)) > _MIN_WORDS and s.endswith(".")]
         for sentence in random.sample(whole, min(2, len(whole))):
             yield Case("verbatim", True, sentence, chunk)
             yield Case("other chunk", False, sentence, other)
@@ -93,7 +93,7 @@ def question_cases(chunks: Sequence[Chunk], questions: Sequence[dict[str, Any]],
         for answer in row["answers"][:1] if chunk and row.get("answerable") else []:
             for start, end in sentence_spans(answer):
                 sentence = answer[start:end]
-                if chunk is None or len(stems(sentence)) < _LEAST_WORDS or sentence in chunk.text:
+                if chunk is None or len(stems(sentence)) < _MIN_WORDS or sentence in chunk.text:
                     continue
                 yield Case("written by people", True, sentence, chunk, row["question"])
                 yield Case("other chunk", False, sentence, random.choice([c for c in chunks if c is not chunk]))

@@ -56,7 +56,7 @@ _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no|correct|true|false)[\s*_]*[.!,]?[\s*_]*", re.IGNORECASE)  # no claim alone
 ANSWERS = re.compile(r"\A[\s>*_]*(yes|no)[*_]*[,:;.!—–-]+[*_]*\s+(?!\d)", re.IGNORECASE)  # before what is sought
-MOST_QUESTION = 200  # characters of a question that are read with a claim
+MAX_QUESTION = 200  # characters of a question that are read with a claim
 
 
 def bare_claim(text: str) -> str:
@@ -82,10 +82,10 @@ def bare_claim(text: str) -> str:
 def completed(claim: str, question: str) -> str:
     """Put *question*, if any, before the *claim* that answers it, for it may hold what the claim leaves out.
 
-    Of a longer question its last ``MOST_QUESTION`` characters, from a word on.
+    Of a longer question its last ``MAX_QUESTION`` characters, from a word on.
     """
-    if len(question) > MOST_QUESTION:
-        question = question[-MOST_QUESTION:].partition(" ")[2]
+    if len(question) > MAX_QUESTION:
+        question = question[-MAX_QUESTION:].partition(" ")[2]
     return f"{question.rstrip('?')}? {claim}" if question else claim
 
 

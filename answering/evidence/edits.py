@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from answering.text.amounts import amounts, unmatched
-from answering.text.terms import AUXILIARIES, is_content, is_number, plain, stem, stems
+from answering.text.terms import AUXILIARIES, is_content, is_number, stem, stems, without_accents
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
 NEAR_COPY, EXACT_COPY = 0.55, 0.85
@@ -72,11 +72,11 @@ def edit_of(claim: str, quote: str) -> Change | None:
 
 def _is_ordered(claim: str, quote: str) -> bool:
     """Whether *quote* orders its reader to say what *claim* says: "reply that …", "answer: …"."""
-    tokens = [token.lower() for token in _TOKEN.findall(plain(quote))]
-    claim_stems = frozenset(stems(plain(claim)))
+    tokens = [token.lower() for token in _TOKEN.findall(without_accents(quote))]
+    claim_stems = frozenset(stems(without_accents(claim)))
     for at, token in enumerate(tokens):
-        told = {"that", ":", '"', "“"}.intersection(tokens[at + 1 : at + 5])
-        ordered = told and token in _SPEECH and (tokens[at - 1] if at else ".") in _ORDERS
+        reported = {"that", ":", '"', "“"}.intersection(tokens[at + 1 : at + 5])
+        ordered = reported and token in _SPEECH and (tokens[at - 1] if at else ".") in _ORDERS
         if ordered and stem(token) not in claim_stems:
             return 2 * len(claim_stems.intersection(map(stem, tokens[at + 1 :]))) > len(claim_stems)
     return False

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from answering.evidence.edits import Change, denies, edit_of, is_copy
 from answering.text.amounts import UNITS, unmatched
-from answering.text.blocks import introduction, list_around, table_header, told
+from answering.text.blocks import introduction, list_around, row_with_column_names, table_header
 from answering.text.sentences import Span, code_spans, code_within, is_question, sentence_spans, verbatim_spans
-from answering.text.terms import is_content, plain, stem, words_of
+from answering.text.terms import is_content, stem, without_accents, words_of
 from answering.types import Chunk, Passage
 
 SUPPORT_BAR, CLEAR_SUPPORT = 0.5, 0.8
@@ -30,7 +30,7 @@ OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 AROUND, COVERED = 3, (0.6, 0.75, 0.9)
 """Sentences before and after a quote that are read with it; one fewer from each of these overlaps on."""
 LONGEST_READ = 900  # characters, for one sentence
-LEAST_OVERLAP = 0.2  # share of words below which a chunk is not searched for a quote
+MIN_OVERLAP = 0.2  # share of words below which a chunk is not searched for a quote
 _ENOUGH, _JOINED = 0.75, 0.05
 """Two neighbours are quoted together where neither alone reaches the first and both are better by the second."""
 QUESTION_WORD = 0.5  # weight of a word of the question where a quote is looked for: ``docs/evidence.md``
@@ -69,39 +69,42 @@ class Quote:
         return of_copy or self.contradiction in ("opposite", "order")
 
 
-def quotes(sentence: str, chunk: Chunk, question_terms: Collection[str] = (), *, read: bool = False) -> list[Quote]:
+def quotes(
+    sentence: str, chunk: Chunk, question_terms: Collection[str] = (), *, must_read: bool = False
+) -> list[Quote]:
     """Find the quote of *chunk* for *sentence* by its words: none, or one.
 
     A quote is one sentence of the chunk, or two neighbours where the answer joins them. *question_terms* are the stems
-    of the question, which need not be repeated. With *read* a verbatim quote is read too.
+    of the question, which need not be repeated. With *must_read* a verbatim quote is read too.
     """
     chunk = chunk if chunk.spans else replace(chunk, spans=sentence_spans(chunk.text))
     if not chunk.spans or not (words_of(sentence) or question_terms):
         return []
-    found = [_verbatim(sentence, chunk, span, read) for span in verbatim_spans(sentence, chunk.text)]
+    found = [_verbatim(sentence, chunk, span, must_read) for span in verbatim_spans(sentence, chunk.text)]
     if verbatim := [quote for quote in found if not is_question(quote.text)]:
         # Of a fragment that occurs several times: one not contradicted, then the one nearest to the question.
-        return [max(verbatim, key=lambda one: (not one.contradiction, len(words_of(one.text) & set(question_terms))))]
+        terms = set(question_terms)
+        return [max(verbatim, key=lambda quote: (not quote.contradiction, len(words_of(quote.text) & terms)))]
     return [_nearest(sentence, chunk, question_terms)]
 
 
-def supported(quote: Quote, read: float | None) -> float:
-    """Return the support of *quote* in [0, 1] by the logit *read*, else by overlap."""
-    if quote.refused or (quote.contradiction and read is None):
+def supported(quote: Quote, support_logit: float | None) -> float:
+    """Return the support of *quote* in [0, 1] by *support_logit*, else by overlap."""
+    if quote.refused or (quote.contradiction and support_logit is None):
         return min(quote.overlap, CONTRADICTED)
     if quote.verbatim:
         return 1.0
-    if read is None:
+    if support_logit is None:
         logit = OVERLAP_STEEPNESS * (quote.overlap - OVERLAP_BAR)
     else:
-        logit = SCALE * read + BIAS - CHANGES[quote.contradiction]
+        logit = SCALE * support_logit + BIAS - CHANGES[quote.contradiction]
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
-def _verbatim(sentence: str, chunk: Chunk, span: Span, read: bool) -> Quote:
+def _verbatim(sentence: str, chunk: Chunk, span: Span, must_read: bool) -> Quote:
     """Quote the sentences of the chunk that hold *span*, where *sentence* stands word for word."""
     begin, stop = span
-    touched = [n for n, one in enumerate(chunk.spans) if one[0] < stop and begin < one[1]]
+    touched = [n for n, (first, last) in enumerate(chunk.spans) if first < stop and begin < last]
     start, end = (chunk.spans[touched[0]][0], chunk.spans[touched[-1]][1]) if touched else span
     lead = introduction(chunk, touched[0]) if touched else ""
     disowned = denies(lead)  # an item below "Not covered:"
@@ -114,7 +117,7 @@ def _verbatim(sentence: str, chunk: Chunk, span: Span, read: bool) -> Quote:
     before = chunk.text[start:begin]
     denied = _DISOWNS.search(before) or denies(re.split(r"[,;:.—–]|\b(?:and|but|so)\b", before)[-1])
     contradiction = ("denial" if denied else edit_of(sentence, text)) if fragment else None
-    verbatim = not (fragment or disowned or read)
+    verbatim = not (fragment or disowned or must_read)
     passage = None if verbatim else Passage.of(chunk, [lead, text] if disowned else [text])
     return Quote(chunk.chunk_id, start, end, text, 1.0, contradiction, verbatim, copy=not disowned, passage=passage)
 
@@ -139,15 +142,15 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
         contradiction = "amount"
     if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
         contradiction = "name"
-    read = [told(chunk, n) for n in near]
-    passage = Passage.of(chunk, [lead, *read] if lead and lead not in read else read)
+    texts = [row_with_column_names(chunk, n) for n in near]
+    passage = Passage.of(chunk, [lead, *texts] if lead and lead not in texts else texts)
     return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)
 
 
 def _unknown_name(sentence: str, text: str, question_terms: Collection[str]) -> bool:
     """Whether *sentence* has a name (also "IT"), option or identifier, past its first word, missing in *text*."""
-    present = {stem(word) for word in _WORD.findall(plain(text).lower())} | set(question_terms)
-    words = [word for match in _NAME.finditer(plain(sentence)) for word in _WORD.findall(match[0])]
+    present = {stem(word) for word in _WORD.findall(without_accents(text).lower())} | set(question_terms)
+    words = [word for match in _NAME.finditer(without_accents(sentence)) for word in _WORD.findall(match[0])]
     names = {word.lower() for word in words if is_content(word.lower()) or (word[1:] and word[0].isupper())}
     return any(word not in UNITS and stem(word) not in present for word in names)
 
@@ -172,7 +175,7 @@ def nearest(
         both, best = shared(one | other), max(alone[i : i + 2])
         if best < _ENOUGH and both > best + _JOINED:
             options.append((both - _JOINED, i, i + 1))
-    _, first, last = min(options, key=lambda one: (-one[0], one[1]))
+    _, first, last = min(options, key=lambda pair: (-pair[0], pair[1]))
     return first, last, overlap(claim_words, frozenset().union(*words[first : last + 1]))
 
 
@@ -184,5 +187,5 @@ def overlap(required: frozenset[str], words: frozenset[str]) -> float:
 def likely(sentence: str, chunks: Sequence[Chunk], most: int) -> list[Chunk]:
     """Return at most *most* of *chunks*, those with most words of *sentence* first."""
     claim_words = words_of(sentence)
-    overlaps = [(overlap(claim_words, words_of(f"{one.headings} | {one.text}")), one) for one in chunks]
-    return [one for share, one in sorted(overlaps, key=lambda pair: -pair[0])[:most] if share >= LEAST_OVERLAP]
+    overlaps = [(overlap(claim_words, words_of(f"{chunk.headings} | {chunk.text}")), chunk) for chunk in chunks]
+    return [chunk for share, chunk in sorted(overlaps, key=lambda pair: -pair[0])[:most] if share >= MIN_OVERLAP]

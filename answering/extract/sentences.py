@@ -29,8 +29,8 @@ FENCE = "```"
 class Sentence:
     """One sentence of an answer: exactly ``chunk.text[start:end]``; code is in backticks or a fence.
 
-    ``score`` is how well it answers the question, ``plain`` how near it is to it without the reader; ``bullet`` stands
-    before it ("2. ") where it begins an item of a list.
+    ``score`` is how well it answers the question, ``base_score`` how near it is to it without the reader; ``bullet``
+    stands before it ("2. ") where it begins an item of a list.
     """
 
     chunk_id: str
@@ -38,7 +38,7 @@ class Sentence:
     end: int
     text: str
     score: float
-    plain: float
+    base_score: float
     bullet: str = ""
 
 
@@ -84,9 +84,9 @@ def _gap(before: str, text: str, bullet: str, *, listed: bool) -> str:
     return " " if in_line else "\n\n"
 
 
-MOST_SENTENCES = 3
+MAX_SENTENCES = 3
 """Most sentences of an answer that are chosen each for itself; lists and headers come on top."""
-MOST_ITEMS = 12
+MAX_ITEMS = 12
 """Most sentences quoted of a list; of a longer one not all are. Like ``SHORT_LIST`` chosen by reading answers."""
 SHORT_LIST = 6
 """Most sentences of a list that is quoted in full where the best sentences are all of it."""
@@ -108,12 +108,12 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
     """
     chunk = assessed.chunk
     best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
-    top = max([best.plain, *(other.plain for other in others)])
-    near = [s for s in others if s.plain >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
-    further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.plain)[: MOST_SENTENCES - 1]
+    top = max([best.base_score, *(other.base_score for other in others)])
+    near = [s for s in others if s.base_score >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
+    further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.base_score)[: MAX_SENTENCES - 1]
     chosen = {s.start: s for s in (best, *further)}
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
-    introduced = introduced_by(chunk, numbers[0])[:MOST_ITEMS]
+    introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]
     added = [*introduced]
     for n in numbers:
         added += table_header(chunk, n)
@@ -122,8 +122,8 @@ def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, 
             continue
         steps = _STEPS.search(question) and bullet(chunk, items[0])[0].isdigit()
         goes_on = _GOES_ON.search(chunk.sentences[n])
-        short = len(items) <= SHORT_LIST and len(numbers) == MOST_SENTENCES and set(numbers) <= set(items)
-        if len(items) <= MOST_ITEMS and not introduced and (steps or goes_on or short):
+        short = len(items) <= SHORT_LIST and len(numbers) == MAX_SENTENCES and set(numbers) <= set(items)
+        if len(items) <= MAX_ITEMS and not introduced and (steps or goes_on or short):
             added += items
         added += range(next(at for at in range(n, -1, -1) if bullet(chunk, at)), n)
         if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
@@ -151,7 +151,7 @@ def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
     """Return the lines of sentence *n* that have most words of *question*, if it is code; in reading order."""
     start, end = chunk.spans[n]
     lines = [*re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])] if is_fenced(chunk, n) else []
-    best = sorted(lines, key=lambda line: -len(vocabulary(question) & vocabulary(line[0])))[:MOST_SENTENCES]
+    best = sorted(lines, key=lambda line: -len(vocabulary(question) & vocabulary(line[0])))[:MAX_SENTENCES]
     spans = sorted((start + line.start(), start + line.end()) for line in best)
     marks = {start: bullet(chunk, n)}
     return [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0, marks.get(i, "")) for i, j in spans]
@@ -161,7 +161,7 @@ def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
     """List the sentences of a chunk that can answer *question*, else all."""
     chunk = assessed.chunk
     sentences = [
-        Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.plain, bullet(chunk, n))
+        Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.base_score, bullet(chunk, n))
         for n, ((start, end), match) in enumerate(zip(chunk.spans, assessed.matches, strict=True))
     ]
     return list(compress(sentences, possible_answers(question, chunk))) or sentences

@@ -15,7 +15,7 @@ MARK = "[\U00100000-\U0010fffd]"  # the characters that stand for markers in ``M
 _KEPT = re.compile("[\U000f0000-\U000ffffc]")
 _MOST = 0xFFFC
 _PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
-_MOST_DEPTH = 6  # to which brackets are read in brackets, as in ``[[1], [2]]``
+_MAX_DEPTH = 6  # to which brackets are read in brackets, as in ``[[1], [2]]``
 
 _BRACKETS = re.compile(
     r"\\?[\[【［](?P<inside>[^\[\]【】［］]{0,300})[\]】］]"
@@ -63,7 +63,7 @@ class MarkedText:
         text = _FOOTNOTE.sub("", replace_code(_PRIVATE.sub("", text), self._keep_code))
         if "`" not in text:
             text = _INDEXED.sub(self._index, text)
-        for _ in range(_MOST_DEPTH):
+        for _ in range(_MAX_DEPTH):
             before, text = text, _BRACKETS.sub(self._read, text)
             if text == before:
                 break
@@ -84,19 +84,19 @@ class MarkedText:
         """Merge all markers of *text* into one."""
         return merged([self._markers[sign] for sign in re.findall(MARK, text)])
 
-    def plain(self, text: str) -> str:
+    def restored(self, text: str) -> str:
         """Return *text* with its code and links as they were."""
         return _KEPT.sub(lambda match: self._kept[ord(match[0]) - 0xF0000], text)
 
     def pieces(self) -> list[str | Marker]:
         """Cut the text at its markers, white space around them repaired, empty strings left out."""
         signs = re.split(f"({MARK})", _AROUND.sub(_whitespace, self.text))
-        return [self._markers[sign] if i % 2 else self.plain(sign) for i, sign in enumerate(signs) if sign]
+        return [self._markers[sign] if i % 2 else self.restored(sign) for i, sign in enumerate(signs) if sign]
 
     def _keep(self, text: str) -> str:
         if len(self._kept) > _MOST:
             return text
-        self._kept.append(self.plain(text))
+        self._kept.append(self.restored(text))
         return chr(0xF0000 + len(self._kept) - 1)
 
     def _keep_code(self, code: str) -> str:

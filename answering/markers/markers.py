@@ -68,10 +68,10 @@ def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
     numbers = read_numbers(before, len(chunks))
     if numbers is not None or dagger:
         return numbers or Marker()
-    read = [_read_part(part.strip(), chunks) for part in seen.split(";") if part.strip()]
-    if not read or None in read:
+    groups = [_read_part(part.strip(), chunks) for part in seen.split(";") if part.strip()]
+    if not groups or None in groups:
         return None
-    return Marker(tuple(dict.fromkeys(group for group in read if group)))
+    return Marker(tuple(dict.fromkeys(group for group in groups if group)))
 
 
 def read_numbers(seen: str, count: int) -> Marker | None:
@@ -86,8 +86,8 @@ def read_numbers(seen: str, count: int) -> Marker | None:
         position = match.end()
         if match["first"] or match["one"]:
             any_number = True
-            one = (match["one"] or "").translate(_MINUS)
-            first, last = sorted((int(match["first"] or one), int(match["last"] or one)))
+            single = (match["one"] or "").translate(_MINUS)
+            first, last = sorted((int(match["first"] or single), int(match["last"] or single)))
             groups.update(((k - 1,), None) for k in range(max(1, first), min(last, count) + 1))
     return Marker(tuple(groups)) if any_number else None
 

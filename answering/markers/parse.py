@@ -123,7 +123,7 @@ def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
     """
 
     def is_reference(rest: str) -> bool:
-        rest = _ADDRESSES.sub("", marked.plain(rest)).strip(" \t*_.\r\n")
+        rest = _ADDRESSES.sub("", marked.restored(rest)).strip(" \t*_.\r\n")
         return _BETWEEN.fullmatch(rest) is not None or read_marker(rest, chunks) is not None
 
     lines = marked.text.splitlines(keepends=True)
@@ -145,7 +145,7 @@ def _drop_references(marked: MarkedText, chunks: Sequence[Chunk]) -> Marker:
         if re.search(MARK, line):
             listed.append(marked.marker(line))
         elif named := heading or entry:
-            listed.append(read_marker(marked.plain(named["rest"]), chunks) or Marker())
+            listed.append(read_marker(marked.restored(named["rest"]), chunks) or Marker())
         first -= 1
     if not (headed or bare) or not "".join(lines[first:]).strip():
         return Marker()

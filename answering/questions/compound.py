@@ -6,7 +6,7 @@ from itertools import pairwise, takewhile
 from answering.text.sentences import sentence_spans
 from answering.text.terms import AUXILIARIES, asks_whether, is_content, question_stems, words
 
-MOST_SUB_QUESTIONS = 4
+MAX_SUB_QUESTIONS = 4
 """A text that seems to ask more than this is left whole: it is more likely prose than a list of questions."""
 AUXILIARY = rf"(?:{'|'.join(sorted(AUXILIARIES))})\b"
 WH = r"(?:what|when|where|which|who|whom|whose|why|how)\b"
@@ -80,7 +80,7 @@ def split_questions(question: str) -> tuple[str, ...]:
         else:
             sub_questions.append(with_subject(trimmed(sentence), subject) if sub_questions else trimmed(sentence))
     asking = all(stands_alone(part) and (part.endswith("?") or _opens(part)) for part in sub_questions)
-    return tuple(sub_questions) if 2 <= len(sub_questions) <= MOST_SUB_QUESTIONS and asking else (question,)
+    return tuple(sub_questions) if 2 <= len(sub_questions) <= MAX_SUB_QUESTIONS and asking else (question,)
 
 
 def _split(sentence: str) -> list[str]:
@@ -183,13 +183,14 @@ def _is_article(pronoun: str, after: list[str]) -> bool:
 
 def _names_something(text: str) -> bool:
     """Whether *text* has a noun, guessed by neighbours: after "I", "to", "been" comes a verb."""
-    return any(is_content(one) and last not in _SPEAKERS for last, one in pairwise(["", *words(WHO.sub("who", text))]))
+    pairs = pairwise(["", *words(WHO.sub("who", text))])
+    return any(is_content(word) and last not in _SPEAKERS for last, word in pairs)
 
 
 def asked_in(text: str) -> str:
     """Return the asking sentences of *text*, joined by spaces; *text* for all or none."""
     sentences = [text[start:end] for start, end in sentence_spans(text)]
-    asking = [one for one in sentences if _asks(one)]
+    asking = [sentence for sentence in sentences if _asks(sentence)]
     return " ".join(asking) if 0 < len(asking) < len(sentences) else text
 
 
@@ -201,7 +202,8 @@ def without_background(text: str) -> str:
     question = asked_in(text)
     if question == text:
         return text
-    before = list(takewhile(lambda one: not question.startswith(one), (text[i:j] for i, j in sentence_spans(text))))
+    sentences = [text[i:j] for i, j in sentence_spans(text)]
+    before = list(takewhile(lambda sentence: not question.startswith(sentence), sentences))
     for sentence in reversed(before):
         question = with_subject(question, named_after(frozenset({"the", "a", "an"}), sentence, keep=True))
     return question if stands_alone(question) else text

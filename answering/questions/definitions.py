@@ -8,7 +8,7 @@ from answering.text.blocks import before, bullet, cells, is_row, table_header
 from answering.text.terms import AUXILIARIES, is_content, stem, words
 from answering.types import Chunk, ReadPassage, SubqueryResults
 
-MOST_WORDS = 4
+MAX_WORDS = 4
 """Words of the longest term that is looked up."""
 DEFINED, NOT_DEFINED = 4.0, 2.0
 """Least logits of a definition that was asked for, and what other sentences lose where the question asks what it is.
@@ -46,10 +46,10 @@ def asked_term(question: str) -> Term | None:
     text = " ".join(question.replace("’", "'").split())
     asked = _ASKED.fullmatch(text)
     named = words(asked["term"] if asked else text)
-    if not named or len(named) > MOST_WORDS or (asked and asked["term"].lower().startswith("the ")):
+    if not named or len(named) > MAX_WORDS or (asked and asked["term"].lower().startswith("the ")):
         return None
-    plain = all(is_content(word) and word not in AUXILIARIES for word in named)
-    return Term(tuple(map(stem, named)), bool(asked)) if plain else None
+    all_content = all(is_content(word) and word not in AUXILIARIES for word in named)
+    return Term(tuple(map(stem, named)), bool(asked)) if all_content else None
 
 
 class Definition(NamedTuple):
@@ -103,19 +103,19 @@ def defining_sentences(results: SubqueryResults) -> dict[str, int]:
     """Return by chunk id the sentence that defines the term the question asks for; the stated ones if there are any."""
     term = asked_term(results.question)
     found = [(chunk.chunk_id, definition_of(term, chunk)) for chunk in results.chunks] if term else []
-    defined = {chunk_id: one for chunk_id, one in found if one}
-    stated = any(one.stated for one in defined.values())
-    return {chunk_id: one.sentence for chunk_id, one in defined.items() if one.stated or not stated}
+    defined = {chunk_id: definition for chunk_id, definition in found if definition}
+    stated = any(definition.stated for definition in defined.values())
+    return {chunk_id: found.sentence for chunk_id, found in defined.items() if found.stated or not stated}
 
 
-def with_definition(question: str, read: ReadPassage, definition: int | None) -> ReadPassage:
-    """Raise the logits of sentence *definition* of *read*; without one lower all, if *question* asks what a term is."""
+def with_definition(question: str, reading: ReadPassage, definition: int | None) -> ReadPassage:
+    """Raise the logits of sentence *definition*; without one lower all, if *question* asks what a term is."""
     term = asked_term(question)
     if term is None or (definition is None and not term.explicit):
-        return read
+        return reading
     if definition is None:
-        lowered = tuple(score - NOT_DEFINED for score in read.sentences)
-        return replace(read, sentences=lowered, answerable=read.answerable - NOT_DEFINED)
-    best = max(read.null, *read.sentences) + DEFINED
-    scores = tuple(best if n == definition else score for n, score in enumerate(read.sentences))
-    return replace(read, sentences=scores, answerable=max(read.answerable, DEFINED))
+        lowered = tuple(score - NOT_DEFINED for score in reading.sentences)
+        return replace(reading, sentences=lowered, answerable=reading.answerable - NOT_DEFINED)
+    best = max(reading.null, *reading.sentences) + DEFINED
+    scores = tuple(best if n == definition else score for n, score in enumerate(reading.sentences))
+    return replace(reading, sentences=scores, answerable=max(reading.answerable, DEFINED))

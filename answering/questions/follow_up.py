@@ -63,7 +63,7 @@ def carry_subject(question: str, earlier: str) -> str:
     the place of its like, or is added at the end. What can stand alone only loses its "and".
     """
     body, earlier = _body(question), compound.split_questions(earlier)[-1].rstrip("?!. ")
-    named = takewhile(lambda one: is_content(one.lower()), compound.TOKEN.findall(WHO.sub("who", earlier))[::-1])
+    named = takewhile(lambda word: is_content(word.lower()), compound.TOKEN.findall(WHO.sub("who", earlier))[::-1])
     subject, last, bare = subject_of(earlier), " ".join([*named][::-1]), body.rstrip("?!. ")
     if _is_phrase(body):
         completed = f"{_with_phrase(earlier, bare)}?"
@@ -81,9 +81,11 @@ def carry_subject(question: str, earlier: str) -> str:
 
 def added_stems(question: str, complete: str, history: Sequence[str]) -> tuple[str, ...]:
     """Return the stems of *complete* that phrases added since the first similar question of *history*."""
-    terms = [one for one in question_stems(complete) if _is_phrase(_body(question)) or one not in stems(question)]
-    shared = [stems(one) for one in history if one == history[-1] or 2 * len({*terms} & {*stems(one)}) >= len(terms)]
-    return tuple(one for one in terms if not all(one in before for before in shared))
+    terms = [term for term in question_stems(complete) if _is_phrase(_body(question)) or term not in stems(question)]
+    shared = [
+        stems(text) for text in history if text == history[-1] or 2 * len({*terms} & {*stems(text)}) >= len(terms)
+    ]
+    return tuple(term for term in terms if not all(term in before for before in shared))
 
 
 def _body(question: str) -> str:
@@ -111,14 +113,14 @@ def _with_phrase(earlier: str, phrase: str) -> str:
     opening, subject = first.lower(), subject_of(compound.COUNTED.sub("", earlier))
     article, opens = opening in ARTICLES, bool(_PREPOSITION.match(first) or _CLAUSE.match(phrase))
     phrase = f"{opening} {rest}" if article or opens else phrase
-    named, plain = rest if opening == "for" else phrase, not (article or opens)
+    named, is_name = rest if opening == "for" else phrase, not (article or opens)
     alike = subject and article == (subject.partition(" ")[0] in ARTICLES)
     kinds = {
         _AGENT: re.fullmatch(_PERSON, named, re.IGNORECASE),
         rf"({re.escape(subject)})": article and alike,
-        rf"\b({re.escape(first)}\s+\w+)": plain and rest,  # "garage B" of "garage A"
-        r"\b(\w*\d\w*)\b": plain and any(map(str.isdigit, first)),
-        rf"\b(?:is|are|was|were) ({re.escape(subject)})\b": plain and alike and not compound.STATE.fullmatch(phrase),
+        rf"\b({re.escape(first)}\s+\w+)": is_name and rest,  # "garage B" of "garage A"
+        r"\b(\w*\d\w*)\b": is_name and any(map(str.isdigit, first)),
+        rf"\b(?:is|are|was|were) ({re.escape(subject)})\b": is_name and alike and not compound.STATE.fullmatch(phrase),
     }
     for kind in filter(kinds.get, kinds):
         match = re.search(kind, earlier, re.IGNORECASE)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-from answering.text.blocks import cells, is_row, table_header, told
+from answering.text.blocks import cells, is_row, row_with_column_names, table_header
 from answering.text.terms import is_content, stem
 from answering.types import Chunk
 
@@ -56,11 +56,11 @@ def of_others(question: str, chunk: Chunk) -> tuple[bool, ...]:
     if not asked:
         return (False,) * len(chunk.spans)
     heading: Named = {}
-    for one in (chunk.title, chunk.chapter, chunk.section):
-        heading |= named_things(one or "")
+    for text in (chunk.title, chunk.chapter, chunk.section):
+        heading |= named_things(text or "")
     about, others = heading, []
     for n, sentence in enumerate(chunk.sentences):
-        about = {**about, **named_things(told(chunk, n))}
+        about = {**about, **named_things(row_with_column_names(chunk, n))}
         others.append(any(_another(noun, label, about, sentence) for noun, (label,) in asked.items()))
         if is_row(chunk, n):
             others[n] = others[n] or any(_row_of_another(label, chunk, n) for (label,) in asked.values())
@@ -74,7 +74,7 @@ def names_asked(question: str, chunk: Chunk) -> bool:
     if not codes:
         return False
     named = [named_things(text) for text in (chunk.title, chunk.chapter or "", chunk.section or "", chunk.text)]
-    labels = {label for one in named for of_noun in one.values() for label in of_noun}
+    labels = {label for thing in named for of_noun in thing.values() for label in of_noun}
     return not codes.isdisjoint(labels.union(cell for n in range(len(chunk.spans)) for cell in _cells(chunk, n)))
 
 
@@ -86,7 +86,7 @@ def _another(noun: str, label: str, about: Mapping[str, frozenset[str]], sentenc
     """Whether *about* names another *noun* than *label*, which *sentence* does not name either."""
     labels = about.get(noun, frozenset())
     contrast = _contrast(label)
-    rivals = labels & contrast if contrast else {one for one in labels if one[0].isdigit()}
+    rivals = labels & contrast if contrast else {label for label in labels if label[0].isdigit()}
     held = {token.lower() for token in _TOKEN.findall(sentence)}
     in_range = label.isdigit() and any(int(a) <= int(label) <= int(b) for a, b in _RANGE.findall(sentence))
     return bool(rivals) and label not in labels | held and not in_range

@@ -17,7 +17,7 @@ HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
 LARGEST_LOGIT = 12.0
 """Limit of the reader's logits: beyond it a probability does not change."""
-MOST_PASSAGES = 3
+MAX_PASSAGES = 3
 """Passages read for each sub-question, the most promising first, until one answers (``docs/relevance.md``)."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 """Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading.
@@ -29,7 +29,7 @@ BRIEF = 3
 """Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
 UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
-LEAST_SIMILARITY = 0.25
+MIN_SIMILARITY = 0.25
 """Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
 RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
 """Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
@@ -39,24 +39,24 @@ class Match(NamedTuple):
     """How one sentence matches a question.
 
     ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the sentence
-    or title, and in those with the sentence before. ``chance``, in [0, 1], is the reader's probability that this
+    or title, and in those with the sentence before. ``probability``, in [0, 1], is the reader's probability that this
     sentence is the one that answers; None where the chunk was not read.
     """
 
     similarity: float
     coverage: float
     context_coverage: float
-    chance: float | None = None
+    probability: float | None = None
 
     @property
-    def plain(self) -> float:
+    def base_score(self) -> float:
         """Weighted sum of similarity and coverages, in [0, 1]."""
         return 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
 
     @property
     def score(self) -> float:
-        """Score by which sentences are ranked: the mean of ``plain`` and the reader's probability."""
-        return self.plain if self.chance is None else 0.5 * self.plain + 0.5 * self.chance
+        """Score by which sentences are ranked: the mean of ``base_score`` and the reader's probability."""
+        return self.base_score if self.probability is None else 0.5 * self.base_score + 0.5 * self.probability
 
 
 class Features(NamedTuple):
@@ -80,22 +80,24 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
     shares = idf_shares(results.question, english_idf)
     measured = []
     for chunk in results.chunks:
-        title, read = vocabulary(chunk.title), chunk.read
+        title, reading = vocabulary(chunk.title), chunk.reading
         everything, before = title, frozenset[str]()
-        chances = sentence_chances(read) if read else (None,) * len(chunk.spans)
+        probabilities = sentence_probabilities(reading) if reading else (None,) * len(chunk.spans)
         matches = []
-        for sentence, similarity, chance in zip(chunk.sentences, chunk.span_similarities, chances, strict=True):
+        rows = zip(chunk.sentences, chunk.span_similarities, probabilities, strict=True)
+        for sentence, similarity, probability in rows:
             terms = vocabulary(sentence)
             everything |= terms
-            matches.append(
-                Match(similarity, coverage(shares, terms | title), coverage(shares, terms | title | before), chance)
-            )
+            own, context = terms | title, terms | title | before
+            matches.append(Match(similarity, coverage(shares, own), coverage(shares, context), probability))
             before = terms
         covered = coverage(shares, everything)
-        headings = [vocabulary(one) for one in (chunk.chapter, chunk.section) if one]
+        headings = [vocabulary(heading) for heading in (chunk.chapter, chunk.section) if heading]
         covered += HEADING_CREDIT * (coverage(shares, everything.union(*headings)) - covered)
-        logits = (max(read.sentences) - read.null, read.answerable) if read else (-LARGEST_LOGIT, -LARGEST_LOGIT)
-        margin, answerable = (max(-LARGEST_LOGIT, min(LARGEST_LOGIT, one)) for one in logits)
+        logits = (-LARGEST_LOGIT, -LARGEST_LOGIT)
+        if reading:
+            logits = (max(reading.sentences) - reading.null, reading.answerable)
+        margin, answerable = (max(-LARGEST_LOGIT, min(LARGEST_LOGIT, logit)) for logit in logits)
         features = Features(
             chunk_similarity=nearness(chunk),
             sentence_similarity=max(chunk.span_similarities, default=chunk.similarity),
@@ -116,8 +118,8 @@ def window(chunk: Chunk) -> tuple[int, int]:
     at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
     start, end = at, at + 1
     while True:
-        wider = [(start - 1, end)] * (start > 0) + [(start, end + 1)] * (end < len(lengths))
-        fitting = [(i, j) for i, j in wider if sum(lengths[i:j]) <= LONGEST_PASSAGE]
+        wider = [(start - 1, end), (start, end + 1)]
+        fitting = [(i, j) for i, j in wider if i >= 0 and j <= len(lengths) and sum(lengths[i:j]) <= LONGEST_PASSAGE]
         if not fitting:
             return start, end
         start, end = min(fitting, key=lambda span: abs(sum(span) - 2 * at - 1))
@@ -143,7 +145,7 @@ Not fitted: a number is a key, whatever the words around it. A brief question ga
 
 
 async def read_best(
-    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MOST_PASSAGES
+    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MAX_PASSAGES
 ) -> tuple[SubqueryResults, ...]:
     """Read at most *most* near chunks of each of *subquery_results*, until one has an answer.
 
@@ -154,51 +156,53 @@ async def read_best(
     for results in subquery_results:
         defined = defining_sentences(results)
         near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
-        read: dict[str, ReadPassage] = {}
+        readings: dict[str, ReadPassage] = {}
         others = {chunk.chunk_id for chunk in near if all(of_others(results.question, chunk))}
-        order = sorted(near, key=lambda one: (one.chunk_id not in defined, one.chunk_id in others, -promise(one)))
+        order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
         alike: set[str] = set()  # to a chunk that was read: it says the same, unless it is about another thing
         for chunk in order:
-            if len(read) == most:
+            if len(readings) == most:
                 break
             if chunk.chunk_id in alike:
                 continue
             start, end = window(chunk)
-            one = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
-            one = _possible(results.question, chunk, one, start)
-            one = read[chunk.chunk_id] = with_definition(results.question, one, defined.get(chunk.chunk_id))
-            if max(one.sentences, default=one.null) > one.null:
+            reading = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
+            reading = _possible(results.question, chunk, reading, start)
+            reading = with_definition(results.question, reading, defined.get(chunk.chunk_id))
+            readings[chunk.chunk_id] = reading
+            if max(reading.sentences, default=reading.null) > reading.null:
                 break
             if chunk.chunk_id not in others and not names_another(results.question, chunk.text):
                 alike.update(chunk.near_duplicates)
-        chunks = tuple(replace(chunk, read=read.get(chunk.chunk_id)) for chunk in results.chunks)
+        chunks = tuple(replace(chunk, reading=readings.get(chunk.chunk_id)) for chunk in results.chunks)
         updated.append(replace(results, chunks=chunks))
     return tuple(updated)
 
 
 def _is_near(chunk: Chunk) -> bool:
     """Whether *chunk*, or its best sentence, is near enough to the question to be read."""
-    return max((chunk.similarity, *chunk.span_similarities)) >= LEAST_SIMILARITY
+    return max((chunk.similarity, *chunk.span_similarities)) >= MIN_SIMILARITY
 
 
-def _possible(question: str, chunk: Chunk, read: ReadPassage, start: int) -> ReadPassage:
-    """Extend *read*, from sentence *start* on, to all of *chunk*; others get the lowest score."""
-    unread = read.null - UNREAD
+def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int) -> ReadPassage:
+    """Extend *reading*, from sentence *start* on, to all of *chunk*; others get the lowest score."""
+    unread = reading.null - UNREAD
     scores = [unread] * len(chunk.spans)
-    scores[start : start + len(read.sentences)] = read.sentences
+    scores[start : start + len(reading.sentences)] = reading.sentences
     possible = zip(possible_answers(question, chunk), chunk.sentences, strict=True)
     if len(question_stems(question)) > BRIEF and names_asked(question, chunk):
-        read, scores = replace(read, answerable=read.answerable + NAMED), [score + NAMED for score in scores]
-    can = [one and has_kind(question, text) for one, text in possible]
-    return replace(read, sentences=tuple(s if one else unread for s, one in zip(scores, can, strict=True)))
+        reading = replace(reading, answerable=reading.answerable + NAMED)
+        scores = [score + NAMED for score in scores]
+    can_answer = [can and has_kind(question, text) for can, text in possible]
+    return replace(reading, sentences=tuple(s if can else unread for s, can in zip(scores, can_answer, strict=True)))
 
 
-def sentence_chances(read: ReadPassage) -> tuple[float, ...]:
+def sentence_probabilities(reading: ReadPassage) -> tuple[float, ...]:
     """Return each sentence's probability: a softmax over the sentences and "none of them"."""
-    top = max([read.null, *read.sentences])
-    raised = [math.exp(score - top) for score in read.sentences]
-    total = sum(raised) + math.exp(read.null - top)
-    return tuple(one / total for one in raised)
+    top = max([reading.null, *reading.sentences])
+    raised = [math.exp(score - top) for score in reading.sentences]
+    total = sum(raised) + math.exp(reading.null - top)
+    return tuple(share / total for share in raised)
 
 
 def english_idf(stem: str) -> float:

@@ -58,7 +58,7 @@ def calibration_for(embedding_model: str, calibrations: Mapping[str, Calibration
     return calibrations.get(embedding_model) or calibrations[LEXICAL]
 
 
-OF_ANOTHER = 0.3
+OTHER_LABEL_FACTOR = 0.3
 """Share of its probability to answer that a chunk keeps where it, or its best sentence, names another year or label.
 
 Too little for the usual bar. Not fitted: hardly a question of the fitted sets asks for another year."""
@@ -91,8 +91,9 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
         best = "" if number is None else chunk.sentences[number]
         of_another = number is not None and of_others(results.question, chunk)[number]
         of_another = of_another or any(names_another(results.question, text) for text in (full_text, best))
-        factor = OF_ANOTHER if of_another else 1.0
-        if chunk.read:  # in other words than the question, a passage is far from it by every cosine: it may answer yet
+        factor = OTHER_LABEL_FACTOR if of_another else 1.0
+        # In other words than the question, a passage is far from it by every cosine: it may answer yet.
+        if chunk.reading:
             answering = calibration.answers_read.probability(named)
             about = 1.0 - (1.0 - calibration.relevance_read.probability(named)) * (1.0 - answering)
         else:
@@ -106,9 +107,9 @@ def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration)
 
     ``relevance`` in [0, 1] scores how surely the chunk is about the question, or any sub-question; .8 is the bar.
     """
-    assessed = [one for results in subquery_results for one in assess(results, calibration)]
+    assessed = [a for results in subquery_results for a in assess(results, calibration)]
     best: dict[str, Assessment] = {}
-    for one in sorted(assessed, key=lambda one: -one.relevance):
-        best.setdefault(one.chunk.chunk_id, one)
-    ordered = sorted(best.values(), key=lambda one: -(one.relevance + one.answers))
-    return tuple(replace(one.chunk, relevance=one.relevance, answers=one.answers) for one in ordered)
+    for assessment in sorted(assessed, key=lambda a: -a.relevance):
+        best.setdefault(assessment.chunk.chunk_id, assessment)
+    ordered = sorted(best.values(), key=lambda a: -(a.relevance + a.answers))
+    return tuple(replace(a.chunk, relevance=a.relevance, answers=a.answers) for a in ordered)

@@ -9,7 +9,7 @@ from answering.text.sentences import code_spans
 from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
 
-LEAST_WORDS = 3
+MIN_WORDS = 3
 """Content words of a lead-in that says something by itself."""
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
@@ -41,7 +41,7 @@ _AMOUNT = re.compile(
 """What can stand for an amount of things or time: a number, or a word of these."""
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _ASKS_COUNT = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
-LEAST_ROWS = 3
+MIN_ROWS = 3
 """Rows of a table, its header included, of which several may be asked for."""
 _ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
 _FREQUENCY = re.compile(
@@ -92,8 +92,8 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         denies = whether and _DENIAL.search(text)
         repeats = not more and not denies and not ((whether or text.endswith(":")) and len(terms) > 1)
         header = rows[n] and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])
-        bare = text.endswith(":") and len(frozenset(terms)) < LEAST_WORDS
-        bare = bare and all(is_long_code(chunk, one) for one in introduced_by(chunk, n))
+        bare = text.endswith(":") and len(frozenset(terms)) < MIN_WORDS
+        bare = bare and all(is_long_code(chunk, number) for number in introduced_by(chunk, n))
         possible.append(
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
@@ -106,7 +106,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
 def _counted_rows(question: str, chunk: Chunk) -> frozenset[int]:
     """Return the rows that "how many" would have to count: several have the most words of *question*, none alone."""
     rows = [n for n in range(len(chunk.spans)) if is_row(chunk, n)]
-    if len(rows) < LEAST_ROWS or not _ASKS_COUNT.search(question):
+    if len(rows) < MIN_ROWS or not _ASKS_COUNT.search(question):
         return frozenset()
     asked = frozenset(stems(question))
     shared = {n: len(asked.intersection(stems(chunk.sentences[n]))) for n in rows[1:]}

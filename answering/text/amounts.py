@@ -69,7 +69,7 @@ class Amount:
         if {self.unit, other.unit} == {"time", "calendar"}:
             days, months = (self, other) if self.unit == "time" else (other, self)
             return math.isclose(float(days.value), float(months.value) * _MONTH, rel_tol=0.09)
-        mine, stated = (one.value if one.written is None else one.written for one in (self, other))
+        mine, stated = (amount.value if amount.written is None else amount.written for amount in (self, other))
         return not (self.unit and other.unit) and _same(mine, stated)
 
     def restates(self, other: Self) -> bool:
@@ -85,8 +85,9 @@ def _same(one: float | str, other: float | str) -> bool:
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
     """Whether *claim* states an amount that none of the texts *evidence* states."""
     claimed = [readings for _, _, readings in amounts(claim)]
-    plain = (_ORDINAL.sub(lambda word: str(_ORDINALS[word[0].lower()]), text) for text in evidence)
-    stated = [one for text in plain if claimed for *_, readings in amounts(_A.sub("one", text)) for one in readings]
+    texts = (_ORDINAL.sub(lambda word: str(_ORDINALS[word[0].lower()]), text) for text in evidence)
+    found = [amount for text in texts if claimed for amount in amounts(_A.sub("one", text))]
+    stated = [reading for *_, readings in found for reading in readings]
     return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in claimed)
 
 
@@ -149,7 +150,7 @@ def _times(text: str) -> tuple[Amount, ...]:
     hour, minutes, half = re.findall(r"(\d+):?(\d*)\s?([ap]?)", text)[0]
     written, past = int(hour), int(minutes or 0) / 60
     hours = [written % 12 + 12 * (half == "p")] if half else [written, written + 12 * (written <= 12)]
-    return tuple(Amount(one + past, "time of day", written + past) for one in hours)
+    return tuple(Amount(hour + past, "time of day", written + past) for hour in hours)
 
 
 def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | str | None]:
@@ -157,10 +158,10 @@ def _number(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, float | st
     kind, first = tokens[at]
     total, part, used = 0.0, None, 0
     if kind == "number":
-        plain = re.sub("^([−–‑]|minus )", "-", first.replace(",", ""))
-        if not re.fullmatch(r"-?\d*\.?\d+", plain):
-            return 1, plain
-        part, used = float(plain), 1
+        digits = re.sub("^([−–‑]|minus )", "-", first.replace(",", ""))
+        if not re.fullmatch(r"-?\d*\.?\d+", digits):
+            return 1, digits
+        part, used = float(digits), 1
     for _, word in tokens[at + used :]:
         if word in NUMBERS and kind != "number" and (not part or _continues(part, NUMBERS[word])):
             part = (part or 0.0) + NUMBERS[word]

@@ -13,7 +13,7 @@ INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
 _BAR = re.compile(r"(?<!\\)\|")
-MOST_LINES = 6
+MAX_LINES = 6
 """Lines of the longest block of code that is quoted: about what is taken in at a glance."""
 
 
@@ -41,8 +41,8 @@ def is_row(chunk: Chunk, n: int) -> bool:
 
 
 def is_long_code(chunk: Chunk, n: int) -> bool:
-    """Whether sentence *n* is code of more than ``MOST_LINES`` lines that are not blank."""
-    return is_fenced(chunk, n) and sum(bool(line.strip()) for line in chunk.sentences[n].split("\n")) > MOST_LINES
+    """Whether sentence *n* is code of more than ``MAX_LINES`` lines that are not blank."""
+    return is_fenced(chunk, n) and sum(bool(line.strip()) for line in chunk.sentences[n].split("\n")) > MAX_LINES
 
 
 def list_around(chunk: Chunk, n: int) -> range:
@@ -98,7 +98,7 @@ def labelled(header: str, row: str) -> str:
     return "; ".join(f"{name}: {value or '–'}" if name else value for name, value in zip(names, values, strict=True))
 
 
-def told(chunk: Chunk, n: int) -> str:
+def row_with_column_names(chunk: Chunk, n: int) -> str:
     """Return sentence *n* as it can be read alone: a further row of a table with the names of its columns."""
     header = table_header(chunk, n)
     return labelled(chunk.sentences[header[0]], chunk.sentences[n]) if header else chunk.sentences[n]

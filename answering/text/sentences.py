@@ -23,7 +23,7 @@ _QUOTING = ("と", "って")
 """What goes on after a quotation in Japanese: "「…？」と聞いた"."""
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.\s*\Z")
 
-_MOST_POSITIONS = 20
+_MAX_POSITIONS = 20
 """Places of a text that are looked at where it has a sentence again and again."""
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
@@ -199,6 +199,6 @@ def verbatim_spans(sentence: str, text: str) -> list[Span]:
             words = f"(?i:{re.escape(form[0])})" + r"\s+".join(map(re.escape, form[1:].split(" ")))
             before = r"(?<![^\W_])" * form[0].isalnum() + r"(?<!\d[.,])(?<![-−])" * form[0].isdigit()
             after = r"(?![^\W_])" * form[-1].isalnum() + r"(?![.,]\d|%)" * form[-1].isdigit()
-            if spans := [m.span() for m in islice(re.finditer(before + words + after, text), _MOST_POSITIONS)]:
+            if spans := [m.span() for m in islice(re.finditer(before + words + after, text), _MAX_POSITIONS)]:
                 return spans
     return []

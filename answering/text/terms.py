@@ -120,7 +120,7 @@ def is_number(word: str) -> bool:
     return word in NUMBERS or word[0].isdigit()
 
 
-def plain(text: str) -> str:
+def without_accents(text: str) -> str:
     """Remove accents, zero-width characters and tags from *text*, and straighten its apostrophes.
 
     Vowel signs of scripts that have them, and the voicing marks of Japanese, make another letter: they stay.
@@ -135,7 +135,7 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=4096)
 def words_of(text: str) -> frozenset[str]:
     """Return the stems of the content words of *text*, numbers without their commas."""
-    return frozenset(stem.replace(",", "") for stem in stems(plain(text).translate(_SIGNS)))
+    return frozenset(stem.replace(",", "") for stem in stems(without_accents(text).translate(_SIGNS)))
 
 
 @lru_cache(maxsize=1 << 12)  # grading and synthesis look at the same sentences

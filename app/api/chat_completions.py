@@ -120,10 +120,10 @@ def source_list(documents: Sequence[Mapping[str, Any]], citations: Sequence[Cita
         pages.setdefault(citation.marker, []).append(place or "")
     lines = []
     for marker, document in enumerate(documents, 1):
-        name = plain(document["title"] or document["id"])
+        name = as_text(document["title"] or document["id"])
         if url := web_address(document["url"]):
             name = f"[{name}]({quote(url, safe=URL_CHARACTERS)})"
-        lines.append(", ".join([f"{marker}. {name}", *map(plain, filter(None, dict.fromkeys(pages[marker])))]))
+        lines.append(", ".join([f"{marker}. {name}", *map(as_text, filter(None, dict.fromkeys(pages[marker])))]))
     return "\n\nSources:\n\n" + "\n".join(lines) if lines else ""
 
 
@@ -132,7 +132,7 @@ def web_address(url: str | None) -> str:
     return url if url and url.startswith(("http://", "https://")) else ""
 
 
-def plain(text: str) -> str:
+def as_text(text: str) -> str:
     """Return *text* on one line, escaped so that Markdown shows it as it is: a title may be anybody's."""
     return " ".join(_MARKDOWN.sub(r"\\\g<0>", text).split())
 

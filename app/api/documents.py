@@ -64,7 +64,7 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         require_writer(request, keys)
         async with collections.use(collection) as of:
             found = await asyncio.to_thread(synced_paths, of.folder)
-        rows = [SyncedFolder(path=one.path, synced_at=one.synced, watched=one.watched) for one in found]
+        rows = [SyncedFolder(path=folder.path, synced_at=folder.synced, watched=folder.watched) for folder in found]
         return FolderList(folders=rows)
 
     @router.get(PATH + "/{documentId:path}", response_model=DocumentText)
@@ -109,11 +109,11 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
 
 async def list_documents(of: OpenCollection, offset: int, limit: int) -> DocumentList:
     """Return at most *limit* documents of a collection from the one at *offset*, by their ids."""
-    summaries = sorted((one, summary) for one, summary in (await of.store.asummaries()).items() if one)
+    summaries = sorted((id_, summary) for id_, summary in (await of.store.asummaries()).items() if id_)
     shown = dict(summaries[offset : offset + limit])
-    hashes = {one: (summary.content_hash,) for one, summary in shown.items()}
+    hashes = {id_: (summary.content_hash,) for id_, summary in shown.items()}
     files = await asyncio.to_thread(find_originals, of.folder, hashes)
-    rows = [StoredDocument(id=one, **summary._asdict(), has_file=one in files) for one, summary in shown.items()]
+    rows = [StoredDocument(id=id_, **summary._asdict(), has_file=id_ in files) for id_, summary in shown.items()]
     return DocumentList(documents=rows, total=len(summaries))
 
 
@@ -123,7 +123,7 @@ async def read_document(
     """Return at most *limit* chunks of a document from *offset*, or about the chunk *around*; None if there is none."""
     ids = list(await of.store.achunk_hashes(document_id))
     batches = [await of.store.aget_by_ids(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH)]
-    chunks = [_chunk(one) for batch in batches for one in batch]
+    chunks = [_chunk(point) for batch in batches for point in batch]
     if not chunks:
         return None
     chunks.sort(key=lambda chunk: (chunk.chunk_index or 0, chunk.chunk_id))

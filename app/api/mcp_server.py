@@ -61,8 +61,8 @@ class DocumentServer(MCPServer[Any]):
         except RAGError as error:
             raise MCPError(INTERNAL_ERROR, error.message) from error
         return [
-            Resource(uri=URI + quote(one.id, safe=""), name=one.id, title=one.title, mime_type="text/plain")
-            for one in found.documents
+            Resource(uri=URI + quote(row.id, safe=""), name=row.id, title=row.title, mime_type="text/plain")
+            for row in found.documents
         ]
 
 
@@ -133,7 +133,8 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         async def found() -> CallToolResult:
             async with collections.use(collection) as of:
                 page = await list_documents(of, offset, limit)
-            return done("\n".join(f"{one.id}: {one.title}" for one in page.documents), page.model_dump(by_alias=True))
+            listed = "\n".join(f"{row.id}: {row.title}" for row in page.documents)
+            return done(listed, page.model_dump(by_alias=True))
 
         return await unless_failed(found())
 

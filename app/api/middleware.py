@@ -53,8 +53,8 @@ class ApiKeys(list[str]):
 
     def accepts(self, key: str) -> bool:
         """Tell whether *key* is one of ``API_KEYS``; compares all, each in constant time."""
-        presented, *accepted = (one.encode("utf-8", "replace") for one in (key, *self))
-        matches = [compare_digest(presented, one) for one in accepted]
+        presented, *accepted = (accepted_key.encode("utf-8", "replace") for accepted_key in (key, *self))
+        matches = [compare_digest(presented, digest) for digest in accepted]
         return any(matches)
 
     def access(self, key: str) -> Access | None:
@@ -62,7 +62,7 @@ class ApiKeys(list[str]):
         if self.accepts(key):
             return EVERYTHING
         presented = digest(key)
-        found = [one for one in self.restricted if compare_digest(presented, one.sha256)]
+        found = [stored for stored in self.restricted if compare_digest(presented, stored.sha256)]
         return Access(found[0].name, found[0].collections, not found[0].read_only) if found else None
 
     def reload(self, read: Callable[[], Sequence[str]]) -> None:

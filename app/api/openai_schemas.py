@@ -67,7 +67,7 @@ class ChatRequest(BaseModel):
         return self.knowledge_garden.collection if self.knowledge_garden else None
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of the question. Raises ``InvalidInput`` where nobody asks."""
+        """Return the fields of the question. Raises ``InvalidInput`` where no message is of a user."""
         asked = [message for message in self.messages if message.role == "user"]
         if not asked:
             raise InvalidInput("messages must hold one with the role user.", "messages")

@@ -72,8 +72,8 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         """Return example questions, if the sample documents are stored, and whether the caller may upload."""
         name, stored = None, []
         try:
-            async with collections.use(collection) as one:
-                name, stored = one.name, await one.store.aget_by_ids(first_chunks)
+            async with collections.use(collection) as opened:
+                name, stored = opened.name, await opened.store.aget_by_ids(first_chunks)
         except UnknownCollection:
             if collection is not None:  # else the key's own is not made yet
                 raise
@@ -89,8 +89,8 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     @router.get("/api/v1/files/{documentId:path}", response_class=FileResponse, responses={200: {"content": {PDF: {}}}})
     async def file(document_id: DocumentId, collection: CollectionName = None) -> Response:
         """Return the PDF that a stored document was ingested from, as the file is now."""
-        async with collections.use(collection) as one:
-            original = await find_original(one, document_id)
+        async with collections.use(collection) as opened:
+            original = await find_original(opened, document_id)
         if original is None or original[1].path.suffix.lower() != ".pdf":
             return error_response(404, "There is no PDF of this document that can be read.")
         # No "sandbox" in the policy: browsers refuse to open their PDF viewer in one.

@@ -15,13 +15,13 @@ from app.api.documents import PATH, DocumentId, find_original
 from app.api.errors import error_response, failure_body, require_media_type
 from app.api.middleware import ApiKeys, require_writer
 from app.bootstrap.collections import Collections, OpenCollection
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
 from app.ingest.manifest import IngestManifest, keep_upload, uploads_of
 from app.ingest.pipeline import ingest_items
 from app.ingest.run import OnProgress, Progress
-from app.ingest.sink import CollectionWriter
 from graph.errors import InvalidInput, RAGError
 from graph.state import failure_of
 
@@ -59,14 +59,14 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     writing = asyncio.Lock()
 
     async def ingest(
-        sink: CollectionWriter,
+        writer: CollectionWriter,
         root: Path,
         file: FoundFile,
         on_progress: OnProgress | None,
         manifest: IngestManifest | None = None,
     ) -> IngestReport:
         async with writing:
-            report = await ingest_items(sink, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
+            report = await ingest_items(writer, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
         if report.skipped and not report.added + report.changed + report.unchanged:
             raise InvalidInput(f"{file.source} was not ingested: {report.skipped[0].reason}.", "body")
         return report
@@ -93,10 +93,10 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
                 path, uploads = Path(folder, Path(name).name), uploads_of(to.folder)
                 await asyncio.to_thread(path.write_bytes, content)
                 if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
-                    return await ingest(to.sink, path, FoundFile(path, name), on_progress)
+                    return await ingest(to.writer, path, FoundFile(path, name), on_progress)
                 source = name if replace else await _free_name(to, name, content)
                 manifest = IngestManifest(to.folder, [uploads], restore=True)
-                report = await ingest(to.sink, uploads, FoundFile(path, source), on_progress, manifest)
+                report = await ingest(to.writer, uploads, FoundFile(path, source), on_progress, manifest)
                 await asyncio.to_thread(keep_upload, to.folder, source, content)
                 return _with_upload_note(report, name, source)
 
@@ -117,7 +117,7 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         async def work(on_progress: OnProgress | None) -> IngestReport:
             async with collections.use(collection) as to:
                 manifest = IngestManifest(to.folder, [original[0]])
-                return await ingest(to.sink, *original, on_progress, manifest)
+                return await ingest(to.writer, *original, on_progress, manifest)
 
         return await _response(request, work)
 
@@ -127,8 +127,8 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
 def check_name(name: str) -> None:
     """Raise ``InvalidInput`` unless *name* is a file name or a relative path with a known suffix."""
     parts = name.split("/")
-    plain = all(part.strip() and not part.startswith(".") for part in parts)
-    if not plain or "\\" in name or not name.isprintable():
+    is_relative = all(part.strip() and not part.startswith(".") for part in parts)
+    if not is_relative or "\\" in name or not name.isprintable():
         raise InvalidInput("The name must be a plain file name, or a path of folders below each other.", "name")
     if max(len(part.encode("utf-8", "replace")) for part in parts) > MAX_NAME_BYTES or len(name) > MAX_ID_CHARS // 2:
         raise InvalidInput(f"The name must be at most {MAX_NAME_BYTES} bytes long.", "name")

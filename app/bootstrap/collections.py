@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.ingest.sink import CollectionWriter
+from app.ingest.collection_writer import CollectionWriter
 from app.ops.access import access_var
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
@@ -21,7 +21,7 @@ from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, Unk
 
 MAX_OPEN = 16
 """Collections that are kept open beside the default one. More are open while more are in use."""
-MOST_NAMED = 50
+MAX_NAMED = 50
 """Most names that an error lists."""
 
 
@@ -32,7 +32,7 @@ class OpenCollection:
     name: str
     store: ChunkStore
     retriever: HybridRetriever
-    sink: CollectionWriter
+    writer: CollectionWriter
     folder: Path
     users: int = 0
 
@@ -83,29 +83,29 @@ class Collections:
         if name == self.default.name:
             yield self.default
             return
-        one = await self._acquire(name)
+        opened = await self._acquire(name)
         try:
-            yield one
+            yield opened
         finally:
-            one.users -= 1
-            if not one.users and self._open.get(name) is not one:
-                await one.store.aclose()
+            opened.users -= 1
+            if not opened.users and self._open.get(name) is not opened:
+                await opened.store.aclose()
             await self._close_idle()
 
     @asynccontextmanager
     async def retriever(self, name: str | None = None) -> AsyncGenerator[HybridRetriever]:
         """Open the collection to be searched; see ``use``."""
-        async with self.use(name) as one:
-            yield one.retriever
+        async with self.use(name) as opened:
+            yield opened.retriever
 
     async def delete(self, name: str) -> None:
         """Delete a collection with everything in it. Raises what ``resolve`` does; the default one is refused."""
         if await self.resolve(name) == self.default.name:
             raise InvalidInput("The default collection is not deleted: delete its documents.", "collection")
         await adelete_collection(self.default.store, self._settings.data_dir, name)
-        one = self._open.pop(name, None)
-        if one and not one.users:  # else its last user closes it
-            await one.store.aclose()
+        opened = self._open.pop(name, None)
+        if opened and not opened.users:  # else its last user closes it
+            await opened.store.aclose()
 
     async def aclose(self) -> None:
         """Close every collection but the default one."""
@@ -121,13 +121,13 @@ class Collections:
                     raise StoreUnavailable(error.message) from error
                 self._open[name] = self._opened(name, store)
             self._open.move_to_end(name)
-            one = self._open[name]
-            one.users += 1
-            return one
+            opened = self._open[name]
+            opened.users += 1
+            return opened
 
     async def _close_idle(self) -> None:
         """Close what was used longest ago, past ``MAX_OPEN``."""
-        idle = [name for name, one in self._open.items() if not one.users]
+        idle = [name for name, opened in self._open.items() if not opened.users]
         for name in idle[: max(0, len(self._open) - MAX_OPEN)]:
             await self._open.pop(name).store.aclose()
 
@@ -141,9 +141,9 @@ class Collections:
 
     async def _unknown(self, name: str) -> UnknownCollection:
         names = await self.names()
-        there = f"There are: {', '.join(names[:MOST_NAMED])}." if names else "There are none for this key."
+        there = f"There are: {', '.join(names[:MAX_NAMED])}." if names else "There are none for this key."
         return UnknownCollection(
-            f"There is no collection {name!r}. {there}", "collection", unknown=name, collections=names[:MOST_NAMED]
+            f"There is no collection {name!r}. {there}", "collection", unknown=name, collections=names[:MAX_NAMED]
         )
 
     def _visible(self, name: str) -> bool:
@@ -154,5 +154,5 @@ class Collections:
 
     def _opened(self, name: str, store: ChunkStore) -> OpenCollection:
         embeddings = self._embedding.embeddings
-        sink = CollectionWriter(store, embeddings, self._embedding.name)
-        return OpenCollection(name, store, HybridRetriever(store, embeddings), sink, self._settings.data_dir / name)
+        writer = CollectionWriter(store, embeddings, self._embedding.name)
+        return OpenCollection(name, store, HybridRetriever(store, embeddings), writer, self._settings.data_dir / name)

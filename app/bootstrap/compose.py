@@ -17,7 +17,7 @@ from answering.relevance.graders import Calibration, calibration_for, load_calib
 from app import __version__
 from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage, check_collections
-from app.ingest.sink import CollectionWriter
+from app.ingest.collection_writer import CollectionWriter
 from app.ops.chat_start import load_chat_model, suggest_chat_model
 from app.ops.health import Health
 from app.ops.traffic import Traffic
@@ -66,7 +66,7 @@ class AppContainer:
 
     @property
     def store(self) -> ChunkStore:
-        """The default collection, whoever asks: for a request, ``collections`` opens what its caller may see."""
+        """The default collection, for every caller: for a request, ``collections`` opens what its caller may see."""
         return self.collections.default.store
 
     @property
@@ -90,9 +90,9 @@ class AppContainer:
         return Storage(self.settings, self.embedding, self.store, self.closing)
 
     @property
-    def sink(self) -> CollectionWriter:
+    def writer(self) -> CollectionWriter:
         """Where ingest puts documents."""
-        return self.storage.sink
+        return self.storage.writer
 
     def start_chat(self) -> None:
         """Load the chat model in the background; without one, look for an Ollama that could write the answers."""

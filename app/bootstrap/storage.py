@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from app.ingest.sink import CollectionWriter
+from app.ingest.collection_writer import CollectionWriter
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.make import as_store, make_store
@@ -23,7 +23,7 @@ class Storage:
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
-    def sink(self) -> CollectionWriter:
+    def writer(self) -> CollectionWriter:
         """Where ingest puts documents."""
         return CollectionWriter(self.store, self.embedding.embeddings, self.embedding.name)
 

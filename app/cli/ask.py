@@ -133,8 +133,8 @@ def _print_answer(out: Console, result: Result, question: str) -> None:
         _print_indented(out, best_part(chunk.text, question), "dim")
     for marker, document in enumerate(cited, 1):
         _print_source(out, f"[{marker}] ", document["title"], document["url"] or document["id"])
-        quoted = [one for one in result.citations if one.marker == marker]
-        for quote, where in dict.fromkeys((one.quote, _joined(*_position(one))) for one in quoted):
+        quoted = [citation for citation in result.citations if citation.marker == marker]
+        for quote, where in dict.fromkeys((citation.quote, _joined(*_position(citation))) for citation in quoted):
             _print_indented(out, f"“{quote}”{f' ({where})' if where else ''}", "italic")
 
 
@@ -173,7 +173,7 @@ def run_search(
     """List the chunks nearest to a query, and the context assembled from them."""
     scope = (source or None, filters_of(filters), collection)
     try:
-        response = run_in_container(lambda one: search(one.retriever, one.settings, query, k, *scope))
+        response = run_in_container(lambda opened: search(opened.retriever, opened.settings, query, k, *scope))
     except CollectionMissing:
         if as_json:
             print_json({"query": query, "k": clamped(k), "results": [], "context": ""})

@@ -112,7 +112,7 @@ def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
 async def _repair(database: Database, report: CheckReport, storage: Storage) -> None:
     """Ingest damaged documents again from their recorded paths."""
     tasks = report.collection == storage.settings.tasks_collection
-    sink, store = (storage.tasks, storage.tasks.store) if tasks else (storage.sink, storage.store)
+    writer, store = (storage.tasks, storage.tasks.store) if tasks else (storage.writer, storage.store)
     await store.adelete_documents(report.damaged_documents)
     if report.set_aside or report.damaged_documents:
         recorded = read_sources(database.folder)
@@ -120,12 +120,12 @@ async def _repair(database: Database, report: CheckReport, storage: Storage) -> 
         paths = [path for path in recorded if path.exists()]
         if tasks:
             last = {task.id: (path, task_document(task)) for path in paths for task in read_tasks(path)}
-            done = await ingest_items(sink, last.values(), len(last))  # the last file wins
+            done = await ingest_items(writer, last.values(), len(last))  # the last file wins
         else:
             with file_progress("repairing") as on_progress:
                 manifest = IngestManifest(database.folder, paths)  # what was deleted by hand stays deleted
-                done = await ingest_into(sink, paths, manifest=manifest, on_progress=on_progress)
-        report.skipped = [f"{one.path}: {one.reason}" for one in done.skipped]
+                done = await ingest_into(writer, paths, manifest=manifest, on_progress=on_progress)
+        report.skipped = [f"{file.path}: {file.reason}" for file in done.skipped]
     stored = await store.adocuments()
     lost = recorded_documents(database.folder) if report.set_aside else report.damaged_documents
     report.not_recovered = [document for document in lost if document not in stored]
@@ -147,5 +147,5 @@ def _print_summary(report: CheckReport) -> None:
     lines = [f'"{report.collection}": {report.documents} documents, {report.chunks} chunks, {state}']
     for name, value in report.model_dump(exclude={"collection", "documents", "chunks", "repaired"}).items():
         value = value if isinstance(value, list) else [value] if value else []
-        lines += [f"{name.replace('_', ' ')}: {one}" for one in value]
+        lines += [f"{name.replace('_', ' ')}: {entry}" for entry in value]
     Console(stderr=True, highlight=False, soft_wrap=True).print("\n  ".join(lines), markup=False)

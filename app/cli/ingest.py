@@ -52,12 +52,12 @@ def run_ingest(
 
     A web address stands for its page, a sitemap for its pages: HTML, text, Markdown and PDF of one host.
     """
-    addresses = [one for one in paths if "://" in one]
-    if others := [one for one in addresses if not one.lower().startswith(("http://", "https://"))]:
+    addresses = [path for path in paths if "://" in path]
+    if others := [address for address in addresses if not address.lower().startswith(("http://", "https://"))]:
         raise InvalidInput(f"{others[0]} cannot be ingested: only http:// and https:// addresses can.", field="paths")
     if addresses and (tasks or len(addresses) < len(paths)):
         raise InvalidInput("Ingest web addresses alone, without paths and --tasks.", field="paths")
-    files = [Path(one) for one in paths]
+    files = [Path(path) for path in paths]
     if watch and (addresses or tasks):
         raise InvalidInput("Only files and folders can be watched.", field="paths")
     if watch:
@@ -83,8 +83,8 @@ async def _ingest_paths(
     manifest = IngestManifest(folder, paths, prune=prune, restore=restore)
     with file_progress() as on_progress:
         if limits:
-            return await ingest_web(storage.sink, paths, limits, manifest, on_progress)
-        report = await ingest_into(storage.sink, paths, manifest=manifest, on_progress=on_progress)
+            return await ingest_web(storage.writer, paths, limits, manifest, on_progress)
+        report = await ingest_into(storage.writer, paths, manifest=manifest, on_progress=on_progress)
         await asyncio.to_thread(manifest.synced)
     return report.model_copy(update={"unread": await asyncio.to_thread(other_types, paths)})
 
@@ -97,7 +97,7 @@ async def _watch(paths: Sequence[Path], show: Callable[[IngestReport], None], st
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     Console(stderr=True, soft_wrap=True).print(f"watching {', '.join(map(str, paths))}; Ctrl+C ends it", markup=False)
-    await Watcher(storage.sink, settings.data_dir / settings.vector_store_collection, paths, show).run(stop)
+    await Watcher(storage.writer, settings.data_dir / settings.vector_store_collection, paths, show).run(stop)
     return OK
 
 
@@ -140,9 +140,9 @@ def _print_summary(report: IngestReport) -> None:
         f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged, {report.removed} removed; "
         f"{report.chunks} {'chunk' if report.chunks == 1 else 'chunks'} written in {report.seconds:.1f} s"
     )
-    rows = [("skipped", one.path, one.reason) for one in report.skipped]
-    rows += [("left out", one.path, one.note) for one in report.notes]
-    rows += [("not read", f"{one.example} ({one.files} {one.suffix})", one.reason) for one in report.unread]
+    rows = [("skipped", file.path, file.reason) for file in report.skipped]
+    rows += [("left out", file.path, file.note) for file in report.notes]
+    rows += [("not read", f"{kind.example} ({kind.files} {kind.suffix})", kind.reason) for kind in report.unread]
     if rows:
         console.print(_table(rows[:MAX_ROWS]))
     if len(rows) > MAX_ROWS:

@@ -38,8 +38,8 @@ def run_keys(
         if not file.remove(name):
             raise InvalidInput(f"There is no key named {name!r}.", "name")
         return OK
-    seen = [one.strip() for one in collections.split(",") if one.strip()]
-    if not seen or not all(COLLECTION_NAME.fullmatch(one) for one in seen):
+    seen = [name.strip() for name in collections.split(",") if name.strip()]
+    if not seen or not all(COLLECTION_NAME.fullmatch(name) for name in seen):
         raise InvalidInput("garden keys add needs --collections, names with commas between them.", "collections")
     key = file.add(name, seen, read_only=read_only)
     if as_json:
@@ -54,14 +54,14 @@ def _list(file: KeyFile, *, as_json: bool) -> int:
     keys = file.read()
     if as_json:
         rows = [
-            (one.model_dump(mode="json", include={"name", "collections", "created"}), one.read_only) for one in keys
+            (key.model_dump(mode="json", include={"name", "collections", "created"}), key.read_only) for key in keys
         ]
         print_json({"keys": [{**row, "readOnly": read_only} for row, read_only in rows]})
         return OK
     table = Table("name", "collections", "may write", "created")
-    for one in keys:
+    for key in keys:
         table.add_row(
-            escape(one.name), escape(", ".join(one.collections)), "no" if one.read_only else "yes", one.created
+            escape(key.name), escape(", ".join(key.collections)), "no" if key.read_only else "yes", key.created
         )
     Console(highlight=False).print(table)
     return OK

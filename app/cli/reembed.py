@@ -39,13 +39,13 @@ def run_reembed(
     settings = load_settings()
     done = asyncio.run(_reembed(settings, collection, to))
     if as_json:
-        print_json({"collections": [asdict(one) for one in done]})
+        print_json({"collections": [asdict(moved) for moved in done]})
         return OK
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    for one in done:
-        kept = f"; the old collection is in {one.kept}" if one.kept else ""
-        text = f'"{one.collection}": {one.documents} documents, {one.chunks} chunks embedded by {one.embedding_model}'
-        console.print(text + kept, markup=False)
+    for moved in done:
+        kept = f"; the old collection is in {moved.kept}" if moved.kept else ""
+        text = f'"{moved.collection}": {moved.documents} documents, {moved.chunks} chunks embedded by '
+        console.print(f"{text}{moved.embedding_model}{kept}", markup=False)
     console.print(f"start the server again with EMBEDDING_MODEL={settings.embedding_model}", markup=False)
     return OK
 
@@ -64,7 +64,7 @@ async def _reembed(settings: Settings, collection: str | None, to: str | None) -
         moved = [await _move(settings, model, name, to) for name in names]
     finally:
         model.close()
-    if found := [one for one in moved if one]:
+    if found := [collection for collection in moved if collection]:
         return found
     raise ConfigurationError(f'The collection "{names[0]}" is empty, or its vectors are of {model.name} already')
 

@@ -155,4 +155,4 @@ def print_banner(settings: Settings, documents: str, *, as_json: bool = False) -
             f"  try         curl -s {base}/query -H 'Content-Type: application/json' "
             '-d \'{"query": "What is Knowledge Garden?"}\'\n'
         )
-    print(text, flush=True)  # noqa: T201  # stdout is for whoever started it; logs go to stderr
+    print(text, flush=True)  # noqa: T201  # stdout is for the caller; logs go to stderr

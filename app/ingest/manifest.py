@@ -69,30 +69,30 @@ class IngestManifest:
 
     def earlier(self) -> dict[str, str]:
         """Return document id → content hash of what earlier runs brought from these paths."""
-        return {one: hash_ for one, path, hash_ in _rows(self._collection, DOCUMENTS) if path in self._roots}
+        return {id_: hash_ for id_, path, hash_ in _rows(self._collection, DOCUMENTS) if path in self._roots}
 
     def elsewhere(self, stored: Mapping[str, str]) -> dict[str, str]:
         """Return document id → path of what other paths brought, as it is *stored*."""
         others = (row for row in _rows(self._collection, DOCUMENTS) if row[1] not in self._roots)
-        return {document_id: path for document_id, path, hash_ in others if stored.get(document_id) == hash_}
+        return {id_: path for id_, path, hash_ in others if stored.get(id_) == hash_}
 
     def deleted(self) -> dict[str, str]:
         """Return document id → day of what was deleted by hand and these paths are not to bring back."""
         rows = [] if self._restore else _rows(self._collection, "SELECT document_id, path, day FROM deleted")
-        return {document_id: day for document_id, path, day in rows if path is None or path in self._roots}
+        return {id_: day for id_, path, day in rows if path is None or path in self._roots}
 
     def note(self, met: Mapping[str, str], removed: Collection[str]) -> None:
         """Keep what this run met (document id → content hash), and forget what it removed."""
-        brought = [(one, self._brought[one], hash_) for one, hash_ in met.items() if one in self._brought]
+        brought = [(id_, self._brought[id_], hash_) for id_, hash_ in met.items() if id_ in self._brought]
         _change(self._collection, "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", brought)
-        _change(self._collection, "DELETE FROM documents WHERE document_id = ?", [(one,) for one in removed])
+        _change(self._collection, "DELETE FROM documents WHERE document_id = ?", [(id_,) for id_ in removed])
         if self._restore:
-            _change(self._collection, "DELETE FROM deleted WHERE document_id = ?", [(one,) for one in met])
+            _change(self._collection, "DELETE FROM deleted WHERE document_id = ?", [(id_,) for id_ in met])
 
 
 def note_deleted(collection: Path, document_id: str) -> None:
     """Record that a document was deleted by hand today, with the path that brought it, if one did."""
-    paths = {one: path for one, path, _ in _rows(collection, DOCUMENTS)}
+    paths = {id_: path for id_, path, _ in _rows(collection, DOCUMENTS)}
     day = datetime.now(UTC).date().isoformat()
     row = (document_id, paths.get(document_id), day)
     _change(collection, "INSERT OR REPLACE INTO deleted VALUES (?, ?, ?)", [row])
@@ -126,7 +126,7 @@ def read_sources(collection: Path) -> list[Path]:
 
 def recorded_documents(collection: Path) -> list[str]:
     """Return the ids of the documents that ingests of paths and web addresses brought."""
-    return [document_id for document_id, _, _ in _rows(collection, DOCUMENTS)]
+    return [id_ for id_, _, _ in _rows(collection, DOCUMENTS)]
 
 
 def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> dict[str, tuple[Path, FoundFile]]:
@@ -135,9 +135,9 @@ def find_originals(collection: Path, stored: Mapping[str, Collection[str]]) -> d
     *stored* is document id → content hashes. A document with another hash than the path's came from elsewhere since.
     """
     return {
-        document_id: (Path(root), file)
-        for document_id, root, hash_ in _rows(collection, DOCUMENTS)
-        if hash_ in stored.get(document_id, ()) and (file := find_file(Path(root), document_id))
+        id_: (Path(root), file)
+        for id_, root, hash_ in _rows(collection, DOCUMENTS)
+        if hash_ in stored.get(id_, ()) and (file := find_file(Path(root), id_))
     }
 
 

@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import AsyncIterable, Iterable
 from pathlib import Path
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import IngestReport
 from app.ingest.find import find_files
 from app.ingest.manifest import IngestManifest
 from app.ingest.run import IngestRun, Item, OnProgress
-from app.ingest.sink import CollectionWriter
 from app.ingest.streams import each
 
 
 async def ingest_into(
-    sink: CollectionWriter,
+    writer: CollectionWriter,
     paths: Iterable[Path],
     *,
     manifest: IngestManifest | None = None,
@@ -26,11 +26,11 @@ async def ingest_into(
     ``EmbeddingUnavailable``, ``StoreUnavailable`` and ``ConfigurationError``; what was stored before stays.
     """
     files: list[Item] = await asyncio.to_thread(lambda: [(root, file) for root in paths for file in find_files(root)])
-    return await ingest_items(sink, files, len(files), manifest=manifest, on_progress=on_progress)
+    return await ingest_items(writer, files, len(files), manifest=manifest, on_progress=on_progress)
 
 
 async def ingest_items(
-    sink: CollectionWriter,
+    writer: CollectionWriter,
     items: Iterable[Item] | AsyncIterable[Item],
     total: int,
     *,
@@ -39,4 +39,4 @@ async def ingest_items(
 ) -> IngestReport:
     """Do what ``ingest_into`` does for *total* files or documents that are found one by one."""
     found = items if isinstance(items, AsyncIterable) else each(items)
-    return await IngestRun(sink, total, manifest, on_progress).run(found)
+    return await IngestRun(writer, total, manifest, on_progress).run(found)

@@ -10,11 +10,11 @@ from typing import Any
 
 from langchain_core.utils.iter import batch_iterate
 
+from app.ingest.collection_writer import CollectionWriter, PendingChunk, pending_chunks
 from app.ingest.documents import FileNote, IngestReport, SkippedFile, SplitDocument, nfc
 from app.ingest.find import FoundFile, find_file
 from app.ingest.manifest import IngestManifest
 from app.ingest.reading import FileReaderProcess
-from app.ingest.sink import CollectionWriter, PendingChunk, pending_chunks
 from app.ingest.streams import ahead, each
 
 BATCH_CHUNKS = 64
@@ -47,7 +47,7 @@ OnProgress = Callable[[Progress], None]
 class IngestRun:
     """Stores what is new or changed. Good for one ``run``."""
 
-    sink: CollectionWriter
+    writer: CollectionWriter
     files: int
     manifest: IngestManifest | None
     on_progress: OnProgress | None
@@ -67,7 +67,7 @@ class IngestRun:
         started = time.monotonic()
         if self.manifest:
             await asyncio.to_thread(self.manifest.begin)
-        self._stored = await self.sink.store.adocuments()
+        self._stored = await self.writer.store.adocuments()
         if self.manifest:
             self._elsewhere = await asyncio.to_thread(self.manifest.elsewhere, self._stored)
             self._deleted = await asyncio.to_thread(self.manifest.deleted)
@@ -76,7 +76,7 @@ class IngestRun:
         await self._remove_other_forms()
         removed, note = await self._prune(self.manifest) if self.manifest and self.manifest.prune else ([], "")
         if self._counts["chunks"] or removed:
-            await self.sink.store.aoptimize()
+            await self.writer.store.aoptimize()
         if self.manifest:
             await asyncio.to_thread(self.manifest.note, self._met, removed)
         self._report_progress()
@@ -109,7 +109,7 @@ class IngestRun:
                 self._skipped.append(SkippedFile(path=item.source, reason=refused))
             else:
                 self._notes += [FileNote(path=item.source, note=note) for note in item.notes]
-                current = self._met[item.document_id] = self.sink.content_hash(item)
+                current = self._met[item.document_id] = self.writer.content_hash(item)
                 if self._stored.get(item.document_id) == current:
                     self._counts["unchanged"] += 1
                 else:
@@ -124,7 +124,7 @@ class IngestRun:
     async def _write(self, documents: Sequence[SplitDocument]) -> None:
         """Store *documents*, except those of which a chunk id belongs to another stored document."""
         ids = [chunk.chunk_id for document in documents for chunk in document.chunks]
-        owners = await self.sink.store.aowners(ids) if ids and self._stored else {}
+        owners = await self.writer.store.aowners(ids) if ids and self._stored else {}
         pending: list[PendingChunk] = []
         for document in documents:
             document_id = document.document_id
@@ -139,7 +139,7 @@ class IngestRun:
                 reason = f"a chunk id of document {document_id} is taken by {owner}, which is kept"
                 self._skipped.append(SkippedFile(path=document.source, reason=reason))
         for batch in batch_iterate(BATCH_CHUNKS, pending):
-            await self.sink.write(batch)
+            await self.writer.write(batch)
             self._counts["chunks"] += len(batch)
             self._report_progress()
 
@@ -161,12 +161,13 @@ class IngestRun:
 
     def _replaced_note(self) -> str:
         """Say which documents took the place of others of the same id, read from elsewhere; "" for none."""
-        written = [one for one, hash_ in self._met.items() if one in self._elsewhere and self._stored[one] != hash_]
-        replaced = [one for one in written if find_file(Path(self._elsewhere[one]), one)]
+        written = [id_ for id_, hash_ in self._met.items() if id_ in self._elsewhere and self._stored[id_] != hash_]
+        replaced = [id_ for id_ in written if find_file(Path(self._elsewhere[id_]), id_)]
         if not replaced:
             return ""
-        some = [f"{one} (from {self._elsewhere[one]})" for one in replaced[:SHOWN]]
-        some += [f"{len(replaced) - SHOWN} more"] * (len(replaced) > SHOWN)
+        some = [f"{id_} (from {self._elsewhere[id_]})" for id_ in replaced[:SHOWN]]
+        if len(replaced) > SHOWN:
+            some.append(f"{len(replaced) - SHOWN} more")
         return f"Replaced, since the new document has the same id: {', '.join(some)}. {SAME_ID}"
 
     def _explained(self, skipped: SkippedFile) -> SkippedFile:
@@ -185,16 +186,16 @@ class IngestRun:
             return [], f"Nothing was removed: {unknown} could not be read whole, so what is gone is not certain."
         present = self._met.keys() | {skipped.path for skipped in self._skipped}
         earlier = await asyncio.to_thread(manifest.earlier)
-        gone = sorted(one for one, hash_ in earlier.items() if one not in present and self._stored.get(one) == hash_)
+        gone = sorted(id_ for id_, hash_ in earlier.items() if id_ not in present and self._stored.get(id_) == hash_)
         if gone:
-            await self.sink.store.adelete_documents(gone)
+            await self.writer.store.adelete_documents(gone)
         others = len(self._stored.keys() - present - set(gone))
         return gone, f"Kept, since they are not known to come from these paths: {others}." if others else ""
 
     async def _remove_other_forms(self) -> None:
         """Remove documents whose id is that of one met in this run, in another Unicode form."""
-        if old := [one for one in self._stored if (form := nfc(one)) != one and form in self._met]:
-            await self.sink.store.adelete_documents(old)
+        if old := [id_ for id_ in self._stored if (form := nfc(id_)) != id_ and form in self._met]:
+            await self.writer.store.adelete_documents(old)
 
     def _report_progress(self) -> None:
         if self.on_progress:

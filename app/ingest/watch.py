@@ -9,13 +9,13 @@ from pathlib import Path
 
 from watchfiles import Change, awatch
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import IngestReport, SkippedFile
 from app.ingest.find import FoundFile, find_files, found_below, source_name
 from app.ingest.loaders.table import ROWS
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into, ingest_items
 from app.ingest.run import Item
-from app.ingest.sink import CollectionWriter
 from graph.errors import RAGError
 
 QUIET_MS, LONGEST_MS = 300, 2_000
@@ -37,8 +37,8 @@ class Watcher:
     nothing; a store or a model that fails makes the next try a whole sync again.
     """
 
-    def __init__(self, sink: CollectionWriter, collection: Path, paths: Sequence[Path], on_report: OnReport) -> None:
-        self._sink = sink
+    def __init__(self, writer: CollectionWriter, collection: Path, paths: Sequence[Path], on_report: OnReport) -> None:
+        self._writer = writer
         self._collection = collection
         self._paths = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - links unresolved
         self._on_report = on_report
@@ -84,13 +84,13 @@ class Watcher:
         manifest = IngestManifest(self._collection, self._paths, prune=True)
         empty = [path for path in self._paths if not await asyncio.to_thread(_holds_anything, path)]
         manifest.prune = not empty or not await asyncio.to_thread(manifest.earlier)
-        report = await ingest_into(self._sink, [path for path in self._paths if path.exists()], manifest=manifest)
+        report = await ingest_into(self._writer, [path for path in self._paths if path.exists()], manifest=manifest)
         return report if manifest.prune else report.model_copy(update={"note": f"{report.note} {EMPTY}".strip()})
 
     async def _sync_some(self, changed: Sequence[Path]) -> IngestReport:
         items = await asyncio.to_thread(lambda: [item for path in changed for item in self._items(path)])
         manifest = IngestManifest(self._collection, self._paths)
-        report = await ingest_items(self._sink, items, len(items), manifest=manifest) if items else IngestReport()
+        report = await ingest_items(self._writer, items, len(items), manifest=manifest) if items else IngestReport()
         gone = [path for path in changed if not path.exists() and self._root_of(path).exists()]
         removed = await self._remove(manifest, gone) if gone else 0
         return report.model_copy(update={"removed": removed})
@@ -98,15 +98,15 @@ class Watcher:
     async def _remove(self, manifest: IngestManifest, gone: Sequence[Path]) -> int:
         """Remove the documents of files and folders that are *gone*, if stored as these paths brought them."""
         names = {source_name(path.relative_to(self._folder_of(path))) for path in gone}
-        stored = await self._sink.store.adocuments()
+        stored = await self._writer.store.adocuments()
         earlier = await asyncio.to_thread(manifest.earlier)
         removed = [
-            one
-            for one, hash_ in earlier.items()
-            if stored.get(one) == hash_ and any(one == name or one.startswith(f"{name}/") for name in names)
+            id_
+            for id_, hash_ in earlier.items()
+            if stored.get(id_) == hash_ and any(id_ == name or id_.startswith(f"{name}/") for name in names)
         ]
         if removed:
-            await self._sink.store.adelete_documents(removed)
+            await self._writer.store.adelete_documents(removed)
             await asyncio.to_thread(manifest.note, {}, removed)
         return len(removed)
 
@@ -114,11 +114,11 @@ class Watcher:
         """Yield the files to read of one changed path: itself, or all below a folder."""
         root = self._root_of(path)
         below = find_files(path) if path.is_dir() else [found_below(root, path)]
-        for one in below:
-            if isinstance(one, FoundFile):
-                yield root, FoundFile(one.path, source_name(one.path.relative_to(self._folder_of(path))))
-            elif isinstance(one, SkippedFile):
-                yield root, one
+        for entry in below:
+            if isinstance(entry, FoundFile):
+                yield root, FoundFile(entry.path, source_name(entry.path.relative_to(self._folder_of(path))))
+            elif isinstance(entry, SkippedFile):
+                yield root, entry
 
     def _is_watched(self, _change: Change, path: str) -> bool:
         """Tell whether a path is watched and not hidden."""

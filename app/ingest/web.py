@@ -16,6 +16,7 @@ from urllib.robotparser import RobotFileParser
 
 import httpx
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import MAX_ID_CHARS, IngestReport, SkippedFile
 from app.ingest.find import FoundFile
 from app.ingest.loaders.archive import parse_xml, reading
@@ -23,7 +24,6 @@ from app.ingest.loaders.text_encoding import Unreadable, decode
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_items
 from app.ingest.run import OnProgress
-from app.ingest.sink import CollectionWriter
 from graph.errors import InvalidInput
 
 TYPES = {"text/html": ".html", "text/plain": ".txt", "text/markdown": ".md", "application/pdf": ".pdf"}
@@ -46,7 +46,7 @@ class WebLimits(NamedTuple):
 
 
 async def ingest_web(
-    sink: CollectionWriter,
+    writer: CollectionWriter,
     addresses: Sequence[str],
     limits: WebLimits,
     manifest: IngestManifest,
@@ -62,7 +62,7 @@ async def ingest_web(
             sites = [Website(client, address, limits) for address in addresses]
             pages = sum([await site.find() for site in sites])
             items = ((site.address, file) for site in sites async for file in site.files(Path(folder)))
-            return await ingest_items(sink, items, pages, manifest=manifest, on_progress=on_progress)
+            return await ingest_items(writer, items, pages, manifest=manifest, on_progress=on_progress)
 
 
 def parse_address(address: str) -> httpx.URL:
@@ -130,7 +130,7 @@ class Website:
                 raise Unreadable(f"{sitemap}: HTTP {status}")
             with reading("sitemap"):
                 root = parse_xml(content)
-                entries = [(str(one.tag), one.findtext("{*}loc", "").strip()) for one in root.iterfind("{*}*")]
+                entries = [(str(entry.tag), entry.findtext("{*}loc", "").strip()) for entry in root.iterfind("{*}*")]
             named = dict.fromkeys(loc for tag, loc in entries if tag.endswith("sitemap"))
             sitemaps += [loc for loc in named if loc not in sitemaps][: self._limits.pages]
             self._pages |= {loc.partition("#")[0]: None for tag, loc in entries if tag.endswith("url")}
@@ -162,7 +162,7 @@ class Website:
         if url.path != "/robots.txt" and not self._robots.can_fetch(AGENT, str(url)):
             raise Unreadable("robots.txt does not allow it")
         infos = await asyncio.get_running_loop().getaddrinfo(url.host, url.port or url.scheme, type=socket.SOCK_STREAM)
-        address, *_ = sorted((ipaddress.ip_address(one[4][0]) for one in infos), key=lambda one: one.version)
+        address, *_ = sorted((ipaddress.ip_address(info[4][0]) for info in infos), key=lambda ip: ip.version)
         if not self._limits.private and not is_public(address):
             raise Unreadable(f"{url.host} has a private address; --allow-private reads it")
         target = url.copy_with(host=str(address))

@@ -53,7 +53,8 @@ class ChunkListStore:
         held = Counter(term for row in weights for term in row)
         terms = {term for query in queries for term in query.terms}
         idf = {term: math.log(1.0 + (len(weights) - held[term] + 0.5) / (held[term] + 0.5)) for term in terms}
-        candidates = [Candidate(key, *one) for key, one in enumerate(zip(self.chunks, vectors, weights, strict=True))]
+        measured = zip(self.chunks, vectors, weights, strict=True)
+        candidates = [Candidate(key, *parts) for key, parts in enumerate(measured)]
         return HybridHits([candidates for _ in queries], idf)
 
     async def arequire(self, where: Where, *, found: bool) -> None:
@@ -63,13 +64,13 @@ class ChunkListStore:
         """Embed the nearest chunks' sentences within the limit; others get their chunk's vector."""
         most = SENTENCE_CHARS // len(self._near)
         rows: dict[Hashable, Vectors] = {}
-        for one in candidates:
-            assert one.dense is not None
-            rows[one.key] = np.tile(one.dense, (len(one.chunk.spans), 1))
-            texts = one.chunk.sentences if one.key in self._near else []
+        for candidate in candidates:
+            assert candidate.dense is not None
+            rows[candidate.key] = np.tile(candidate.dense, (len(candidate.chunk.spans), 1))
+            texts = candidate.chunk.sentences if candidate.key in self._near else []
             count = sum(total <= most for total in accumulate(map(len, texts)))
             if count:
-                rows[one.key][:count] = await adocument_vectors(self._embeddings, texts[:count])
+                rows[candidate.key][:count] = await adocument_vectors(self._embeddings, texts[:count])
         return rows
 
 

@@ -28,19 +28,19 @@ def verdict(
     evidence: list[dict[str, Any]] = []
     answered = 0
     for question, row in assessed.items():
-        candidates = [one for one in row if one.chunk.chunk_id in relevant and one.matches]
-        answering = [one for one in candidates if one.answers >= MIN_CONFIDENCE]
+        candidates = [assessment for assessment in row if assessment.chunk.chunk_id in relevant and assessment.matches]
+        answering = [assessment for assessment in candidates if assessment.answers >= MIN_CONFIDENCE]
         answered += bool(answering)
-        for one in sorted(answering, key=lambda one: -one.answers):
-            evidence.extend(piece for piece in _evidence(question, one) if piece not in evidence)
-    seen = [one for row in assessed.values() for one in row]
+        for assessment in sorted(answering, key=lambda assessment: -assessment.answers):
+            evidence.extend(piece for piece in _evidence(question, assessment) if piece not in evidence)
+    seen = [assessment for row in assessed.values() for assessment in row]
     return {
         "relevant_chunks": [
             {
                 "chunk_id": chunk_id,
                 "relevance_score": float(score),
                 "is_relevant": True,
-                "summary": _summary([one for one in seen if one.chunk.chunk_id == chunk_id]),
+                "summary": _summary([assessment for assessment in seen if assessment.chunk.chunk_id == chunk_id]),
             }
             for chunk_id, score in relevant.items()
         ],
@@ -51,11 +51,11 @@ def verdict(
     }
 
 
-def _evidence(question: str, one: Assessment) -> list[dict[str, Any]]:
+def _evidence(question: str, assessment: Assessment) -> list[dict[str, Any]]:
     """List the sentences of one chunk that answer *question*, each with its neighbours."""
-    chunk, texts = one.chunk, one.chunk.sentences
+    chunk, texts = assessment.chunk, assessment.chunk.sentences
     pieces = []
-    for sentence in answering_sentences(one, question):
+    for sentence in answering_sentences(assessment, question):
         index = chunk.spans.index((sentence.start, sentence.end))
         piece: dict[str, Any] = {"chunk_id": chunk.chunk_id, "quote": texts[index], "sentence_index": index}
         if index > 0:
@@ -69,7 +69,7 @@ def _evidence(question: str, one: Assessment) -> list[dict[str, Any]]:
 def _summary(seen: Sequence[Assessment]) -> str:
     """Return the chunk's best sentence on one line; without sentences, its beginning."""
     chunk = seen[0].chunk
-    scored = [(match.score, -index) for one in seen for index, match in enumerate(one.matches)]
+    scored = [(match.score, -index) for assessment in seen for index, match in enumerate(assessment.matches)]
     best = chunk.sentences[-max(scored)[1]] if scored else chunk.text[: 4 * SUMMARY_CHARS]
     line = " ".join(best.split()) or chunk.chunk_id
     if len(line) <= SUMMARY_CHARS:

@@ -89,7 +89,7 @@ def _validate(query: str, chunks: list[dict[str, Any]], threshold: float) -> dic
     if scores is None:
         graded = grade(results, calibration)
         scores = {chunk.chunk_id: chunk.relevance or 0.0 if chunk.spans else 0.0 for chunk in graded}  # blank text: 0
-    assessed = {one.question: assess(one, calibration) for one in results}
+    assessed = {subquery.question: assess(subquery, calibration) for subquery in results}
     return _timed(verdict(assessed, scores, threshold), started)
 
 

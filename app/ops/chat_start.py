@@ -27,9 +27,9 @@ async def load_chat_model(chat: ChatModel, ollama_host: str) -> None:
             fields |= {"there_are": ", ".join(names[:MAX_NAMED]), "do": f"ollama pull {model}"}
         log.warning("chat_model_unavailable", extra=fields)
         return
-    if not chat.pace.read:
+    if not chat.pace.read_rate:
         return
-    fields = {"model": chat.name, "reads_tokens_per_second": round(chat.pace.read), "seconds": chat.seconds}
+    fields = {"model": chat.name, "reads_tokens_per_second": round(chat.pace.read_rate), "seconds": chat.seconds}
     if reading_tokens(chat.pace, chat.seconds) < 1.5 * MIN_PASSAGE_TOKENS:
         do = "raise OLLAMA_TIMEOUT_SECONDS, or choose a smaller model; until then the passages answer"
         log.warning("chat_model_too_slow", extra={**fields, "do": do})

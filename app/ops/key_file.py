@@ -63,7 +63,7 @@ class KeyFile:
             name=name, sha256=digest(key), collections=tuple(collections), read_only=read_only, created=created
         )
         with self._writing() as keys:
-            if any(one.name == name for one in keys):
+            if any(key.name == name for key in keys):
                 raise InvalidInput(f"There is a key named {name!r} already: remove it first.", "name")
             self._write((*keys, row))
         return key
@@ -71,7 +71,7 @@ class KeyFile:
     def remove(self, name: str) -> bool:
         """Remove a key; return whether there was one."""
         with self._writing() as keys:
-            kept = tuple(one for one in keys if one.name != name)
+            kept = tuple(key for key in keys if key.name != name)
             self._write(kept)
             return len(kept) < len(keys)
 

@@ -161,7 +161,7 @@ class ChatRewriter:
         Raises ``SynthesisFailed`` also for questions past the model's context, and for a truncated or unrelated reply.
         """
         prompt = self._prompt
-        lines = "\n".join(f"- {' '.join(harmless(one).split())}" for one in earlier)
+        lines = "\n".join(f"- {' '.join(harmless(question).split())}" for question in earlier)
         user = prompt.user(earlier=lines, question=" ".join(harmless(question).split()))
         size = tokens(prompt.system) + tokens(user) + TEMPLATE_TOKENS + REPLY_TOKENS
         if size > self._chat.context_tokens:
@@ -169,7 +169,7 @@ class ChatRewriter:
         reply = await self._chat.complete(prompt, user, None, deadline=deadline, max_tokens=REPLY_TOKENS)
         rewritten = next((line for line in reply.text.splitlines() if line.strip()), "")
         rewritten = rewritten.removeprefix("Rewritten question:").strip(" \t\"'“”*")
-        context_stems = {*question_stems(question), *(stem for one in earlier for stem in question_stems(one))}
+        context_stems = {stem for text in (question, *earlier) for stem in question_stems(text)}
         if reply.truncated or context_stems.isdisjoint(question_stems(rewritten)):
             raise SynthesisFailed("The chat model did not rewrite the question.")
         return rewritten

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, written
-from answering.relevance.graders import OF_ANOTHER, Calibration, assess, best_first, grade
+from answering.relevance.graders import OTHER_LABEL_FACTOR, Calibration, assess, best_first, grade
 from answering.render import cite_by_document, numbered
 from answering.text.terms import coverage, vocabulary
 from answering.types import Chunk, CitedSentence, Draft, SubqueryResults
@@ -35,7 +35,8 @@ class CosineGrader:
         """Return every candidate once with its relevance, best first."""
         cosine = self._calibration.cosine.probability
         chunks = [chunk for results in retrieved for chunk in results.chunks]
-        return best_first([replace(one, relevance=cosine({"chunk_similarity": one.similarity})) for one in chunks])
+        relevance = [cosine({"chunk_similarity": chunk.similarity}) for chunk in chunks]
+        return best_first([replace(chunk, relevance=r) for chunk, r in zip(chunks, relevance, strict=True)])
 
 
 UNANSWERED = "The passages found do not answer: {}"
@@ -76,21 +77,22 @@ class ExtractiveSynthesizer:
         """
         least = question.relevance_threshold if self._per_sub_question else 0.0
         extracts = [self._extract(results, chunks, least, question.added) for results in retrieved]
-        answered = [one for one in extracts if one.sentences and one.probability >= question.min_confidence]
+        least_certain = question.min_confidence
+        answered = [extract for extract in extracts if extract.sentences and extract.probability >= least_certain]
         if not answered:
-            return Draft(confidence=max((one.probability for one in extracts), default=0.0))
-        sentences = [sentence for one in answered for sentence in one.sentences]
-        unanswered = [one.question for one in extracts if one not in answered]
-        notes = tuple(_note(one) for one in unanswered)
+            return Draft(confidence=max((extract.probability for extract in extracts), default=0.0))
+        sentences = [sentence for extract in answered for sentence in extract.sentences]
+        unanswered = [extract.question for extract in extracts if extract not in answered]
+        notes = tuple(_note(asked) for asked in unanswered)
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
         added = frozenset(question.added)  # a sentence with these is better than one without
         ranked = [
-            sorted(one.sentences, key=lambda s: (-len(added & vocabulary(s.text)), -s.score, -s.plain))
-            for one in answered
+            sorted(extract.sentences, key=lambda s: (-len(added & vocabulary(s.text)), -s.score, -s.base_score))
+            for extract in answered
         ]
         spare = [sentence for best, *others in ranked for sentence in others[best.text.endswith(":") :]]
-        spare.sort(key=lambda sentence: (-sentence.score, -sentence.plain))
-        confidence = min(one.probability for one in answered)
+        spare.sort(key=lambda sentence: (-sentence.score, -sentence.base_score))
+        confidence = min(extract.probability for extract in answered)
         draft = Draft(written(sentences, chunks) + notes, confidence)
         while most and spare and len(draft.text) > most:
             sentences.remove(spare.pop())
@@ -114,17 +116,18 @@ class ExtractiveSynthesizer:
             for assessed in assess(results, self._calibration)
             if assessed.chunk.chunk_id in passed and assessed.matches and assessed.relevance >= least
         ]
-        candidates = [one for one in candidates if one.chunk.read] or candidates
-        candidates = [one for one in candidates if _shows(added, one.chunk, one.chunk.sentences)] or candidates
+        candidates = [assessed for assessed in candidates if assessed.chunk.reading] or candidates
+        about = [assessed for assessed in candidates if _shows(added, assessed.chunk, assessed.chunk.sentences)]
+        candidates = about or candidates
         if not candidates:
             return Extract(results.question, (), 0.0)
         best = max(candidates, key=lambda assessed: assessed.answers)
         texts = [sentence.text for sentence in answering_sentences(best, results.question)]
-        copies = [one for one in candidates if one.chunk.chunk_id in best.chunk.near_duplicates]
-        full = [one for one in copies if all(text in one.chunk.text for text in texts)]
+        copies = [assessed for assessed in candidates if assessed.chunk.chunk_id in best.chunk.near_duplicates]
+        full = [copy for copy in copies if all(text in copy.chunk.text for text in texts)]
         fullest = max([best, *full], key=lambda assessed: len(assessed.chunk.text))
         sentences = answering_sentences(fullest, results.question)
-        factor = 1.0 if _shows(added, fullest.chunk, [sentence.text for sentence in sentences]) else OF_ANOTHER
+        factor = 1.0 if _shows(added, fullest.chunk, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
         return Extract(results.question, sentences, best.answers * factor)
 
 
@@ -136,4 +139,4 @@ def _note(question: str) -> CitedSentence:
 def _shows(added: Iterable[str], chunk: Chunk, sentences: Iterable[str]) -> bool:
     """Whether all *added* stems are in *sentences* or a heading of *chunk*."""
     shown = vocabulary("\n".join(filter(None, (chunk.title, chunk.chapter, chunk.section, *sentences))))
-    return all(coverage({one: 1.0}, shown) for one in added)
+    return all(coverage({term: 1.0}, shown) for term in added)

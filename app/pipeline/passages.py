@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answering.relevance.features import sentence_chances
+from answering.relevance.features import sentence_probabilities
 from answering.types import Chunk
 from app.providers.chat.pace import CHARS_PER_TOKEN, Pace
 from graph.errors import SynthesisFailed
@@ -94,10 +94,10 @@ def tokens(text: str) -> int:
 
 def reading_tokens(pace: Pace, seconds: float) -> float:
     """Return the tokens that a call of *seconds* may give the model to read, question included."""
-    if not pace.read:
+    if not pace.read_rate:
         return UNMEASURED_TOKENS
-    most = pace.read * seconds * READING_SHARE
-    return min(most, max(MIN_READ_TOKENS, pace.read * READING_SECONDS))
+    most = pace.read_rate * seconds * READING_SHARE
+    return min(most, max(MIN_READ_TOKENS, pace.read_rate * READING_SECONDS))
 
 
 def choose_passages(
@@ -119,7 +119,7 @@ def choose_passages(
     frame = prompt.user(chunks="", question=harmless(question))
     left = context_tokens - reserved - TEMPLATE_TOKENS - tokens(frame) - tokens(prompt.system)
     reading = reading_tokens(pace, seconds) * CHARS_PER_TOKEN - len(frame)
-    most = MAX_PASSAGES_FAST if pace.read >= FAST else MAX_PASSAGES
+    most = MAX_PASSAGES_FAST if pace.read_rate >= FAST else MAX_PASSAGES
     passages: list[tuple[str, str]] = []
     for number, chunk in enumerate(chunks[:most], start=1):
         title = title_of(chunk)
@@ -140,7 +140,7 @@ def choose_passages(
         raise SynthesisFailed("The question and its passages do not fit the chat model's context.")
     answer = reserved + max(0, left)
     answer = min(max_tokens or answer, answer)
-    if pace.read:
+    if pace.read_rate:
         answer = min(answer, max(MIN_ANSWER_TOKENS, int(pace.writes * seconds * WRITING_SHARE)))
     return Passages(tuple(passages), len(chunks) - len(passages), answer)
 
@@ -159,7 +159,7 @@ def best_sentences(chunk: Chunk, limit: int, characters: int) -> str:
     if tokens(_between(chunk, first, last)) > limit or len(_between(chunk, first, last)) > characters:
         return _beginning(_between(chunk, first, last), limit, characters)
     while True:
-        wider = [(first, last + 1)] * (last + 1 < len(scores)) + [(first - 1, last)] * (first > 0)
+        wider = [(i, j) for i, j in ((first, last + 1), (first - 1, last)) if i >= 0 and j < len(scores)]
         texts = {span: _between(chunk, *span) for span in wider}
         fitting = [span for span, text in texts.items() if tokens(text) <= limit and len(text) <= characters]
         if not fitting:
@@ -169,9 +169,9 @@ def best_sentences(chunk: Chunk, limit: int, characters: int) -> str:
 
 def _scores(chunk: Chunk) -> list[float]:
     """Return for each sentence how well it answers: its cosine, and the reader's probability where it was read."""
-    chances = sentence_chances(chunk.read) if chunk.read else (0.0,) * len(chunk.spans)
+    probabilities = sentence_probabilities(chunk.reading) if chunk.reading else (0.0,) * len(chunk.spans)
     cosines = chunk.span_similarities or (0.0,) * len(chunk.spans)
-    return [cosine + chance for cosine, chance in zip(cosines, chances, strict=True)]
+    return [cosine + probability for cosine, probability in zip(cosines, probabilities, strict=True)]
 
 
 def _between(chunk: Chunk, first: int, last: int) -> str:

@@ -67,7 +67,7 @@ class RerankGrader:
 
     async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
         """Return every candidate once with its relevance, best first. Raises ``RerankFailed``."""
-        work = [self._rerank(one, question.deadline) for one in retrieved]
+        work = [self._rerank(results, question.deadline) for results in retrieved]
         return best_first([chunk for part in await asyncio.gather(*work) for chunk in part])
 
     async def aclose(self) -> None:

@@ -61,11 +61,11 @@ class HybridRetriever:
                 hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), question.where)
                 if question.where:
                     await self._store.arequire(question.where, found=any(hits.candidates))
-                best = [_distinct(_best(*one, hits.idf), pool) for one in zip(queries, hits.candidates, strict=True)]
+                best = [_distinct(_best(*row, hits.idf), pool) for row in zip(queries, hits.candidates, strict=True)]
                 searched = list(zip(question.searched, queries, best, strict=True))
                 if question.background:
                     searched = _nearer(searched)
-                unique = {one.key: one for _, _, row in searched for one in row}
+                unique = {hit.key: hit for _, _, row in searched for hit in row}
                 sentences = await self._sentences(list(unique.values()))
         except TimeoutError as error:
             if vectors is None:
@@ -76,12 +76,12 @@ class HybridRetriever:
     async def _sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
         """Return the sentences by ``key``, embedding those stored without vectors."""
         stored = await self._store.asentences(candidates)
-        spans = {one.key: one.chunk.spans or sentence_spans(one.chunk.text) for one in candidates}
+        spans = {hit.key: hit.chunk.spans or sentence_spans(hit.chunk.text) for hit in candidates}
         rows = {key: vectors for key, vectors in stored.items() if len(vectors) == len(spans[key])}
-        missing = [one for one in candidates if one.key not in rows and spans[one.key]]
-        texts = {one.chunk.text: [one.chunk.text[start:end] for start, end in spans[one.key]] for one in missing}
+        missing = [hit for hit in candidates if hit.key not in rows and spans[hit.key]]
+        texts = {hit.chunk.text: [hit.chunk.text[start:end] for start, end in spans[hit.key]] for hit in missing}
         embedded = await self._embedded.find(texts, MAX_SENTENCES) if texts else {}
-        return {one.key: (spans[one.key], rows.get(one.key, embedded.get(one.chunk.text))) for one in candidates}
+        return {hit.key: (spans[hit.key], rows.get(hit.key, embedded.get(hit.chunk.text))) for hit in candidates}
 
 
 class CollectionRetriever:
@@ -115,30 +115,30 @@ def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int,
     """Return the query's best candidates, measured; without a stored vector the store's own cosine counts."""
     most = highest(query.terms, idf)
     measured = []
-    for one in candidates:
+    for hit in candidates:
         # not above 1 by what a stored vector is too long
-        cosine = one.chunk.similarity if one.dense is None else min(float(one.dense @ query.dense), 1.0)
-        weights = one.sparse or {}
+        cosine = hit.chunk.similarity if hit.dense is None else min(float(hit.dense @ query.dense), 1.0)
+        weights = hit.sparse or {}
         bm25 = sum(weights[term] * idf[term] for term in query.terms if term in weights)
         keyword = bm25 / most if most else 0.0
-        measured.append(one._replace(chunk=replace(one.chunk, similarity=cosine, keyword=keyword)))
-    return sorted(measured, key=lambda one: (-_fused(one.chunk), one.chunk.chunk_id))[: query.keep]
+        measured.append(hit._replace(chunk=replace(hit.chunk, similarity=cosine, keyword=keyword)))
+    return sorted(measured, key=lambda hit: (-_fused(hit.chunk), hit.chunk.chunk_id))[: query.keep]
 
 
 def _distinct(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     """Keep the best *most* of *candidates*, of those alike no more than ``MAX_ALIKE``."""
     kept: list[Candidate] = []
-    for one in candidates:
-        alike = [other for other in kept if _are_alike(one, other)]
+    for hit in candidates:
+        alike = [other for other in kept if _are_alike(hit, other)]
         if len(alike) < MAX_ALIKE:
-            kept.append(one)
+            kept.append(hit)
         if len(kept) == most:
             break
     return kept
 
 
-def _are_alike(one: Candidate, other: Candidate) -> bool:
-    return one.dense is not None and other.dense is not None and float(one.dense @ other.dense) > NEAR_DUPLICATE
+def _are_alike(hit: Candidate, other: Candidate) -> bool:
+    return hit.dense is not None and other.dense is not None and float(hit.dense @ other.dense) > NEAR_DUPLICATE
 
 
 def _chunks(
@@ -147,20 +147,20 @@ def _chunks(
     """Return the chunks of one sub-question, in that order, with everything measured set."""
     near_duplicates = _near_duplicates(best)
     chunks = []
-    for one in best:
-        spans, vectors = sentences[one.key]
+    for hit in best:
+        spans, vectors = sentences[hit.key]
         if vectors is None:  # the chunk's own cosine stands in for those of its sentences
-            cosines = [one.chunk.similarity] * len(spans)
+            cosines = [hit.chunk.similarity] * len(spans)
         else:
             cosines = np.minimum(vectors @ query.dense, 1.0).tolist()
-        near = near_duplicates.get(one.chunk.chunk_id, ())
-        chunks.append(replace(one.chunk, spans=spans, span_similarities=tuple(cosines), near_duplicates=near))
+        near = near_duplicates.get(hit.chunk.chunk_id, ())
+        chunks.append(replace(hit.chunk, spans=spans, span_similarities=tuple(cosines), near_duplicates=near))
     return tuple(chunks)
 
 
 def _near_duplicates(candidates: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
     """Return per chunk id the other chunks whose vectors are nearly its own."""
-    vectors = {one.chunk.chunk_id: one.dense for one in candidates if one.dense is not None}
+    vectors = {hit.chunk.chunk_id: hit.dense for hit in candidates if hit.dense is not None}
     if not vectors:
         return {}
     ids, rows = list(vectors), np.stack(list(vectors.values()))

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from app.ingest.sink import CollectionWriter, pending_chunks
+from app.ingest.collection_writer import CollectionWriter, pending_chunks
 from app.ingest.tasks import Priority, Status, Task, task_document
 from app.providers.chat.chat_model import ChatModel
 from app.providers.embeddings.models import EmbeddingModel
@@ -35,7 +35,7 @@ class TaskService:
         self, store: ChunkStore, embedding: EmbeddingModel, completion: ChatModel | None, seconds: float
     ) -> None:
         self.store = store
-        self.sink = CollectionWriter(store, embedding.embeddings, embedding.name)
+        self.writer = CollectionWriter(store, embedding.embeddings, embedding.name)
         self._completion = completion
         self._seconds = seconds
 
@@ -45,7 +45,7 @@ class TaskService:
         Raises ``InvalidInput`` naming the field, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
         """
         document = task_document(task_of(task))
-        await self.sink.write(list(pending_chunks(document, self.sink.content_hash(document))))
+        await self.writer.write(list(pending_chunks(document, self.writer.content_hash(document))))
 
     async def search(
         self,

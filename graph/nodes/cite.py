@@ -75,7 +75,7 @@ def model_confidence(verified: Sequence[VerifiedSentence], chunks: Sequence[Chun
     supports = [sentence.support for sentence in verified if sentence.support is not None]
     support = sum(supports) / len(supports)
     graded = [chunk for chunk in chunks if chunk.answers is not None]
-    read = [chunk for chunk in graded if chunk.read] or graded
+    read = [chunk for chunk in graded if chunk.reading] or graded
     if not read:
         return support
     answering = max(chunk.answers or 0.0 for chunk in read)
@@ -87,10 +87,10 @@ def answers(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> bool:
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
     read = [(citation, by_id[citation.chunk_id]) for citation in citations]
     scores = [
-        score > chunk.read.null
+        score > chunk.reading.null
         for citation, chunk in read
-        if chunk.read
-        for (start, end), score in zip(chunk.spans, chunk.read.sentences, strict=True)
+        if chunk.reading
+        for (start, end), score in zip(chunk.spans, chunk.reading.sentences, strict=True)
         if start < citation.end and citation.start < end
     ]
     return any(scores) or not scores

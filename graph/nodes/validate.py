@@ -16,11 +16,11 @@ from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int
 from graph.ports import Rewriter
 from graph.state import Context, Question, State, Update
 
-MOST_ASKED = 12
+MAX_ASKED = 12
 """Questions before this one that are read where a caller gives them: enough to complete the last three."""
-MOST_EARLIER = 3
+MAX_EARLIER = 3
 """Earlier questions that are kept on a thread: a follow-up seldom goes back further."""
-MOST_FILTERS, MOST_VALUES = 20, 100
+MAX_FILTERS, MAX_VALUES = 20, 100
 """Most fields of a filter, and most values of one field."""
 REWRITING_SHARE = 1 / 3
 """Share of a question's time that the chat model has to complete a follow-up: the rest is for the answer."""
@@ -45,7 +45,7 @@ async def validate(state: State, context: Context, *, policy: Policy, rewriter: 
             get_stream_writer()({"rewritten": rewritten})
             update["rewritten"] = rewritten
     standalone = [] if is_remark(question.text) else [without_background(question.text)]
-    return {**update, "question": question, "history": [*earlier, *standalone][-MOST_EARLIER:]}
+    return {**update, "question": question, "history": [*earlier, *standalone][-MAX_EARLIER:]}
 
 
 def completed(asked: object, most_chars: int) -> list[str]:
@@ -54,16 +54,16 @@ def completed(asked: object, most_chars: int) -> list[str]:
     What is longer than *most_chars* was no question of this service. Raises ``InvalidInput`` unless it is a list of
     strings, or None.
     """
-    if asked is not None and not (isinstance(asked, list) and all(isinstance(one, str) for one in asked)):
+    if asked is not None and not (isinstance(asked, list) and all(isinstance(text, str) for text in asked)):
         raise InvalidInput("earlierQuestions must be a list of strings.", "earlierQuestions")
     complete: list[str] = []
-    for text in (asked or [])[-MOST_ASKED:]:
+    for text in (asked or [])[-MAX_ASKED:]:
         if not words(text) or len(text) > most_chars or is_remark(text):
             continue
         asking = asked_in(text)
         follows = bool(complete) and is_follow_up(asking)
         complete.append(carry_subject(asking, complete[-1]) if follows else without_background(text))
-    return complete[-MOST_EARLIER:]
+    return complete[-MAX_EARLIER:]
 
 
 async def _rewritten(follow_up: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:
@@ -111,14 +111,15 @@ def scope(source: object, filters: object) -> dict[str, Any] | None:
         if not isinstance(filters, dict) or not all(isinstance(name, str) and name.strip() for name in filters):
             raise InvalidInput("filters must be an object of metadata fields.", "filters")
         where = {name: value for name, value in filters.items() if value is not None}
-        if len(where) > MOST_FILTERS or any(isinstance(one, list) and len(one) > MOST_VALUES for one in where.values()):
+        lists = [value for value in where.values() if isinstance(value, list)]
+        if len(where) > MAX_FILTERS or any(len(values) > MAX_VALUES for values in lists):
             raise InvalidInput(
-                f"filters may name at most {MOST_FILTERS} fields, with at most {MOST_VALUES} values each.", "filters"
+                f"filters may name at most {MAX_FILTERS} fields, with at most {MAX_VALUES} values each.", "filters"
             )
     if source is not None:
         names = source if isinstance(source, list) else [source]
-        if not 0 < len(names) <= MOST_VALUES or not all(isinstance(one, str) and one.strip() for one in names):
-            raise InvalidInput(f"source must be a non-blank string, or a list of 1 to {MOST_VALUES}.", "source")
+        if not 0 < len(names) <= MAX_VALUES or not all(isinstance(name, str) and name.strip() for name in names):
+            raise InvalidInput(f"source must be a non-blank string, or a list of 1 to {MAX_VALUES}.", "source")
         if "source" in where:
             raise InvalidInput("source must not be given twice, beside filters and in them.", "source")
         where["source"] = source

@@ -101,7 +101,7 @@ def larkfield(tmp_path: Path, embedding: EmbeddingModel) -> AppContainer:
     source.write_text(json.dumps(row), "utf-8")
     settings = load_settings(data_dir=tmp_path / "data", max_query_chars=40)
     container = build_container(settings, embedding=embedding)
-    asyncio.run(ingest_into(container.sink, [source]))
+    asyncio.run(ingest_into(container.writer, [source]))
     return container
 
 

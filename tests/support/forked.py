@@ -14,7 +14,12 @@ from typing import Self
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
-    ["app.ingest.pipeline", "app.ingest.sink", "app.providers.stores.embedded", "app.query_service.conversations"]
+    [
+        "app.ingest.pipeline",
+        "app.ingest.collection_writer",
+        "app.providers.stores.embedded",
+        "app.query_service.conversations",
+    ]
 )
 
 

@@ -71,7 +71,7 @@ def ingest_samples(folder: Path, embedding: EmbeddingModel) -> None:
         container = build_container(load_settings(data_dir=folder), embedding=embedding)
         paths = sorted(path for path in KNOWLEDGE.iterdir() if path.suffix in SAMPLES)
         manifest = IngestManifest(folder / container.settings.vector_store_collection, paths)
-        report = await ingest_into(container.sink, paths, manifest=manifest)
+        report = await ingest_into(container.writer, paths, manifest=manifest)
         assert not report.skipped
         await container.aclose()
 

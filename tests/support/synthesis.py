@@ -36,7 +36,7 @@ def question(text: str, *, max_tokens: int | None = None, seconds: float = 3600.
 
 
 class Tokens(list[str]):
-    """A sink that keeps what it is given."""
+    """A writer that keeps what it is given."""
 
     async def __call__(self, text: str) -> None:
         self.append(text)

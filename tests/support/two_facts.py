@@ -37,7 +37,7 @@ def two_facts(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingMode
 
     async def fill() -> None:
         container = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
-        await ingest_into(container.sink, [source])
+        await ingest_into(container.writer, [source])
         await container.aclose()
 
     asyncio.run(fill())

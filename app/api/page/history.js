@@ -3,12 +3,12 @@ import { byId, el, show } from "./dom.js";
 
 const KEY = "garden.history";
 const MOST = 20;
-const MOST_CHARS = 2000;
+const MAX_CHARS = 2000;
 
 /** Remember a question and how it ended. */
 export function remember(question, outcome) {
   const kept = read().filter((one) => one.question !== question);
-  write([{ question: question.slice(0, MOST_CHARS), outcome }, ...kept].slice(0, MOST));
+  write([{ question: question.slice(0, MAX_CHARS), outcome }, ...kept].slice(0, MOST));
 }
 
 /** Draw the list; `ask(question)` is called for the one that is chosen. */

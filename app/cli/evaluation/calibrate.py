@@ -67,7 +67,7 @@ async def _calibrate(questions: list[EvalQuestion] | None, container: AppContain
         entry, held_out = fitted(samples), cross_validate(samples, fitted)
     except ValueError as error:
         raise InvalidInput("Right chunks cannot be told from wrong ones: give more questions.", "questions") from error
-    before, after = (rates(samples, *one) for one in (probabilities(samples, in_use), held_out))
+    before, after = (rates(samples, *fitted) for fitted in (probabilities(samples, in_use), held_out))
     path, stored = settings.data_dir / FITTED_FILE, previous.model_dump()
     if improved := (after["right outcome"] or 0.0) >= (before["right outcome"] or 0.0):
         stored["models"][model] = entry
@@ -111,7 +111,7 @@ async def _from_headings(container: AppContainer) -> Samples:
 async def _from_questions(container: AppContainer, questions: list[EvalQuestion]) -> tuple[Samples, ScoreScale | None]:
     """Collect samples of *questions*, and fit the scale of the reranker, if one is chosen."""
     labelled = [await _labelled(container, question, number) for number, question in enumerate(questions)]
-    usable = _enough([one for one in labelled if one], "questions whose right chunk is stored")
+    usable = _enough([question for question in labelled if question], "questions whose right chunk is stored")
     grader = container.ports.grader
     scale = await _fit_scale(grader, container.retriever, usable) if isinstance(grader, RerankGrader) else None
     with progress("asking", "questions", len(usable)) as show:
@@ -129,16 +129,16 @@ async def _labelled(container: AppContainer, question: EvalQuestion, number: int
     """Label *question* with its gold chunks, or the first retrieved one that holds its answer."""
     gold = list(question.gold_chunks)
     if question.answerable and not gold:
-        accepted = [folded(one) for part in question.answers for one in part]
+        accepted = [folded(answer) for part in question.answers for answer in part]
         _, retrieved = await retrieve(container.retriever, question.question)
         gold = [
             chunk.chunk_id
             for chunk in retrieved[0].chunks
-            if question.is_gold(chunk) and (not accepted or any(one in folded(chunk.text) for one in accepted))
+            if question.is_gold(chunk) and (not accepted or any(answer in folded(chunk.text) for answer in accepted))
         ][:1]
     if question.answerable and not gold:
         return None
-    documents = frozenset(one.partition("#")[0] for one in gold)
+    documents = frozenset(chunk_id.partition("#")[0] for chunk_id in gold)
     group = min(documents, default=f"without document, {number // 10}")  # neighbours may come from one article
     return Labelled(question.question, question.answerable, frozenset(gold), documents, group)
 

@@ -36,11 +36,11 @@ class EvalQuestion(BaseModel):
     expected_sources: tuple[str, ...] = ()
     answers: tuple[tuple[str, ...], ...] = ()
 
-    def is_gold(self, one: Chunk | Citation) -> bool:
+    def is_gold(self, found: Chunk | Citation) -> bool:
         """Tell whether *one* is of the question's gold chunks, or without these of its documents."""
         if self.gold_chunks:
-            return one.chunk_id in self.gold_chunks
-        return one.document_id in self.expected_sources or one.source in self.expected_sources
+            return found.chunk_id in self.gold_chunks
+        return found.document_id in self.expected_sources or found.source in self.expected_sources
 
 
 def read_questions(path: Path) -> list[EvalQuestion]:
@@ -72,15 +72,15 @@ def _question(row: Any, number: int, path: Path) -> EvalQuestion:
     sources = row.get("expected_sources") or row.get("gold_documents") or [row.get("gold_document")]
     chunks = row.get("gold_chunks") or [row.get("gold_chunk")]
     answers = row.get("answers") or []
-    if not any(isinstance(one, list) for one in answers):  # strings are alternatives; lists are one part each
+    if not any(isinstance(answer, list) for answer in answers):  # strings are alternatives; lists are one part each
         answers = [answers] if answers else []
     return EvalQuestion(
         id=str(row.get("id", number)),
         question=row["question"],
         answerable=answerable,
-        gold_chunks=tuple(one for one in chunks if one and answerable),
-        expected_sources=tuple(str(one) for one in sources if one and answerable),
-        answers=tuple(tuple(map(str, one)) if isinstance(one, list) else (str(one),) for one in answers),
+        gold_chunks=tuple(chunk_id for chunk_id in chunks if chunk_id and answerable),
+        expected_sources=tuple(str(source) for source in sources if source and answerable),
+        answers=tuple(tuple(map(str, answer)) if isinstance(answer, list) else (str(answer),) for answer in answers),
     )
 
 
@@ -110,7 +110,7 @@ class EvalResult:
     def holds_answer(self) -> bool:
         """Tell whether the answer holds, for every part, one of its accepted strings."""
         text = folded(self.result.answer or "") if self.result.answered else ""
-        return bool(text) and all(any(folded(one) in text for one in part) for part in self.question.answers)
+        return bool(text) and all(any(folded(form) in text for form in part) for part in self.question.answers)
 
     def right_passed(self, threshold: float) -> list[bool]:
         """Tell for each chunk at or above *threshold* whether it is gold and the question answerable."""
@@ -126,33 +126,33 @@ def folded(text: str) -> str:
 
 def measure(results: Sequence[EvalResult], threshold: float) -> dict[str, float | int | None]:
     """Compute every measure, by name, in the order of the stages."""
-    can = [one for one in results if one.question.answerable]
-    cannot = [one for one in results if not one.question.answerable]
-    located = [one for one in can if one.question.gold_chunks or one.question.expected_sources]
-    answered = [one for one in results if one.result.answered]
-    pairs = [(c.relevance or 0.0, hit) for one in can for c, hit in zip(one.result.chunks, one.hits, strict=True)]
-    confidences = [(one.result.confidence, one.question.answerable and one.right_source) for one in answered]
+    can = [r for r in results if r.question.answerable]
+    cannot = [r for r in results if not r.question.answerable]
+    located = [r for r in can if r.question.gold_chunks or r.question.expected_sources]
+    answered = [r for r in results if r.result.answered]
+    pairs = [(c.relevance or 0.0, hit) for r in can for c, hit in zip(r.result.chunks, r.hits, strict=True)]
+    confidences = [(r.result.confidence, r.question.answerable and r.right_source) for r in answered]
     return {
         "questions": len(results),
         "answerable": len(can),
-        **{f"hit@{k}": _mean([one.rank <= k for one in located]) for k in (1, 5, 10)},
-        "mrr@10": _mean([1 / one.rank if one.rank <= 10 else 0.0 for one in located]),
-        "right chunk passes": _mean([any(one.right_passed(threshold)) for one in located]),
-        "precision of what passes": _mean([right for one in results for right in one.right_passed(threshold)]),
-        "false abstention": _mean([not one.result.answered for one in can]),
-        "abstention": _mean([not one.result.answered for one in cannot]),
-        "answer recall": _mean([one.holds_answer for one in can if one.question.answers]),
-        "cited source right": _mean([one.right_source for one in located if one.result.answered]),
+        **{f"hit@{k}": _mean([r.rank <= k for r in located]) for k in (1, 5, 10)},
+        "mrr@10": _mean([1 / r.rank if r.rank <= 10 else 0.0 for r in located]),
+        "right chunk passes": _mean([any(r.right_passed(threshold)) for r in located]),
+        "precision of what passes": _mean([right for r in results for right in r.right_passed(threshold)]),
+        "false abstention": _mean([not r.result.answered for r in can]),
+        "abstention": _mean([not r.result.answered for r in cannot]),
+        "answer recall": _mean([r.holds_answer for r in can if r.question.answers]),
+        "cited source right": _mean([r.right_source for r in located if r.result.answered]),
         "quotes verbatim": _mean(_verbatim(results)),
-        "right outcome": _mean([right_outcome(one) for one in results]),
+        "right outcome": _mean([right_outcome(r) for r in results]),
         "calibration error, pairs": rounded(calibration_error(pairs)),
         "calibration error, confidence": rounded(calibration_error(confidences)),
     }
 
 
-def right_outcome(one: EvalResult) -> bool:
+def right_outcome(r: EvalResult) -> bool:
     """Require an answer from right sources alone, or a decline of what has no answer."""
-    return (one.result.answered and one.right_source) if one.question.answerable else not one.result.answered
+    return (r.result.answered and r.right_source) if r.question.answerable else not r.result.answered
 
 
 def calibration_error(pairs: Sequence[tuple[float, float]], bins: int = 10) -> float | None:
@@ -165,9 +165,9 @@ def calibration_error(pairs: Sequence[tuple[float, float]], bins: int = 10) -> f
 
 def _verbatim(results: Sequence[EvalResult]) -> list[bool]:
     """Tell for each citation whether its quote stands at its offsets in a retrieved chunk."""
-    texts = {chunk.chunk_id: chunk.text for one in results for chunk in one.result.chunks}
-    cited = [one for each in results for one in each.result.citations]
-    return [bool(one.quote) and texts.get(one.chunk_id, "")[one.start : one.end] == one.quote for one in cited]
+    texts = {chunk.chunk_id: chunk.text for r in results for chunk in r.result.chunks}
+    cited = [c for r in results for c in r.result.citations]
+    return [bool(c.quote) and texts.get(c.chunk_id, "")[c.start : c.end] == c.quote for c in cited]
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -60,7 +60,7 @@ async def _evaluate(
 ) -> dict[str, Any]:
     if corpus:
         with file_progress() as on_ingested:
-            await ingest_into(container.sink, corpus, on_progress=on_ingested)
+            await ingest_into(container.writer, corpus, on_progress=on_ingested)
     with progress("asking", "questions", len(questions)) as show:
         results = await ask_all(container.service, questions, show)
     return summarise(results, container.settings.relevance_threshold)
@@ -83,24 +83,24 @@ async def ask_all(service: QueryService, questions: Sequence[EvalQuestion], show
 def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]:
     """Collect measures, median stage times in ms, and the wrong outcomes."""
     stages: dict[str, list[float]] = defaultdict(list)
-    for one in results:
-        for stage, ms in one.result.timings.items():
+    for evaluated in results:
+        for stage, ms in evaluated.result.timings.items():
             stages[stage].append(ms)
     return {
         "measures": measure(results, threshold),
         "stage_ms_p50": {stage: round(median(ms), 2) for stage, ms in stages.items()},
         "wrong": [
             {
-                "id": one.question.id,
-                "question": one.question.question,
-                "answerable": one.question.answerable,
-                "outcome": one.result.outcome,
-                "cited": list(dict.fromkeys(c.source for c in one.result.citations)),
-                "expected": list(one.question.gold_chunks or one.question.expected_sources),
-                "answer": one.result.answer,
+                "id": wrong.question.id,
+                "question": wrong.question.question,
+                "answerable": wrong.question.answerable,
+                "outcome": wrong.result.outcome,
+                "cited": list(dict.fromkeys(c.source for c in wrong.result.citations)),
+                "expected": list(wrong.question.gold_chunks or wrong.question.expected_sources),
+                "answer": wrong.result.answer,
             }
-            for one in results
-            if not right_outcome(one)
+            for wrong in results
+            if not right_outcome(wrong)
         ],
     }
 

@@ -111,7 +111,7 @@ async def collect(retriever: Retriever, questions: Sequence[Labelled], reader: P
         for chunk, _, measured in measure(results):
             gold = chunk.chunk_id in question.chunks
             labels = gold or chunk.document_id in question.documents, gold and question.answerable
-            pairs.append((measured, number, *labels, chunk.read is not None, question.known, True))
+            pairs.append((measured, number, *labels, chunk.reading is not None, question.known, True))
         show(number + 1)
     if not pairs:
         raise InvalidInput("The collection is empty.", "questions")
@@ -146,7 +146,8 @@ async def heading_samples(
     retriever = HybridRetriever(store, embeddings, pool=WIDER * POOL)
     nothing: frozenset[str] = frozenset()
     absent = [
-        one._replace(answerable=False, chunks=nothing, documents=nothing, left_out=one.documents) for one in questions
+        question._replace(answerable=False, chunks=nothing, documents=nothing, left_out=question.documents)
+        for question in questions
     ]
     samples = await collect(retriever, [*questions, *absent], reader, show)
     present = samples.answerable[samples.question]

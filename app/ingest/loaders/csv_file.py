@@ -9,7 +9,7 @@ from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.sheet_rows import add_rows, header_index
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Lines left out that are named one by one; the others are counted."""
 Numbered = tuple[int, list[str]]
 
@@ -36,9 +36,9 @@ def load(data: bytes, source: str) -> LoadedDocument:
     for comment in comments:
         outline.add(comment)
     add_rows(outline, [row for _, row in kept])
-    named = [f"line {line} left out: {why}" for line, why in left_out[:MOST_NAMED]]
-    if len(left_out) > MOST_NAMED:
-        named.append(f"{len(left_out) - MOST_NAMED} more lines left out")
+    named = [f"line {line} left out: {why}" for line, why in left_out[:MAX_NAMED]]
+    if len(left_out) > MAX_NAMED:
+        named.append(f"{len(left_out) - MAX_NAMED} more lines left out")
     return outline.document(source).model_copy(update={"notes": tuple(named)})
 
 
@@ -63,14 +63,14 @@ def _certain(rows: list[Numbered], dialect: Dialect) -> tuple[list[Numbered], li
             f"its columns are not certain: line {line} has {len(row)} cells, the header {width}"
             " (its separator in a cell without quotes?)"
         )
-    torn = _torn([row for _, row in rows], header, width) if dialect.width == width else set()
+    broken = _broken([row for _, row in rows], header, width) if dialect.width == width else set()
     more, fewer = "it has more cells than the header", "it has fewer cells than the header, as after a line break"
-    left_out = [(rows[at][0], more if at in wide else fewer) for at in sorted(wide | torn)]
-    return [row for at, row in enumerate(rows) if at not in wide | torn], left_out
+    left_out = [(rows[at][0], more if at in wide else fewer) for at in sorted(wide | broken)]
+    return [row for at, row in enumerate(rows) if at not in wide | broken], left_out
 
 
-def _torn(rows: Sequence[Sequence[str]], header: int, width: int) -> set[int]:
-    """Return the rows that a line break without quotes has torn in two: short ones that together make a whole one."""
+def _broken(rows: Sequence[Sequence[str]], header: int, width: int) -> set[int]:
+    """Return the rows that a line break without quotes has broken in two: short ones that together make one."""
     return {
         part
         for at in range(header + 1, len(rows) - 1)

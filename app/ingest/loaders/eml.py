@@ -74,8 +74,8 @@ class _Reader:
         elif kind == "multipart/alternative":
             self._add_fuller(part, attached)
         elif part.is_multipart():
-            for one in part.iter_parts():
-                self._add_part(one, attached)
+            for inner in part.iter_parts():
+                self._add_part(inner, attached)
         elif kind == "text/html":
             add_fragment(self.outline, _text(part))
         elif kind == "text/plain":
@@ -164,7 +164,9 @@ def _fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> list[MIMEPart]:
     text = _WORD.findall(_text(plain).lower())
     if not html or (text and len(set(html) & set(text)) >= SAME_WORDS * len(set(html))):
         return [plain]
-    both = [plain] * (2 * len(text) > len(html)) + [rich] * (2 * len(html) > len(text))
+    both = [plain] if 2 * len(text) > len(html) else []
+    if 2 * len(html) > len(text):
+        both.append(rich)
     return both or [rich]
 
 

@@ -23,7 +23,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
         package = parse_xml(archive.read(root))
         title = " ".join((package.findtext(".//{*}title") or "").split())
         items = {item.get("id"): item for item in package.iterfind("{*}manifest/{*}item")}
-        spine = [one.get("idref") for one in package.iterfind("{*}spine/{*}itemref")]
+        spine = [reference.get("idref") for reference in package.iterfind("{*}spine/{*}itemref")]
         if not items.keys() >= set(spine):
             raise Unreadable("a damaged EPUB book (its spine names what its manifest lacks)")
         for item in map(items.__getitem__, spine):

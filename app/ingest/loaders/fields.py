@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from app.ingest.documents import MAX_LABEL_CHARS
 
-MOST_FIELDS, MOST_ELEMENTS = 50, 100
+MAX_FIELDS, MAX_ELEMENTS = 50, 100
 """Fields kept of one front matter, and elements of one list."""
 MAX_NAME_CHARS = 100
 TAKEN = frozenset(
@@ -36,11 +36,12 @@ def own_fields(front_matter: Mapping[object, object]) -> dict[str, JsonValue]:
         if not isinstance(name, str) or name in TAKEN or not 0 < len(name) <= MAX_NAME_CHARS or set(name) & {".", '"'}:
             continue
         if isinstance(value, list):
-            elements: list[JsonValue] = [one for one in map(_scalar, value[:MOST_ELEMENTS]) if one is not None]
+            scalars = map(_scalar, value[:MAX_ELEMENTS])
+            elements: list[JsonValue] = [scalar for scalar in scalars if scalar is not None]
             kept: JsonValue = elements or None
         else:
             kept = _scalar(value)
-        if kept is not None and _scalar(name) and len(fields) < MOST_FIELDS:
+        if kept is not None and _scalar(name) and len(fields) < MAX_FIELDS:
             fields[name] = kept
     return fields
 

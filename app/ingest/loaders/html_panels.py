@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup, Tag
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 MAX_LABEL_CHARS = 200
 """Longest label of a control that names its panel."""
-MOST_BEFORE = 20
+MAX_BEFORE = 20
 """Nodes before a hidden element among which its heading is looked for."""
 _LABELLED = (*HEADINGS, "summary", "dt")
 _UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
@@ -89,7 +89,8 @@ def _is_panel(tag: Tag) -> bool:
         return False
     if tag.name != "tr" and _PANEL_CLASS.search(f"{_classes(tag)} {tag.get('id', '')}"):
         return True
-    before = (one for one in islice(tag.previous_siblings, MOST_BEFORE) if isinstance(one, Tag) and not is_unseen(one))
+    siblings = islice(tag.previous_siblings, MAX_BEFORE)
+    before = (near for near in siblings if isinstance(near, Tag) and not is_unseen(near))
     label = next(before, None)
     return label is not None and (label.name in _LABELLED or label.name == "button") and label.name != "h1"
 

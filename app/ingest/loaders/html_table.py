@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from bs4 import Tag
 
-MOST_SPANNED = 50
+MAX_SPANNED = 50
 """Most columns or rows that one cell of a table stands in."""
 
 
@@ -31,4 +31,4 @@ def rows_of(table: Tag, text_of: Callable[[Tag], str]) -> Iterator[list[str]]:
 def _spanned(cell: Tag, attribute: str) -> int:
     """Return how many columns or rows a cell stands in."""
     value = str(cell.get(attribute, ""))
-    return min(max(int(value), 1), MOST_SPANNED) if value.isdecimal() and len(value) < 10 else 1
+    return min(max(int(value), 1), MAX_SPANNED) if value.isdecimal() and len(value) < 10 else 1

@@ -39,12 +39,12 @@ class LineJoiner:
             return True
         if not after[0].islower():
             return False
-        one, parts = (before + after).casefold(), [before.casefold(), after.casefold()]
-        if one in self._words:
+        joined, parts = (before + after).casefold(), [before.casefold(), after.casefold()]
+        if joined in self._words:
             return True
         if f"{parts[0]}-{parts[1]}" in self._words or re.search("[-\u2010]", before):
             return False
-        return one in _common_words() or not all(part in self._words or part in _common_words() for part in parts)
+        return joined in _common_words() or not all(part in self._words or part in _common_words() for part in parts)
 
 
 @cache

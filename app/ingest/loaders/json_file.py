@@ -51,19 +51,20 @@ class _Writer:
         if len(path) > MAX_DEPTH:
             self._put(fenced(json.dumps(value, ensure_ascii=False, indent=1), "json"), "code", path)
         elif isinstance(value, dict):
-            simple = {key: one for key, one in value.items() if _is_simple(one)}
-            self._put("\n".join(f"- {key}: {_shown(one)}" for key, one in simple.items() if _shown(one)), "list", path)
-            for key, one in value.items():
+            simple = {key: member for key, member in value.items() if _is_simple(member)}
+            lines = [f"- {key}: {_shown(member)}" for key, member in simple.items() if _shown(member)]
+            self._put("\n".join(lines), "list", path)
+            for key, member in value.items():
                 if key not in simple:
-                    self.add(one, (*path, one_line(key, MAX_LABEL_CHARS)))
+                    self.add(member, (*path, one_line(key, MAX_LABEL_CHARS)))
         elif _is_simple(value):
             values = value if isinstance(value, list) else [value]
-            self._put("\n".join(f"- {_shown(one)}" for one in values if _shown(one)), "list", path)
-        elif all(isinstance(one, dict) and all(map(_is_simple, one.values())) for one in value):
+            self._put("\n".join(f"- {_shown(element)}" for element in values if _shown(element)), "list", path)
+        elif all(isinstance(element, dict) and all(map(_is_simple, element.values())) for element in value):
             self._put(table_text(_rows(value)), "table", path)
         else:
-            for number, one in enumerate(value, 1):
-                self.add(one, (*path, _label(one, number)))
+            for number, member in enumerate(value, 1):
+                self.add(member, (*path, _label(member, number)))
 
     def _put(self, text: str, kind: Kind, path: tuple[str, ...]) -> None:
         if text and path and path[0] != self.chapter:
@@ -77,7 +78,7 @@ class _Writer:
 def _is_simple(value: Any) -> bool:
     """Tell whether a value fits one line: no object, and no list of objects or lists."""
     values = value if isinstance(value, list) else [value]
-    return not any(isinstance(one, dict | list) for one in values)
+    return not any(isinstance(element, dict | list) for element in values)
 
 
 def _shown(value: Any) -> str:

@@ -58,12 +58,15 @@ def load(data: bytes, source: str) -> Iterator[LoadedDocument | SkippedFile]:
         elif row:
             broken.append(f"line {number}: {row}")
     if not documents:
-        of_another_kind = all(": document_id: " in one for one in broken)  # questions, tasks
+        of_another_kind = all(": document_id: " in note for note in broken)  # questions, tasks
         reason = f"no row is a document ({broken[0]})" if broken else "empty"
         yield SkippedFile(path=source, reason=reason, rows_lost=not of_another_kind)
         return
     more = len(broken) - MAX_NAMED_ROWS
-    for reason in broken[:MAX_NAMED_ROWS] + [f"{more} more broken lines"] * (more > 0):
+    named = broken[:MAX_NAMED_ROWS]
+    if more > 0:
+        named.append(f"{more} more broken lines")
+    for reason in named:
         yield SkippedFile(path=source, reason=reason, rows_lost=True)
     yield from map(_document, documents.values())
 

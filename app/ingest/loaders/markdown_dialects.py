@@ -66,7 +66,8 @@ def plain_markdown(text: str) -> str:
         else:
             rewriter.in_text(line.expandtabs(4) if rewriter.indents else line)
     lines = [f"{line}\n" for line in rewriter.out]
-    code = [one.map for one in MarkdownIt("commonmark").parse("".join(lines)) if one.type in ("fence", "code_block")]
+    tokens = MarkdownIt("commonmark").parse("".join(lines))
+    code = [token.map for token in tokens if token.type in ("fence", "code_block")]
     bounds = [0, *(at for line_range in code if line_range for at in line_range), len(lines)]
     segments = ["".join(lines[start:end]) for start, end in pairwise(bounds)]  # text and code by turns
     segments[::2] = [_ANY.sub(_replacement, segment) for segment in segments[::2]]
@@ -181,7 +182,7 @@ def _replacement(match: re.Match[str]) -> str:
     if named := _NAMED.search(inner):
         title = named.group(1) or named.group(2)
         return f"{title}: " if after else f"**{title}**\n"
-    quoted = [one or other for one, other in _QUOTED.findall(inner)]
+    quoted = [double or other for double, other in _QUOTED.findall(inner)]
     if not (before or after) or _CONTROL.match(inner) or not quoted or before.endswith("("):
         return ""
     return "" if re.search(r"/|\.\w{2,4}$", quoted[-1]) else quoted[-1]

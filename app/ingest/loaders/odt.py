@@ -34,7 +34,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
         if text is None:
             raise Unreadable("no OpenDocument text: a spreadsheet or a presentation")
         styles = {
-            one.get(_name(one, "name")): one.get(_name(one, "parent-style-name")) for one in content.iter("{*}style")
+            style.get(_name(style, "name")): style.get(_name(style, "parent-style-name"))
+            for style in content.iter("{*}style")
         }
         converter = _Converter({name for name, parent in styles.items() if parent == "Title"} | {"Title"})
         html = converter.html(text)

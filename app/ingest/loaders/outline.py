@@ -97,16 +97,16 @@ class Outline:
 
     def _with_paths(self, title: tuple[int, str] | None) -> list[tuple[Block, list[str]]]:
         """Return what becomes a block, each with the headings above it except ``title``."""
-        if self._headings and all(one.heading is not None for one in self._placed):
+        if self._headings and all(placed.heading is not None for placed in self._placed):
             labels = "\n".join(f"- {label}" for _, label in self._headings)
             return [(Block(text=labels, kind="list"), [])]
         shown = {number for number, heading in enumerate(self._headings) if heading == title}
         blocks: list[tuple[Block, list[str]]] = []
-        for one in reversed(self._placed):  # a heading comes before what may show it
-            if one.heading is None or one.heading not in shown:
-                path = [number for number in one.path if self._headings[number] != title]
+        for placed in reversed(self._placed):  # a heading comes before what may show it
+            if placed.heading is None or placed.heading not in shown:
+                path = [number for number in placed.path if self._headings[number] != title]
                 shown.update(path[:1], path[-1:])  # its chapter and its section
-                blocks.append((one.block, [self._headings[number][1] for number in path]))
+                blocks.append((placed.block, [self._headings[number][1] for number in path]))
         return blocks[::-1]
 
     def _title_heading(self, title: str | None) -> tuple[int, str] | None:

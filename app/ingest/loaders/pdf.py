@@ -71,9 +71,9 @@ def load(data: bytes, source: str) -> LoadedDocument:
         raise Unreadable(
             f"a PDF without text: {f'its pages are pictures; {read.reason}' if read.pictures else 'empty'}"
         )
-    body = mode(one.size for page in pages for one in page for _ in one.text)
+    body = mode(segment.size for page in pages for segment in page for _ in segment.text)
     pages, notes = without_running_lines(pages, [page.height for page in printed], body)
-    joiner = LineJoiner(one.text for page in pages for one in page)
+    joiner = LineJoiner(segment.text for page in pages for segment in page)
     entries: list[_Entry] = []
     for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):
         for region in (*regions[0], regions[1]):
@@ -98,8 +98,8 @@ def _opened(data: bytes) -> Any:
 def _entries(number: int, region: Sequence[Segment], body: float, joiner: LineJoiner) -> list[_Entry]:
     """Return the headings, paragraphs and tables of one column, in order."""
     entries: list[_Entry] = []
-    cells = cells_apart([word for one in region for word in one.words])
-    for is_table, run in groupby(with_tables(rows(cells), joiner.join), key=lambda one: isinstance(one, Table)):
+    cells = cells_apart([word for segment in region for word in segment.words])
+    for is_table, run in groupby(with_tables(rows(cells), joiner.join), key=lambda part: isinstance(part, Table)):
         if is_table:
             entries += [_Entry(number, not entries, table=table) for table in run if isinstance(table, Table)]
             continue
@@ -112,8 +112,8 @@ def _entries(number: int, region: Sequence[Segment], body: float, joiner: LineJo
 
 
 def _line(row: Sequence[Segment]) -> Line:
-    longest = max(row, key=lambda one: len(one.text))
-    return Line(" ".join(one.text for one in row), longest.size, longest.base)
+    longest = max(row, key=lambda segment: len(segment.text))
+    return Line(" ".join(segment.text for segment in row), longest.size, longest.base)
 
 
 def _is_heading(line: Line, body: float) -> bool:

@@ -20,7 +20,7 @@ Join = Callable[[str, str], str]
 def logical_rows(grid: Sequence[Cells], columns: Sequence[tuple[float, float]]) -> list[list[Cells]]:
     """Group printed rows to the rows of the table: the lines of a cell belong together."""
     apart = [
-        [above.base - below.base for above, below in pairwise([one for row in grid for one in row[at][:1]])]
+        [above.base - below.base for above, below in pairwise([segment for row in grid for segment in row[at][:1]])]
         for at in range(len(columns))
     ]
     tight = min(chain.from_iterable(apart), default=0.0)
@@ -40,7 +40,7 @@ def _drawn_together(above: Segment, below: Segment, grid: Sequence[Cells]) -> bo
     """Tell whether nothing else of the table is drawn between two lines of its first column, but is elsewhere."""
     if len(above.words) == 1 and not below.words[0].text[0].islower():  # names in rows that are empty otherwise
         return False
-    numbers = sorted((one.words[0].number, at) for row in grid for at, cell in enumerate(row) for one in cell)
+    numbers = sorted((segment.words[0].number, at) for row in grid for at, cell in enumerate(row) for segment in cell)
     turns = [at for at, _ in groupby(at for _, at in numbers)]
     between = (at for number, at in numbers if above.words[0].number < number < below.words[0].number)
     return turns.count(0) > 1 and not any(between)
@@ -51,12 +51,12 @@ def _continues_row(group: Sequence[Cells], row: Cells, columns: Sequence[tuple[f
     filled = [(at, cell[0]) for at, cell in enumerate(row) if cell]
     above = {at: upper[at][-1] for upper in group for at, _ in filled if upper[at]}
     if not all(
-        above[at].base - one.base <= farthest and wraps(above[at], one, columns[at][1])
-        for at, one in filled
+        above[at].base - segment.base <= farthest and wraps(above[at], segment, columns[at][1])
+        for at, segment in filled
         if at in above
     ):
         return False
-    lowest = min(one.base for cell in group[-1] for one in cell)
+    lowest = min(segment.base for cell in group[-1] for segment in cell)
     return bool(above) or lowest - filled[0][1].base < CENTRED * filled[0][1].size
 
 
@@ -65,6 +65,6 @@ def cell_text(lines: Sequence[Sequence[Segment]], join: Join) -> str:
     text = ""
     for line in lines:
         if line:
-            printed = " ".join(one.text for one in line)
+            printed = " ".join(segment.text for segment in line)
             text = join(text, printed) if text else printed
     return text

@@ -33,16 +33,16 @@ def _splits(found: Sequence[Segment]) -> Iterator[tuple[list[Segment], ...]]:
     """Yield what is above, left of, right of and below each white strip between two columns."""
     if len(found) < 2 * MIN_ROWS:
         return
-    size = median(one.size for one in found)
-    starts = Counter(round(one.left) for one in found)
-    ordered = sorted(found, key=lambda one: -one.base)
+    size = median(segment.size for segment in found)
+    starts = Counter(round(segment.left) for segment in found)
+    ordered = sorted(found, key=lambda segment: -segment.base)
     for start in sorted(edge for edge, count in starts.items() if count >= MIN_ROWS - 1)[1:]:
         begin, end = start - STRIP * size, start - 1
-        crossing = [at for at, one in enumerate(ordered) if one.left < end and one.right > begin]
+        crossing = [at for at, segment in enumerate(ordered) if segment.left < end and segment.right > begin]
         for before, after in pairwise([-1, *crossing, len(ordered)]):
             between = ordered[before + 1 : after]
-            left = [one for one in between if one.right <= begin]
-            right = [one for one in between if one.left >= end]
+            left = [segment for segment in between if segment.right <= begin]
+            right = [segment for segment in between if segment.left >= end]
             above, right = _apart_above(left, right)
             if _are_columns(rows(left), rows(right)):
                 yield [*ordered[: before + 1], *above], left, right, ordered[after:]
@@ -53,7 +53,7 @@ def _apart_above(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[lis
     block = rows(right)
     for at, apart in enumerate(distances(block), 1):
         if left and block[at - 1][0].base > left[0].base and apart > 1.8 * min(distances(block)):
-            return [one for row in block[:at] for one in row], [one for row in block[at:] for one in row]
+            return [segment for row in block[:at] for segment in row], [part for row in block[at:] for part in row]
     return [], list(right)
 
 
@@ -77,10 +77,10 @@ def _are_columns(left: Rows, right: Rows) -> bool:
 def _drawn_by_cells(left: Rows, right: Rows) -> bool:
     """Tell whether two blocks are drawn in turns, several lines at a time, each turn below the one before."""
     lines = [
-        (one.words[0].number, side, one.base)
+        (part.words[0].number, side, part.base)
         for side, block in enumerate((left, right))
         for row in block
-        for one in row
+        for part in row
     ]
     turns = [[base for *_, base in turn] for _, turn in groupby(sorted(lines), key=itemgetter(1))]
     below = all(max(later) < min(earlier) for earlier, later in zip(turns, turns[2:], strict=False))
@@ -90,7 +90,7 @@ def _drawn_by_cells(left: Rows, right: Rows) -> bool:
 def _is_wide(block: Rows) -> bool:
     """Tell whether most rows are wide and nearly as long as the longest."""
     widths = [row[-1].right - row[0].left for row in block]
-    letters = [char.isalpha() for row in block for one in row for word in one.words for char in word.text]
+    letters = [char.isalpha() for row in block for segment in row for word in segment.words for char in word.text]
     return (
         median(widths) >= MIN_WIDTH * median(row[0].size for row in block)
         and sum(width >= 0.6 * max(widths) for width in widths) >= 0.5 * len(widths)
@@ -99,7 +99,7 @@ def _is_wide(block: Rows) -> bool:
 
 
 def _flows(block: Rows) -> bool:
-    """Tell whether most rows continue the one above: it had no room and ends no sentence, or a small letter follows."""
+    """Tell whether most rows continue the one above: a full line that ends no sentence, or a small letter follows."""
     right = max(row[-1].right for row in block)
     pairs = list(pairwise(block))
     full = sum(above[-1].text[-1] not in ".!?" and wraps(above[-1], below[0], right) for above, below in pairs)

@@ -92,16 +92,16 @@ def _is_copy(one: Word, other: Word) -> bool:
 def rows(found: Iterable[Segment]) -> list[list[Segment]]:
     """Return segments by rows, from top to bottom, each from left to right."""
     grouped: list[list[Segment]] = []
-    for segment in sorted(found, key=lambda one: -one.base):
+    for segment in sorted(found, key=lambda item: -item.base):
         if grouped and _same_row(grouped[-1][0], segment):
             grouped[-1].append(segment)
         else:
             grouped.append([segment])
-    return [sorted(row, key=lambda one: one.left) for row in grouped]
+    return [sorted(row, key=lambda item: item.left) for row in grouped]
 
 
 def wraps(above: Segment, below: Segment, right: float) -> bool:
-    """Tell whether *below* may continue *above*: its first word had no room before *right*."""
+    """Tell whether *below* may continue *above*: its first word did not fit before *right*."""
     first = below.words[0]
     if re.search(r"[-\u2010\u00ad]$", above.text):
         return True

@@ -30,7 +30,7 @@ def without_running_lines(
             dropped |= {id(segment): line.text for line, segment in row if line in recurring}
             if any(line not in recurring for line, _ in row):
                 break
-    kept = [[one for one in page if id(one) not in dropped] for page in pages]
+    kept = [[segment for segment in page if id(segment) not in dropped] for page in pages]
     return (kept, list(note_of(list(dropped.values())))) if any(kept) else (list(map(list, pages)), [])
 
 
@@ -42,12 +42,12 @@ def _edges(
     for at_top, edge in (True, printed[:EDGE]), (False, printed[::-1][:EDGE]):
         found: list[list[tuple[EdgeLine, Segment]]] = []
         for at, row in enumerate(edge):
-            if any(one.size >= LARGER * body for one in row):
+            if any(segment.size >= LARGER * body for segment in row):
                 break
             found.append([])
-            for one in row:
-                position = height - one.base if at_top else one.base
-                of_text = one.size >= SMALLER * body
-                line = EdgeLine(number, at_top, at, position, one.text, position <= MARGIN * height, of_text)
-                found[-1].append((line, one))
+            for segment in row:
+                position = height - segment.base if at_top else segment.base
+                of_text = segment.size >= SMALLER * body
+                line = EdgeLine(number, at_top, at, position, segment.text, position <= MARGIN * height, of_text)
+                found[-1].append((line, segment))
         yield found

@@ -34,7 +34,8 @@ class ReadPages:
         """What of the pages was recognised, and what is not read."""
         recognised = f"text recognised on scanned pages: {_some(self.recognised)}"
         pictures = f"pages that are pictures without text are not read: {_some(self.pictures)} ({self.reason})"
-        return [recognised] * bool(self.recognised) + [pictures] * bool(self.pictures)
+        noted = ((recognised, self.recognised), (pictures, self.pictures))
+        return [note for note, pages in noted if pages]
 
 
 def read_pages(document: Any) -> ReadPages:

@@ -44,7 +44,7 @@ def with_tables(region: Sequence[Row], join: Join) -> list[Row | Table]:
 
 def _band(region: Sequence[Row], start: int) -> int:
     """Return how many rows from *start* on respect the same columns."""
-    columns = [(one.left, one.right) for one in region[start]]
+    columns = [(segment.left, segment.right) for segment in region[start]]
     last = start  # the last row that has several cells, or continues one
     at = start + 1
     while at < len(region) and _is_near(region, start, at):
@@ -68,8 +68,8 @@ def _is_near(region: Sequence[Row], start: int, at: int) -> bool:
 def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:
     """Divide the segments of a row that lie in two columns: two cells with little space between them."""
     fitted: Row = []
-    for one in row:
-        rest = one
+    for segment in row:
+        rest = segment
         for left, right in columns:
             for at, (before, word) in enumerate(pairwise(rest.words), 1):
                 aligned = abs(word.left - left) < 1 or (
@@ -83,30 +83,30 @@ def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:
     return fitted
 
 
-def _touched(one: Segment, columns: Sequence[tuple[float, float]]) -> int:
-    return sum(one.left < right and one.right > left for left, right in columns)
+def _touched(segment: Segment, columns: Sequence[tuple[float, float]]) -> int:
+    return sum(segment.left < right and segment.right > left for left, right in columns)
 
 
 def _with_row(columns: list[tuple[float, float]], row: Row) -> list[tuple[float, float]] | None:
     """Return the columns widened by a row, or with a new one; None where a segment lies in two of them."""
-    for one in row:
-        near = 0.15 * one.size
-        touched = [(left, right) for left, right in columns if one.left < right + near and one.right > left - near]
+    for segment in row:
+        begin, end = segment.left - 0.15 * segment.size, segment.right + 0.15 * segment.size
+        touched = [(left, right) for left, right in columns if begin < right and end > left]
         if len(touched) > 1:
             return None
-        left, right = touched[0] if touched else (one.left, one.right)
-        columns = sorted({*columns} - {*touched} | {(min(left, one.left), max(right, one.right))})
+        left, right = touched[0] if touched else (segment.left, segment.right)
+        columns = sorted({*columns} - {*touched} | {(min(left, segment.left), max(right, segment.right))})
     return columns if all(a[1] < b[0] for a, b in pairwise(columns)) else None
 
 
 def _continues(above: Row, row: Row, columns: Sequence[tuple[float, float]]) -> bool:
     column = columns[_column(row[0], columns)]
-    upper = [one for one in above if one.left < column[1] and one.right > column[0]]
+    upper = [segment for segment in above if segment.left < column[1] and segment.right > column[0]]
     return bool(upper) and wraps(upper[0], row[0], column[1])
 
 
-def _column(one: Segment, columns: Sequence[tuple[float, float]]) -> int:
-    return next(at for at, (left, right) in enumerate(columns) if left <= one.left <= right)
+def _column(segment: Segment, columns: Sequence[tuple[float, float]]) -> int:
+    return next(at for at, (left, right) in enumerate(columns) if left <= segment.left <= right)
 
 
 def _table(band: Sequence[Row], join: Join) -> Table | None:
@@ -119,8 +119,8 @@ def _table(band: Sequence[Row], join: Join) -> Table | None:
     grid: list[Cells] = []
     for row in band:
         grid.append([[] for _ in columns])
-        for one in row:
-            grid[-1][_column(one, columns)].append(one)
+        for segment in row:
+            grid[-1][_column(segment, columns)].append(segment)
     grid, columns = _without_split_columns(grid, columns)
     several = sum(sum(map(bool, row)) > 1 for row in grid)
     if len(columns) < 2 or several < 2 or _is_text(grid, columns):
@@ -158,6 +158,6 @@ def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Sequence[tupl
         before[-1].drawn == after[0].drawn or (len(before) > 1 and before[-1].drawn != before[-2].drawn)
         for before, after in pairs
     )
-    size = median(one.size for row in grid for cell in row for one in cell)
+    size = median(segment.size for row in grid for cell in row for segment in cell)
     narrow = columns[1][0] - columns[0][1] < WIDE_GAP * size
     return 2 * drawn_as_text > len(pairs) and narrow and all(len(before) + len(after) > 6 for before, after in pairs)

@@ -49,7 +49,8 @@ def _blocks(shapes: Iterable[BaseShape]) -> Iterator[tuple[str, Kind]]:
             yield table_text([cell.text for cell in row.cells] for row in shape.table.rows), "table"
         elif isinstance(shape, Shape):
             holder = shape.placeholder_format if shape.is_placeholder else None
-            lines = [(one.level, " ".join(one.text.split())) for one in shape.text_frame.paragraphs if one.text.strip()]
+            paras = [para for para in shape.text_frame.paragraphs if para.text.strip()]
+            lines = [(para.level, " ".join(para.text.split())) for para in paras]
             if not lines or (holder is not None and (holder.idx == 0 or holder.type in _FRAME)):
                 continue
             items = "\n".join(f"{'  ' * level}- {text}" for level, text in lines)

@@ -106,7 +106,7 @@ def _html(node: nodes.Node, level: int) -> str:
         case nodes.literal_block() | nodes.doctest_block():
             inside = escape(node.astext())
         case nodes.term():
-            notes = ", ".join(_words(one) for one in node.parent.children if isinstance(one, nodes.classifier))
+            notes = ", ".join(_words(child) for child in node.parent.children if isinstance(child, nodes.classifier))
             inside = escape(f"{_words(node)} ({notes})" if notes else _words(node))
         case nodes.option_group():
             inside = escape(", ".join(map(_words, node.children)))

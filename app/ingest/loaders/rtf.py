@@ -29,8 +29,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
     markup = decode(data)
     levels = {number: int(level) - 1 for number, level in _STYLE.findall(markup)}
     with reading("RTF file"):
-        title = _plain(f"{{\\rtf1 {found[1]}}}").strip() if (found := _TITLE.search(markup)) else ""
-        text = _plain(_marked(markup, levels))
+        title = _text_of(f"{{\\rtf1 {found[1]}}}").strip() if (found := _TITLE.search(markup)) else ""
+        text = _text_of(_marked(markup, levels))
     outline = Outline()
     held: list[str] = []
     rows: list[list[str]] = []
@@ -51,7 +51,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     return outline.document(source, title or None).model_copy(update={"notes": note})
 
 
-def _plain(markup: str) -> str:
+def _text_of(markup: str) -> str:
     return str(rtf_to_text(markup, errors="replace"))  # type: ignore[no-untyped-call] # it has no annotations
 
 
@@ -71,9 +71,9 @@ def _sign(code: int) -> str:
 def _add(outline: Outline, paragraphs: list[str], *, headings: bool) -> None:
     """Add paragraphs, adjacent list items together, and empty the list."""
     text = ""
-    for one in paragraphs:
-        item = _BULLET.match(one)
+    for paragraph in paragraphs:
+        item = _BULLET.match(paragraph)
         text += ("\n" if item and _BULLET.match(text.rsplit("\n", 1)[-1]) else "\n\n") if text else ""
-        text += one.replace("\t", " ") if item else one
+        text += paragraph.replace("\t", " ") if item else paragraph
     add_text(outline, text, headings=headings)
     paragraphs.clear()

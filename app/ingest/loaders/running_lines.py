@@ -52,10 +52,10 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
     texts: dict[tuple[bool, str], list[EdgeLine]] = defaultdict(list)
     for line in lines:
         if line.in_margin and line not in numbers:
-            texts[line.at_top, _plain(line.text)].append(line)
+            texts[line.at_top, _folded(line.text)].append(line)
     others = [line for line in lines if line.of_text and line.in_margin and line not in numbers]
     found = set(numbers)
-    for same in (group for one in texts.values() for group in _same_position(one)):
+    for same in (group for lines in texts.values() for group in _same_position(lines)):
         here = {line.page for line in same}
         of_text = same[0].of_text and not all((line.page, line.at_top, line.row) in beside for line in same)
         if of_text and any(line.page not in here and _is_at(line, same[0]) for line in others):
@@ -105,21 +105,21 @@ def _page_number(line: EdgeLine, pages: int) -> tuple[str, int] | None:
         return None
     digits = found[1].casefold()
     rest = f"{line.text[: found.start(1)]}#{line.text[found.end(1) :]}"
-    return _plain(rest), int(digits) if digits.isdecimal() else _roman(digits)
+    return _folded(rest), int(digits) if digits.isdecimal() else _roman(digits)
 
 
 def _roman(digits: str) -> int:
     values = [_ROMAN[digit] for digit in digits]
-    return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))
+    return sum(-n if n < following else n for n, following in zip(values, [*values[1:], 0], strict=True))
 
 
-def _plain(text: str) -> str:
+def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
 def _same_position(lines: Iterable[EdgeLine]) -> list[list[EdgeLine]]:
     groups: list[list[EdgeLine]] = []
-    for line in sorted(lines, key=lambda one: one.position):
+    for line in sorted(lines, key=lambda line: line.position):
         if groups and _is_at(line, groups[-1][0]):
             groups[-1].append(line)
         else:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from app.ingest.loaders.outline import Outline, table_text
 
-MOST_ABOVE = 20
+MAX_ABOVE = 20
 """Rows among which the header is looked for below a blank row."""
 
 
@@ -16,7 +16,7 @@ def header_index(rows: Sequence[Sequence[str]]) -> int:
     filled = [sum(map(bool, map(str.strip, row))) for row in rows]
     most = max(filled, default=0)
     start = 0
-    for at in range(min(len(filled), MOST_ABOVE)):
+    for at in range(min(len(filled), MAX_ABOVE)):
         if not filled[at] and max(filled[:at], default=0) < most:
             start = at + 1
     found = (at for at in range(start, len(filled)) if filled[at] > 1 and 2 * filled[at] > most)

@@ -44,9 +44,9 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
         with catch_warnings(action="ignore"):  # about markup, and features of a file that are not read
             loaded = loader.load(path.read_bytes(), source)
         fields = file_fields(path, source)
-        for one in [loaded] if isinstance(loaded, LoadedDocument) else loaded:
-            update = {"metadata": fields | one.metadata} if isinstance(one, LoadedDocument) else {}
-            yield one.model_copy(update=update)
+        for document in [loaded] if isinstance(loaded, LoadedDocument) else loaded:
+            update = {"metadata": fields | document.metadata} if isinstance(document, LoadedDocument) else {}
+            yield document.model_copy(update=update)
         return
     except Unreadable as error:
         reason = str(error)

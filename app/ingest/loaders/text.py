@@ -47,13 +47,13 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     outline.notes += notes
     margin = text_margin(paras) if headings else 0
     levels = heading_levels(paras, margin) if headings else {}
-    width = min(max((len(line) for one in paras for line in one.lines), default=0), 80)
-    for at, one in enumerate(paras):
+    width = min(max((len(line) for para in paras for line in para.lines), default=0), 80)
+    for at, para in enumerate(paras):
         if level := levels.get(at):
-            outline.heading(level, " ".join(one.lines), one.page)
-        elif rest := _after_ruled(outline, one.lines, one.page) if headings else one.lines:
+            outline.heading(level, " ".join(para.lines), para.page)
+        elif rest := _after_ruled(outline, para.lines, para.page) if headings else para.lines:
             for run in _runs(rest, margin, width):
-                outline.add(*_reflowed(run, margin), page=one.page)
+                outline.add(*_reflowed(run, margin), page=para.page)
 
 
 def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[str]:
@@ -111,19 +111,20 @@ def _is_set_apart(lines: list[str], margin: int) -> bool:
 
 def text_margin(paras: Sequence[Paragraph]) -> int:
     """Return the indent that most paragraphs share where headings stand left of them, else 0."""
-    indents = Counter(one.indent for one in paras if len(one.lines) > 1)
+    indents = Counter(para.indent for para in paras if len(para.lines) > 1)
     margin, count = indents.most_common(1)[0] if indents else (0, 0)
-    outside = any(one.indent == 0 and len(one.lines) == 1 for one in paras)
+    outside = any(para.indent == 0 and len(para.lines) == 1 for para in paras)
     return margin if 2 <= margin < CENTRED_FROM and count >= 3 and outside else 0
 
 
 def heading_levels(paras: Sequence[Paragraph], margin: int) -> dict[int, int]:
     """Return the heading levels by paragraph: 1 for the title, 2 and below for sections."""
     title = _centred_title(paras, margin)
-    numbered = {at: depth + 1 for at, one in enumerate(paras) if (depth := _depth(one, margin))}
+    numbered = {at: depth + 1 for at, para in enumerate(paras) if (depth := _depth(para, margin))}
     alone = [
-        at in numbered or (len(one.lines) == 1 and reads_as_heading(one.lines[0]) and (not margin or one.indent == 0))
-        for at, one in enumerate(paras)
+        at in numbered
+        or (len(para.lines) == 1 and reads_as_heading(para.lines[0]) and (not margin or para.indent == 0))
+        for at, para in enumerate(paras)
     ]
     opening = {0} if title is None and len(alone) > 1 and alone[0] else set()
     listed = [False, *(single and at not in opening | numbered.keys() for at, single in enumerate(alone)), False]
@@ -148,9 +149,9 @@ def _centred_title(paras: Sequence[Paragraph], margin: int) -> int | None:
     """Return the index of a centred title among the first paragraphs, if any."""
     if not margin:
         return None
-    width = max((len(line) for one in paras[:100] for line in one.lines), default=0)
-    for at, one in enumerate(paras[:TITLE_AMONG]):
-        if len(one.lines) <= 3 and all(_is_centred(line, min(width, 80)) for line in one.lines):
+    width = max((len(line) for para in paras[:100] for line in para.lines), default=0)
+    for at, para in enumerate(paras[:TITLE_AMONG]):
+        if len(para.lines) <= 3 and all(_is_centred(line, min(width, 80)) for line in para.lines):
             return at
     return None
 
@@ -165,15 +166,15 @@ def _is_centred(line: str, width: int) -> bool:
     )
 
 
-def _depth(one: Paragraph, margin: int) -> int:
+def _depth(para: Paragraph, margin: int) -> int:
     """Count the numbers of a numbered heading (5.2 has two); 0 for other paragraphs.
 
     In a text without a margin one number may as well open an item, so there two are asked for.
     """
-    match = _NUMBERED.match(one.lines[0])
-    if match is None or one.indent > 0 or any(indent_of(line) == 0 for line in one.lines[1:]):
+    match = _NUMBERED.match(para.lines[0])
+    if match is None or para.indent > 0 or any(indent_of(line) == 0 for line in para.lines[1:]):
         return 0
-    words = " ".join([match.group("words"), *(line.strip() for line in one.lines[1:])])
+    words = " ".join([match.group("words"), *(line.strip() for line in para.lines[1:])])
     depth = 1 + match.group("rest").count(".")
     is_title = len(words) <= MAX_HEADING_CHARS and words[0].isalnum() and words[-1] not in ".!?;,:"
     return depth if is_title and not ALIGNED.search(words) and (margin or depth > 1) else 0

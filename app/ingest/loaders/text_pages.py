@@ -97,21 +97,21 @@ def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
 
 def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
     """Drop the table of contents: dot-leader lines whose labels occur elsewhere, and its heading."""
-    lines = {_plain(line) for one in paras for line in one.lines}
-    contents = [_is_contents(one.lines, lines) for one in paras]
+    lines = {_folded(line) for para in paras for line in para.lines}
+    contents = [_is_contents(para.lines, lines) for para in paras]
     return [
-        one
-        for one, dropped, following in zip(paras, contents, [*contents, False][1:], strict=True)
-        if not dropped and not (following and len(one.lines) == 1 and _CONTENTS.match(one.lines[0]))
+        para
+        for para, dropped, following in zip(paras, contents, [*contents, False][1:], strict=True)
+        if not dropped and not (following and len(para.lines) == 1 and _CONTENTS.match(para.lines[0]))
     ]
 
 
 def _is_contents(lines: Sequence[str], document_lines: set[str]) -> bool:
     """Tell whether half the lines have dot leaders and half their labels occur in the document."""
     entries = [match for line in lines if len(line) <= MAX_ENTRY_CHARS and (match := _LEADER.match(line))]
-    elsewhere = sum(_plain(entry["label"]) in document_lines for entry in entries)
+    elsewhere = sum(_folded(entry["label"]) in document_lines for entry in entries)
     return bool(entries) and 2 * len(entries) >= len(lines) and 2 * elsewhere >= len(entries)
 
 
-def _plain(line: str) -> str:
+def _folded(line: str) -> str:
     return " ".join(line.split()).casefold()

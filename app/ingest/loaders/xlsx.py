@@ -13,7 +13,7 @@ from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.outline import Outline, title_from_name
 from app.ingest.loaders.sheet_rows import add_rows
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Cells of a sheet that are named one by one; the others are counted."""
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
@@ -46,10 +46,10 @@ def load(data: bytes, source: str) -> LoadedDocument:
             )
             add_rows(outline, rows, sheet.title)
             if missing:
-                more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+                more = f" and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
                 notes.append(
                     f'formulas of the sheet "{sheet.title}" were never calculated, and their cells are empty: '
-                    f"{', '.join(missing[:MOST_NAMED])}{more}; save the workbook in a spreadsheet program"
+                    f"{', '.join(missing[:MAX_NAMED])}{more}; save the workbook in a spreadsheet program"
                 )
     return outline.document(source, title).model_copy(update={"notes": tuple(notes)})
 
@@ -60,7 +60,7 @@ def _members(archive: ZipFile) -> tuple[dict[str, str], bool]:
     if not names >= {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"}:
         return {}, False
     relations = parse_xml(archive.read("xl/_rels/workbook.xml.rels"))
-    targets = {one.get("Id"): normpath(join("/xl", one.get("Target") or "")).lstrip("/") for one in relations}
+    targets = {link.get("Id"): normpath(join("/xl", link.get("Target") or "")).lstrip("/") for link in relations}
     book = parse_xml(archive.read("xl/workbook.xml"))
     parts = {sheet.get("name"): targets.get(sheet.get(_RELATION), "") for sheet in book.iterfind("{*}sheets/{*}sheet")}
     calculate = book.find("{*}calcPr")

@@ -1,13 +1,14 @@
 """Copy points with their vectors into a store; an interrupted copy is completed by the next.
 
-As in ingest (``app.ingest.sink``) a document is complete when its first chunk has its hash. So all chunks are written
-as parts, older versions deleted, then the first chunks written with their hashes. Complete equal documents are skipped.
+As in ingest (``app.ingest.collection_writer``) a document is complete when its first chunk has its hash. So all chunks
+are written as parts, older versions deleted, then the first chunks written with their hashes. Complete equal documents
+are skipped.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from app.ingest.sink import part_hash
+from app.ingest.collection_writer import part_hash
 from app.ingest.transfer.archive import Archive
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import adocument_vectors
@@ -38,7 +39,7 @@ async def copy(
     *on_progress* gets the number of chunks read. Raises ``ConfigurationError`` for another vector size; store errors.
     """
     stored = await target.adocuments()
-    same = {one for one, hash_ in documents.items() if is_complete(hash_) and stored.get(one) == hash_}
+    same = {id_ for id_, hash_ in documents.items() if is_complete(hash_) and stored.get(id_) == hash_}
     seen = written = 0
 
     async for points in source.apoints():
@@ -53,11 +54,11 @@ async def copy(
         hash_ = documents[document]
         if is_complete(hash_):
             hashes = await target.achunk_hashes(document)
-            if older := [one for one, stored_hash in hashes.items() if stored_hash not in (hash_, part_hash(hash_))]:
+            if older := [id_ for id_, stored_hash in hashes.items() if stored_hash not in (hash_, part_hash(hash_))]:
                 await target.adelete_chunks(older)
     if written:
         async for points in source.apoints():
-            completing = [one for one in points if document_of_point(one) not in same and _completes(one)]
+            completing = [point for point in points if document_of_point(point) not in same and _completes(point)]
             await target.aupsert(completing)
         await target.aoptimize()
     return Copied(len(documents) - len(same), len(same), written)

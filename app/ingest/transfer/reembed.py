@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from langchain_core.embeddings import Embeddings
 
 from answering.text.sentences import sentence_spans
-from app.ingest.sink import part_hash
+from app.ingest.collection_writer import part_hash
 from app.ingest.transfer.copy import as_part, document_of_point, is_complete
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import agrouped_vectors
@@ -46,9 +46,9 @@ async def reembed(
         seen, written = seen + len(points), written + len(new)
         on_progress(seen)
     deleted = await target.adelete_documents(sorted(stored.keys() - documents.keys()))
-    changed = [one for one in stored.keys() & documents.keys() if stored[one] != documents[one]]
+    changed = [id_ for id_ in stored.keys() & documents.keys() if stored[id_] != documents[id_]]
     for document in changed:
-        outdated = [one for one in await target.achunk_hashes(document) if kept.get(one) != document]
+        outdated = [id_ for id_ in await target.achunk_hashes(document) if kept.get(id_) != document]
         deleted += await target.adelete_chunks(outdated) if outdated else 0
     if written or changed:
         async for points in target.apoints():

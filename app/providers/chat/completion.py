@@ -53,7 +53,7 @@ class Completion:
         self.counts |= metadata | dict(piece.usage_metadata or {})
         done = "stop" if metadata.get("done") is True else self.reason
         self.reason = next((str(metadata[name]) for name in _REASONS if metadata.get(name)), done)
-        self.citations.extend(one for one in metadata.get("citations") or () if isinstance(one, Mapping))
+        self.citations.extend(citation for citation in metadata.get("citations") or () if isinstance(citation, Mapping))
         return text
 
     def read(self, prompt: str) -> tuple[float, float]:

@@ -19,8 +19,8 @@ FIRST_ANSWER = 40.0
 class Pace:
     """Running means: tokens read and written a second (0: not known yet), and tokens of an answer."""
 
-    read: float = 0.0
-    write: float = 0.0
+    read_rate: float = 0.0
+    write_rate: float = 0.0
     answer: float = FIRST_ANSWER
     prompt: str = ""
     """The prompt read last: what the next one begins with, too, a server need not read again."""
@@ -35,28 +35,28 @@ class Pace:
         """Take in one call: *read* and *written* are tokens and the seconds they took."""
         fresh, seconds = self.fresh_tokens(prompt, read[0]), read[1]
         if fresh >= MIN_TOKENS and seconds > 0:
-            self.read = _mean(self.read, fresh / seconds)
+            self.read_rate = _mean(self.read_rate, fresh / seconds)
         if written[0] >= MIN_TOKENS / 2 and written[1] > 0:
-            self.write = _mean(self.write, written[0] / written[1])
+            self.write_rate = _mean(self.write_rate, written[0] / written[1])
         if written[0] >= MIN_TOKENS / 4:
             self.answer = _mean(self.answer, written[0])
         self.prompt = prompt
 
     def seconds(self, prompt: str, most_tokens: float) -> float:
         """Estimate the seconds of a call with *prompt* and an answer of at most *most_tokens*; 0 where unknown."""
-        if not self.read:
+        if not self.read_rate:
             return 0.0
         return self.reading_seconds(prompt) + min(self.answer, most_tokens) / self.writes
 
     def reading_seconds(self, prompt: str) -> float:
         """Estimate the seconds in which *prompt* is read; 0 where unknown."""
         fresh = self.fresh_tokens(prompt, len(prompt) / CHARS_PER_TOKEN)
-        return fresh / self.read if self.read else 0.0
+        return fresh / self.read_rate if self.read_rate else 0.0
 
     @property
     def writes(self) -> float:
         """Tokens written a second, estimated from those read until some were written."""
-        return self.write or self.read / WRITES_SLOWER
+        return self.write_rate or self.read_rate / WRITES_SLOWER
 
 
 def _mean(before: float, now: float) -> float:

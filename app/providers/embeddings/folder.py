@@ -68,8 +68,8 @@ class FolderEmbeddings(OnnxEmbeddings):
         self._prefixes = prefixes_of(folder, name, options)
         try:
             self._session = open_session(file)
-            self._inputs = {one.name: (INPUTS[one.name], TYPES[one.type]) for one in self._session.get_inputs()}
-            names = [one.name for one in self._session.get_outputs()]
+            self._inputs = {given.name: (INPUTS[given.name], TYPES[given.type]) for given in self._session.get_inputs()}
+            names = [output.name for output in self._session.get_outputs()]
             self._output = "sentence_embedding" if "sentence_embedding" in names else names[0]
             self.dimension = len(self._encoded("a text"))
         except Exception as error:  # ONNX Runtime's own classes share no root
@@ -150,7 +150,7 @@ def pooling_of(folder: Path, chosen: str | None) -> str:
     Raises ``ConfigurationError`` for one that is not in ``POOLINGS``, and for modules that are not run here.
     """
     modules: Any = read_json(folder / "modules.json")
-    kinds = {one["type"].rpartition(".")[2]: one["path"] for one in modules or ()}
+    kinds = {module["type"].rpartition(".")[2]: module["path"] for module in modules or ()}
     if other := kinds.keys() - {"Transformer", "Pooling", "Normalize"}:
         raise ConfigurationError(f"{folder} has the module {', '.join(sorted(other))}, which is not run here.")
     config = read_json(folder / kinds.get("Pooling", "1_Pooling") / "config.json")
@@ -167,7 +167,7 @@ def prefixes_of(folder: Path, name: str, options: FolderOptions) -> Prefixes:
     config = read_json(folder / "config_sentence_transformers.json")
     prompts = config.get("prompts") or {}
     default = prompts.get(config.get("default_prompt_name") or "", "")
-    question, passage = next(((one, other) for known, one, other in PROMPTS if known.search(name)), ("", ""))
+    question, passage = next(((question, other) for known, question, other in PROMPTS if known.search(name)), ("", ""))
     question = prompts.get("query") or default or question
     passage = prompts.get("document") or prompts.get("passage") or default or passage
     return (

@@ -59,7 +59,7 @@ def make_embeddings(settings: Settings) -> EmbeddingModel:
         return _single(settings, name)
     models: list[EmbeddingModel] = []
     try:
-        models.extend(_single(settings, one.strip()) for one in names)
+        models.extend(_single(settings, name.strip()) for name in names)
     except ConfigurationError:
         for model in models:
             model.close()
@@ -91,7 +91,7 @@ def _single(settings: Settings, name: str) -> EmbeddingModel:
 def _fused(models: Sequence[EmbeddingModel]) -> EmbeddingModel:
     """Join *models*; one that a server runs is probed as it is alone."""
     sizes = [model.dimension for model in models]
-    size = sum(one for one in sizes if one) if all(sizes) else None
+    size = sum(size for size in sizes if size) if all(sizes) else None
     names = [model.name for model in models]
     embeddings = FusedEmbeddings([model.embeddings for model in models], weights_of(names), size)
     probes = [model.aprobe for model in models if model.aprobe]

@@ -46,7 +46,7 @@ def find_parts(distributions: Sequence[str] = PARTS) -> list[Path]:
             files = distribution(name).files or []
         except PackageNotFoundError:
             files = []
-        part = next((Path(str(one.locate())) for one in files if one.name.endswith(f".zip.{number:03}")), None)
+        part = next((Path(str(file.locate())) for file in files if file.name.endswith(f".zip.{number:03}")), None)
         if part is None or not part.is_file():
             raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
         found.append(part)

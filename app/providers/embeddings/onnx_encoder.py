@@ -96,8 +96,8 @@ class ShippedEncoder(OnnxEmbeddings):
     def encode(self, texts: Sequence[str], precision: Precision) -> Vectors:
         """Return float32 [texts, dimension] from one pass, padded to the longest; at least one text."""
         encoded = self._tokenizer.encode_batch([valid_unicode(text) for text in texts])
-        ids = np.array([one.ids for one in encoded], np.int32)
-        mask = np.array([one.attention_mask for one in encoded], np.int32)
+        ids = np.array([encoding.ids for encoding in encoded], np.int32)
+        mask = np.array([encoding.attention_mask for encoding in encoded], np.int32)
         (vectors,) = self.load(precision).run(None, {"input_ids": ids, "attention_mask": mask})
         return np.asarray(vectors, np.float32)
 

@@ -66,7 +66,7 @@ def _message_of(cause: object) -> str:
     if isinstance(cause, httpx.TransportError):
         return scrub(str(cause))
     for name in ("body", "content", "error"):
-        with suppress(httpx.StreamError):  # a streamed response that nobody read
+        with suppress(httpx.StreamError):  # a streamed response that was not read
             if said := _message(getattr(cause, name, None)):
                 return scrub(said)
     return ""

@@ -21,7 +21,7 @@ class CohereReranker(ScoringReranker, CohereRerank):
     async def ascores(self, query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
         """Return Cohere's scores."""
         reply = await self.async_client.rerank(model=self.model, query=query, documents=texts, top_n=len(texts))
-        return [(one.index, one.relevance_score) for one in reply.results]
+        return [(result.index, result.relevance_score) for result in reply.results]
 
     async def aclose(self) -> None:
         await self.transport.aclose()

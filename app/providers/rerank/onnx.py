@@ -27,12 +27,12 @@ class CrossEncoder:
         config = read_json(folder / "config.json") | read_json(folder / "tokenizer_config.json")
         limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MAX_TOKENS]
         self._tokenizer = read_tokenizer(folder)
-        self._tokenizer.enable_truncation(min(int(one) for one in limits if one))
+        self._tokenizer.enable_truncation(min(int(limit) for limit in limits if limit))
         self._tokenizer.enable_padding(pad_id=int(config.get("pad_token_id") or 0))
         try:
             self._session = open_session(file)
-            self._inputs = [one.name for one in self._session.get_inputs()]
-            self._output = next(one.name for one in self._session.get_outputs())
+            self._inputs = [given.name for given in self._session.get_inputs()]
+            self._output = next(output.name for output in self._session.get_outputs())
             self.logits("a question", ["a text", "a longer text"])
         except Exception as error:  # ONNX Runtime's own classes share no root
             raise ConfigurationError(

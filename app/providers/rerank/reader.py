@@ -90,7 +90,7 @@ class OnnxReader:
         """Encode ``[CLS] question [SEP] title: sentence … [SEP]``; return ids and token ranges of sentences."""
         texts = [question, f"{passage.title}:" if passage.title else "", *passage.sentences]
         encoded = self._tokenizer.encode_batch([*map(valid_unicode, texts)], add_special_tokens=False)
-        question_ids, title, *sentences = [one.ids for one in encoded]
+        question_ids, title, *sentences = [encoding.ids for encoding in encoded]
         ids = [self._cls, *question_ids[-QUESTION_TOKENS:], self._sep]
         last = len(ids) + PASSAGE_TOKENS
         ids += title[: PASSAGE_TOKENS // 4]

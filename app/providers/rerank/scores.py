@@ -35,12 +35,12 @@ class ScoringReranker(BaseDocumentCompressor):
 
         Raises ``ValueError`` when a score is not finite, or when a document has none; and what ``ascores`` raises.
         """
-        scores = dict(await self.ascores(query, [one.page_content for one in documents])) if documents else {}
+        scores = dict(await self.ascores(query, [document.page_content for document in documents])) if documents else {}
         if scores.keys() != set(range(len(documents))) or not all(map(math.isfinite, scores.values())):
             raise ValueError("the scores do not belong to the documents")
         scored = [
-            one.model_copy(update={"metadata": {**one.metadata, SCORE: min(1.0, max(0.0, scores[position]))}})
-            for position, one in enumerate(documents)
+            document.model_copy(update={"metadata": {**document.metadata, SCORE: min(1.0, max(0.0, scores[position]))}})
+            for position, document in enumerate(documents)
         ]
         return sorted(scored, key=lambda document: -document.metadata[SCORE])
 

@@ -43,8 +43,9 @@ class AnyVectorStore(ChunkStore):
         """See ``HybridStore``; one channel."""
         filters = conditions(where)
         rows = [await self._nearest(query, query.keep or limit, filters) for query in queries]
-        vectors = await self._vectors.find({one.page_content: [one.page_content] for row in rows for one in row})
-        return HybridHits([[_candidate(one, vectors[one.page_content][0]) for one in row] for row in rows])
+        texts = {document.page_content for row in rows for document in row}
+        vectors = await self._vectors.find({text: [text] for text in texts})
+        return HybridHits([[_candidate(hit, vectors[hit.page_content][0]) for hit in row] for row in rows])
 
     async def _nearest(self, query: HybridQuery, most: int, filters: Sequence[Condition]) -> list[Document]:
         asked = most * WIDER if filters else most
@@ -53,7 +54,7 @@ class AnyVectorStore(ChunkStore):
                 near = await self._store.asimilarity_search_by_vector(query.dense.tolist(), asked)
             except Exception as error:
                 raise store_error(error) from error
-            passed = [one for one in near if all(_matches(one, condition) for condition in filters)]
+            passed = [document for document in near if all(_matches(document, condition) for condition in filters)]
             if not filters or len(passed) >= most or len(near) < asked:
                 return passed[:most]
             if asked >= MAX_READ:

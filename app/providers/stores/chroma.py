@@ -87,7 +87,7 @@ class ChromaStore(RemoteStore):
             return 0
 
     async def acollection_names(self) -> list[str]:
-        return [one.name for one in await self._ask(self._client.list_collections)]
+        return [collection.name for collection in await self._ask(self._client.list_collections)]
 
     async def adelete_collection(self, name: str) -> None:
         await self._ask(partial(self._client.delete_collection, name))
@@ -169,7 +169,7 @@ def flat(metadata: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -
         name: orjson.dumps(value).decode() for name, value in row.items() if not isinstance(value, str | int | float)
     }
     if packed:
-        elements = {_element(name, one): True for name in packed for one in _listed(row[name])}
+        elements = {_element(name, element): True for name in packed for element in _listed(row[name])}
         row |= {**packed, **elements, JSON_FIELDS: orjson.dumps(list(packed)).decode()}
     return dict.fromkeys(stored or ()) | row
 
@@ -180,8 +180,8 @@ def payload(document: str | None, row: Mapping[str, Any] | None) -> dict[str, An
     listed = _unpacked(metadata.pop(JSON_FIELDS, None))
     for name in {"spans", *(listed if isinstance(listed, list) else ())} & metadata.keys():
         metadata[name] = _unpacked(metadata[name])
-        for one in _listed(metadata[name]):
-            metadata.pop(_element(name, one), None)
+        for element in _listed(metadata[name]):
+            metadata.pop(_element(name, element), None)
     return {CONTENT: document, METADATA: metadata} if document else metadata
 
 
@@ -192,9 +192,9 @@ def chroma_where(conditions: list[Condition]) -> dict[str, Any] | None:
 
 
 def _any(condition: Condition) -> dict[str, Any]:
-    by_type = [[one for one in condition.values if type(one) is kind] for kind in (str, int, float, bool)]
+    by_type = [[value for value in condition.values if type(value) is kind] for kind in (str, int, float, bool)]
     rows: list[Any] = [{name: {"$in": same}} for name in condition.fields for same in by_type if same]
-    rows += [{_element(name, one): True} for name in condition.fields for one in condition.values]
+    rows += [{_element(name, value): True} for name in condition.fields for value in condition.values]
     return _NO_CHUNK if not rows else rows[0] if len(rows) == 1 else {"$or": rows}
 
 
@@ -204,7 +204,7 @@ def _element(name: str, value: Any) -> str:
 
 
 def _listed(value: Any) -> list[str | int]:
-    return [one for one in value if isinstance(one, str | int)] if isinstance(value, list) else []
+    return [element for element in value if isinstance(element, str | int)] if isinstance(value, list) else []
 
 
 def _unpacked(value: object) -> Any:

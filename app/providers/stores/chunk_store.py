@@ -90,7 +90,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         """Return chunk id -> document id, "" without one, for those that are stored."""
         with suppress(CollectionMissing):
             payloads = await self._fetch(chunk_ids)
-            return {one: str(metadata_of(payload).get("document_id") or "") for one, payload in payloads.items()}
+            return {id_: str(metadata_of(payload).get("document_id") or "") for id_, payload in payloads.items()}
         return {}
 
     async def aprobe(self) -> None:
@@ -99,7 +99,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """The sentence vectors that came with the candidates; see ``HybridStore``."""
-        return {one.key: one.sentences for one in candidates if one.sentences is not None and len(one.sentences)}
+        return {hit.key: hit.sentences for hit in candidates if hit.sentences is not None and len(hit.sentences)}
 
     async def aoptimize(self) -> None:
         """Wait until the indexes are built; no-op on servers. Unindexed searches are exact but slower."""
@@ -139,7 +139,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         ids = kwargs.get("ids") or [document.id for document in documents]
         if len(ids) != len(documents):
             raise ValueError(f"{len(documents)} documents, but {len(ids)} ids")
-        ids = [one or str(uuid.uuid4()) for one in ids]
+        ids = [id_ or str(uuid.uuid4()) for id_ in ids]
         await self.aupsert(await document_points(documents, ids, self._embedding))
         return ids
 
@@ -158,7 +158,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the stored ones of the chunks with these ids, in that order."""
         payloads = await self._fetch(ids)
-        return [document_of(one, payloads[one]) for one in ids if one in payloads]
+        return [document_of(id_, payloads[id_]) for id_ in ids if id_ in payloads]
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
@@ -175,8 +175,8 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         """The ``k`` nearest documents that pass ``filter=`` with their cosine, as measured, highest first."""
         (vector,) = await aquestion_vectors(self._embedding, [query])
         (candidates,) = (await self.ahybrid([HybridQuery(vector, (), k)], k, kwargs.get("filter"))).candidates
-        scored = [(document_of(one.chunk.chunk_id, one.payload), float(one.dense @ vector)) for one in candidates]
-        return sorted(scored, key=lambda one: -one[1])[:k]
+        scored = [(document_of(hit.chunk.chunk_id, hit.payload), float(hit.dense @ vector)) for hit in candidates]
+        return sorted(scored, key=lambda pair: -pair[1])[:k]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         """LangChain's relevance in [0, 1]: the cosine clipped at 0; not ``answering.relevance``."""

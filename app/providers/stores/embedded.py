@@ -86,7 +86,7 @@ class EmbeddedStore(ChunkStore):
     async def asummaries(self) -> dict[str, DocumentSummary]:
         # beside min(), SQLite takes the other columns from the row of the minimum
         firsts = await self._select("document_id, count(*), metadata, min(position)", rest="GROUP BY document_id")
-        return {one: summary(one, count, orjson.loads(metadata)) for one, count, metadata, _ in firsts}
+        return {id_: summary(id_, count, orjson.loads(metadata)) for id_, count, metadata, _ in firsts}
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         return dict(await self._select("chunk_id, content_hash", {"document_id": list(document_ids)}))
@@ -105,8 +105,8 @@ class EmbeddedStore(ChunkStore):
             stored = select(connection, COLUMNS, rest=f"AND id IN ({chosen})")
             by_id = {}
             for row in stored:
-                one = self.database.point(row)
-                by_id[row[0]] = as_candidate(row[0], one.chunk_id, one.payload, one.dense, one.sparse, one.sentences)
+                p = self.database.point(row)
+                by_id[row[0]] = as_candidate(row[0], p.chunk_id, p.payload, p.dense, p.sparse, p.sentences)
             return HybridHits([[by_id[row_id] for row_id in row] for row in rankings], idf)
 
         return await self._read(job)

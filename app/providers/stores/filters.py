@@ -43,7 +43,7 @@ class Condition:
         return any(map(self._matches, value if isinstance(value, list) else [value]))
 
     def _matches(self, value: object) -> bool:
-        if any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in self.values):
+        if any(value == wanted and isinstance(value, bool) == isinstance(wanted, bool) for wanted in self.values):
             return True
         if not isinstance(value, str):
             return False
@@ -62,12 +62,12 @@ def _condition(name: str, value: object) -> Condition:
     if isinstance(value, Mapping):
         return Condition((name,), days=_days(name, value))
     values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
-    if not all(isinstance(one, Scalar) for one in values):
+    if not all(isinstance(value, Scalar) for value in values):
         raise InvalidInput(f"{name}: a filter compares with text, numbers, true and false, or with days.", field=name)
     if name != SOURCES[0]:
         return Condition((name,), values)
-    prefixes = tuple(one[:-1] for one in values if isinstance(one, str) and one.endswith("*"))
-    exact = tuple(one for one in values if not (isinstance(one, str) and one.endswith("*")))
+    prefixes = tuple(value[:-1] for value in values if isinstance(value, str) and value.endswith("*"))
+    exact = tuple(value for value in values if not (isinstance(value, str) and value.endswith("*")))
     return Condition(NAMES, exact, prefixes)
 
 
@@ -79,13 +79,13 @@ def _days(name: str, bounds: Mapping[Any, Any]) -> tuple[str, str]:
     for bound, value in bounds.items():
         try:
             day = date.fromisoformat(value if isinstance(value, str) and _DAY.fullmatch(value) else "")
-            edge = (day + timedelta(days=bound in ("gt", "lte"))).isoformat()
+            limit = (day + timedelta(days=bound in ("gt", "lte"))).isoformat()
         except (ValueError, OverflowError):
             raise InvalidInput(f"{name}: {bound} must be a day such as 2024-01-31.", field=name) from None
         if bound in ("gte", "gt"):
-            first = max(first, edge)
+            first = max(first, limit)
         else:
-            end = min(end, edge)
+            end = min(end, limit)
     return first, end
 
 
@@ -95,5 +95,5 @@ def nearest(unknown: str, names: Iterable[str]) -> list[str]:
     ordered = sorted(names, key=lambda name: (sought not in name.lower(), name))
     containing = [name for name in ordered[:MAX_NEAREST] if sought and sought in name.lower()]
     by_lower = {name.lower(): name for name in ordered[:MAX_COMPARED]}
-    alike = [by_lower[one] for one in get_close_matches(sought, by_lower, MAX_NEAREST, 0.5)]
+    alike = [by_lower[match] for match in get_close_matches(sought, by_lower, MAX_NEAREST, 0.5)]
     return list(dict.fromkeys([*containing, *alike]))[:MAX_NEAREST]

@@ -96,8 +96,8 @@ async def document_points(
     """Embed documents and their sentences; *spans* are each document's sentences, if known."""
     spans = spans or [sentence_spans(document.page_content) for document in documents]
     texts = [
-        [indexed_text(one.metadata, one.page_content), *(one.page_content[start:end] for start, end in offsets)]
-        for one, offsets in zip(documents, spans, strict=True)
+        [indexed_text(doc.metadata, doc.page_content), *(doc.page_content[start:end] for start, end in offsets)]
+        for doc, offsets in zip(documents, spans, strict=True)
     ]
     vectors = await agrouped_vectors(embedding, texts)
     points = []

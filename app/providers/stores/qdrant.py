@@ -91,7 +91,7 @@ class QdrantStore(QdrantReader):
     async def apoints(self) -> AsyncIterator[list[Point]]:
         layout = await self._described()
         async for page in self._pages(limit=BATCH, with_vectors=True):
-            yield [qdrant_points.point_of(one, layout, self._text_field) for one in page]
+            yield [qdrant_points.point_of(record, layout, self._text_field) for record in page]
 
     async def _size(self) -> int | None:
         self._layout = None
@@ -118,7 +118,7 @@ class QdrantStore(QdrantReader):
         queries = [models.SparseVector(indices=[term], values=[1.0]) for term in queried]
         requests = [models.QueryRequest(query=query, **shared) for query in queries]
         responses = await self._ask(partial(self._client.query_batch_points, self.collection, requests))
-        best = {term: one.points[0] for term, one in zip(queried, responses, strict=True) if one.points}
+        best = {term: response.points[0] for term, response in zip(queried, responses, strict=True) if response.points}
         idf = {term: point.score / (sparse_of(point, layout) or {})[term] for term, point in best.items()}
         if len(idf) < len(queried):
             nowhere = math.log(1.0 + (await self.acount() + 0.5) / 0.5)
@@ -129,7 +129,7 @@ class QdrantStore(QdrantReader):
         by_id = {key: chunk_id for chunk_id in chunk_ids for key in qdrant_points.point_ids(chunk_id)}
         read = partial(self._client.retrieve, self.collection, list(by_id))
         found = await self._ask(read) if by_id else []
-        return {by_id[one.id]: with_text(one.payload, self._text_field) for one in found}
+        return {by_id[record.id]: with_text(record.payload, self._text_field) for record in found}
 
     async def _remove(self, ids: Sequence[Any]) -> None:
         for batch in batch_iterate(PAGE, ids):

@@ -47,11 +47,11 @@ def layout_of(info: models.CollectionInfo) -> CollectionLayout:
     params = info.config.params
     described = params.vectors
     vectors = described if isinstance(described, dict) else {"": described} if described else {}
-    single = [name for name, one in vectors.items() if one.multivector_config is None]
+    single = [name for name, vector in vectors.items() if vector.multivector_config is None]
     if not single:
         raise ValueError("the collection holds no dense vector")
     dense = DENSE if DENSE in single else single[0]
-    weighed = [name for name, one in (params.sparse_vectors or {}).items() if one.modifier == "idf"]
+    weighed = [name for name, vector in (params.sparse_vectors or {}).items() if vector.modifier == "idf"]
     sparse = SPARSE if SPARSE in weighed else weighed[0] if weighed else ""
     sentences = SENTENCES if SENTENCES in vectors and SENTENCES not in single else ""
     ours = (dense, sparse) == (DENSE, SPARSE) and set(INDEXED_PATHS) <= set(info.payload_schema)
@@ -149,7 +149,7 @@ def candidate_of(record: Any, layout: CollectionLayout, text_field: str) -> Cand
 
 
 def point_of(record: Any, layout: CollectionLayout, text_field: str) -> Point:
-    """A stored point as a ``Point``, whoever wrote it."""
+    """Return a stored point as a ``Point``, also one that another program wrote."""
     record_id, metadata, dense = str(record.id), metadata_of(record.payload), vectors_of(record)[layout.dense]
     return Point(
         chunk_id=str(metadata.get("chunk_id") or record_id),

@@ -27,7 +27,7 @@ class QdrantReader(RemoteStore):
     _layout: CollectionLayout | None = None
 
     async def acollection_names(self) -> list[str]:
-        return [one.name for one in (await self._ask(self._client.get_collections)).collections]
+        return [collection.name for collection in (await self._ask(self._client.get_collections)).collections]
 
     async def adelete_collection(self, name: str) -> None:
         await self._ask(partial(self._client.delete_collection, name))
@@ -42,21 +42,21 @@ class QdrantReader(RemoteStore):
 
     async def afield_names(self) -> set[str]:
         page = await anext(self._pages(limit=PAGE, with_payload=True))
-        return {name for one in page for name, value in metadata_of(one.payload).items() if value is not None}
+        return {name for record in page for name, value in metadata_of(record.payload).items() if value is not None}
 
     async def avalues(self, fields: Sequence[str]) -> set[Scalar]:
         layout = await self._described()
         paths = [f"{METADATA}.{name}" for name in fields if f"{METADATA}.{name}" in INDEXED_PATHS]
         facets = [partial(self._client.facet, self.collection, path, limit=MAX_VALUES) for path in paths]
         if layout.ours and paths:
-            hits = [(await self._ask(one)).hits for one in facets]
+            hits = [(await self._ask(facet)).hits for facet in facets]
             if max(map(len, hits)) < MAX_VALUES:
                 return {hit.value for row in hits for hit in row}
         return await super().avalues(fields)
 
     async def _sample(self) -> list[dict[str, Any]]:
         page, _ = await self._ask(partial(self._client.scroll, self.collection, limit=SAMPLE, with_payload=True))
-        return [with_text(one.payload, self._text_field) for one in page]
+        return [with_text(record.payload, self._text_field) for record in page]
 
     async def _described(self) -> CollectionLayout:
         """The collection as it was last described."""
@@ -80,7 +80,7 @@ class QdrantReader(RemoteStore):
         some = [f"{METADATA}.{name}" for name in fields or ()]
         payload = (some if layout.ours and some else True) if fields is None or some else False
         pages = self._pages(scroll_filter=chosen, limit=PAGE, with_payload=payload)
-        return {one.id: metadata_of(one.payload) async for page in pages for one in page}
+        return {record.id: metadata_of(record.payload) async for page in pages for record in page}
 
     async def _has(self, chosen: models.Filter | None) -> bool:
         page, _ = await self._ask(partial(self._client.scroll, self.collection, chosen, 1, with_payload=False))
@@ -100,12 +100,12 @@ def present(field: str, *, nested: bool) -> models.Filter:
     """The filter for points that have a metadata field; *nested* as for ``qdrant_filter``."""
     paths = _paths([field], nested=nested)
     empty = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
-    return models.Filter(should=[models.Filter(must_not=[one]) for one in empty])
+    return models.Filter(should=[models.Filter(must_not=[field]) for field in empty])
 
 
 def _any(condition: Condition, nested: bool) -> Any:
     tests = [{"match": match} for match in _matches(condition)]
-    tests += [{"range": models.Range(gte=one, lte=one)} for one in condition.values if isinstance(one, float)]
+    tests += [{"range": models.Range(gte=value, lte=value)} for value in condition.values if isinstance(value, float)]
     if condition.days:
         first, end = (None if day in (FIRST_DAY, AFTER_LAST_DAY) else day for day in condition.days)
         tests.append({"range": models.DatetimeRange.model_validate({"gte": first, "lt": end})})
@@ -118,9 +118,9 @@ def _any(condition: Condition, nested: bool) -> Any:
 
 def _matches(condition: Condition) -> list[Any]:
     """The exact matches of a condition: the server has one for all texts, one for all whole numbers."""
-    texts: list[Any] = [one for one in condition.values if isinstance(one, str)]
-    numbers: list[Any] = [one for one in condition.values if isinstance(one, int) and not isinstance(one, bool)]
-    flags = [models.MatchValue(value=one) for one in condition.values if isinstance(one, bool)]
+    texts: list[Any] = [value for value in condition.values if isinstance(value, str)]
+    numbers: list[Any] = [value for value in condition.values if isinstance(value, int) and not isinstance(value, bool)]
+    flags = [models.MatchValue(value=value) for value in condition.values if isinstance(value, bool)]
     return [*(models.MatchAny(any=some) for some in (texts, numbers) if some), *flags]
 
 

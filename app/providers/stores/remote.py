@@ -75,8 +75,8 @@ class RemoteStore(ChunkStore):
 
     def _readable(self, found: Sequence[Sequence[Candidate]]) -> list[list[Candidate]]:
         """Leave out chunks without text. Raises ``StoreUnavailable`` when all are."""
-        self._require_text([one.payload for row in found for one in row], StoreUnavailable)
-        return [[one for one in row if one.chunk.text] for row in found]
+        self._require_text([candidate.payload for row in found for candidate in row], StoreUnavailable)
+        return [[candidate for candidate in row if candidate.chunk.text] for row in found]
 
     def _own_id(self, chunk_id: str) -> str:
         """The store's id of one of our chunks: the same, unless the server wants another."""
@@ -98,7 +98,7 @@ class RemoteStore(ChunkStore):
 
     async def achunk_hashes(self, *document_ids: str) -> dict[str, str]:
         rows = await self._list(("chunk_id", "content_hash"), {"document_id": list(document_ids)})
-        return {str(one.get("chunk_id")): str(one.get("content_hash") or "") for one in rows.values()}
+        return {str(metadata.get("chunk_id")): str(metadata.get("content_hash") or "") for metadata in rows.values()}
 
     async def afield_names(self) -> set[str]:
         rows = (await self._list(None)).values()
@@ -132,12 +132,12 @@ class RemoteStore(ChunkStore):
     async def _exact(self, where: Where, *, days: bool) -> list[Condition]:
         """Read a filter; a prefix, and with *days* a range, becomes the stored values that pass it."""
         exact = []
-        for one in conditions(where):
-            if one.prefixes or (days and one.days):
-                stored = [value for value in await self.avalues(one.fields) if one.matches(value)]
-                exact.append(Condition(one.fields, (*one.values, *stored)))
+        for condition in conditions(where):
+            if condition.prefixes or (days and condition.days):
+                stored = [value for value in await self.avalues(condition.fields) if condition.matches(value)]
+                exact.append(Condition(condition.fields, (*condition.values, *stored)))
             else:
-                exact.append(one)
+                exact.append(condition)
         return exact
 
     async def _list(self, fields: Sequence[str] | None, where: Where = None) -> dict[Any, dict[str, Any]]:

@@ -41,8 +41,8 @@ class ScopedStore(HybridStore, ABC):
         asked = where.get(SOURCES[0], ())
         sources = [asked] if isinstance(asked, str) else list(asked)
         if not found or len(sources) > 1:
-            there = await asyncio.gather(*(self.ahas({SOURCES[0]: one}) for one in sources))
-            if unknown := [one for one, known in zip(sources, there, strict=True) if not known]:
+            there = await asyncio.gather(*(self.ahas({SOURCES[0]: source}) for source in sources))
+            if unknown := [source for source, known in zip(sources, there, strict=True) if not known]:
                 raise await self._unknown_source(unknown[0])
         for name in () if found else where.keys() - {SOURCES[0]}:
             if not await self.ahas_field(name):
@@ -51,9 +51,9 @@ class ScopedStore(HybridStore, ABC):
                 raise InvalidInput(message, "filters", unknown=name, fields=fields)
 
     async def _unknown_source(self, unknown: str) -> UnknownSource:
-        names = {str(one) for one in await self.avalues(NAMES)}
-        titles = {summary.title: one for one, summary in (await self.asummaries()).items()} if names else {}
+        names = {str(name) for name in await self.avalues(NAMES)}
+        titles = {summary.title: name for name, summary in (await self.asummaries()).items()} if names else {}
         alike = await asyncio.to_thread(nearest, unknown, names | titles.keys())
-        shown = list(dict.fromkeys(one if one in names else titles[one] for one in alike))
+        shown = list(dict.fromkeys(name if name in names else titles[name] for name in alike))
         hint = f" Nearest: {', '.join(shown)}." if shown else ""
         return UnknownSource(f"No document is named {unknown!r}.{hint}", SOURCES[0], unknown=unknown, nearest=shown)

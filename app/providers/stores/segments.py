@@ -50,7 +50,7 @@ class Segment(NamedTuple):
         ids, dense, words = tuple(zip(*connection.execute(chunks, (low, high)), strict=True)) or ((), (), ())
         vectors = np.frombuffer(b"".join(dense), "<f4").reshape(len(ids), stored_size(connection) or 0)
         entries = np.frombuffer(b"".join(words), WORD)
-        rows = np.repeat(np.arange(len(ids), dtype=np.uint32), [len(one) // WORD.itemsize for one in words])
+        rows = np.repeat(np.arange(len(ids), dtype=np.uint32), [len(column) // WORD.itemsize for column in words])
         order = np.argsort(entries["term"], kind="stable")
         return cls(np.array(ids, np.int64), vectors, entries["term"][order], rows[order], entries["weight"][order])
 
@@ -148,9 +148,11 @@ class View(NamedTuple):
         segments = [segment for segment in self.segments.values() if len(segment[0].ids)]
         count, idf = sum(np.count_nonzero(mask) for _, mask in segments), {}
         for term in {term for query in queries for term in query.terms}:
-            frequency = sum(np.count_nonzero(mask[one.postings(term)[0]]) for one, mask in segments)
+            frequency = sum(np.count_nonzero(mask[segment.postings(term)[0]]) for segment, mask in segments)
             idf[term] = math.log(1.0 + (count - frequency + 0.5) / (frequency + 0.5))
-        chosen = [(one, mask if allowed is None else mask & np.isin(one.ids, allowed)) for one, mask in segments]
+        chosen = segments
+        if allowed is not None:
+            chosen = [(segment, mask & np.isin(segment.ids, allowed)) for segment, mask in segments]
         return [_best(chosen, query, idf, limit)[: query.keep] for query in queries], idf
 
 

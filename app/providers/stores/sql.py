@@ -19,8 +19,8 @@ LAST = "\U0010ffff"
 def condition(where: Where) -> tuple[str, list[Any]]:
     """Return *where* as an SQL condition and its parameters."""
     clauses, parameters = ["TRUE"], []
-    for one in conditions(where):
-        clause, values = _any(one)
+    for condition in conditions(where):
+        clause, values = _any(condition)
         clauses.append(clause)
         parameters += values
     return " AND ".join(clauses), parameters
@@ -44,42 +44,44 @@ def json_path(field: str) -> str:
     return "'$." + ".".join(f'"{part}"' for part in field.replace("'", "''").split(".")) + "'"
 
 
-def _any(one: Condition) -> tuple[str, list[Any]]:
-    columns = [field for field in one.fields if field in COLUMNS]  # ``source`` holds the first of ``SOURCES``
-    nested = [] if set(SOURCES) <= set(one.fields) else [field for field in one.fields if field not in COLUMNS]
+def _any(condition: Condition) -> tuple[str, list[Any]]:
+    columns = [field for field in condition.fields if field in COLUMNS]  # ``source`` holds the first of ``SOURCES``
+    nested = [field for field in condition.fields if field not in COLUMNS]
+    if set(SOURCES) <= set(condition.fields):
+        nested = []
     clauses, parameters = [], []
     for field in columns:
-        clause, values = _text(field, one)
+        clause, values = _text(field, condition)
         clauses.append(clause)
         parameters += values
     for field in nested:
-        clause, values = _tests(one)
+        clause, values = _tests(condition)
         clauses.append(f"EXISTS (SELECT 1 FROM json_each(metadata, {json_path(field)}) WHERE {clause})")
         parameters += values
     return f"({' OR '.join(clauses)})", parameters
 
 
-def _text(column: str, one: Condition) -> tuple[str, list[Any]]:
+def _text(column: str, condition: Condition) -> tuple[str, list[Any]]:
     """Compare an indexed column: ranges of text find prefixes by the index."""
-    clauses, parameters = [f"{column} IN (SELECT value FROM json_each(?))"], [_json(one.values, str)]
-    for prefix in one.prefixes:
+    clauses, parameters = [f"{column} IN (SELECT value FROM json_each(?))"], [_json(condition.values, str)]
+    for prefix in condition.prefixes:
         clauses.append(f"({column} >= ? AND {column} <= ?)")
         parameters += [prefix, prefix + LAST]
     return " OR ".join(clauses), parameters
 
 
-def _tests(one: Condition) -> tuple[str, list[Any]]:
+def _tests(condition: Condition) -> tuple[str, list[Any]]:
     """Compare ``value`` and ``type`` of a row of ``json_each``: a field's value, or an element of its list."""
-    texts_and_numbers = [value for value in one.values if not isinstance(value, bool)]
-    types = [str(value).lower() for value in one.values if isinstance(value, bool)]
+    texts_and_numbers = [value for value in condition.values if not isinstance(value, bool)]
+    types = [str(value).lower() for value in condition.values if isinstance(value, bool)]
     clauses = [
         "(type NOT IN ('true', 'false') AND value IN (SELECT value FROM json_each(?)))",
         "type IN (SELECT value FROM json_each(?))",
     ]
     parameters: list[Any] = [_json(texts_and_numbers), _json(types)]
-    if one.days:
+    if condition.days:
         clauses.append("(type = 'text' AND value GLOB ? AND substr(value, 1, 10) >= ? AND substr(value, 1, 10) < ?)")
-        parameters += ["[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*", *one.days]
+        parameters += ["[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*", *condition.days]
     return " OR ".join(clauses), parameters
 
 

@@ -10,7 +10,7 @@ import asyncio
 
 import pytest
 
-from answering.evidence.attribution import MOST_CLAIM
+from answering.evidence.attribution import MAX_CLAIM
 from answering.evidence.verify import VerifiedSentence
 from answering.markers.marked_text import MarkerStream
 from answering.text.sentences import sentence_spans
@@ -107,8 +107,8 @@ async def test_a_draft_cut_off_behind_a_stub_is_cited(stub: str) -> None:
 
 
 async def test_a_claim_longer_than_any_sentence_is_not_supported() -> None:
-    """A sentence past ``MOST_CLAIM`` is reported as unsupported even if its every word is in the chunk."""
-    long = f"The Alpha pump {'delivers and ' * (MOST_CLAIM // 13 + 1)}delivers 40 litres per minute"
+    """A sentence past ``MAX_CLAIM`` is reported as unsupported even if its every word is in the chunk."""
+    long = f"The Alpha pump {'delivers and ' * (MAX_CLAIM // 13 + 1)}delivers 40 litres per minute"
     cited = await cite(f"{long} [1].", [chunk(PUMP)])
     assert quotes_of(cited) == []
     assert len(removed(cited)) == 1

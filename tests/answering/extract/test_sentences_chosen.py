@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answering.extract.sentences import MOST_SENTENCES, Sentence, answering_sentences
+from answering.extract.sentences import MAX_SENTENCES, Sentence, answering_sentences
 from answering.relevance.graders import Assessment, assess, load_calibrations
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk, SubqueryResults
@@ -106,7 +106,7 @@ def test_of_code_alone_the_lines_that_say_what_is_asked_are_quoted() -> None:
     code = "cli open\ncli goto example.org\ncli type x\n# take a screenshot\ncli screenshot\ncli close\ncli end"
     found = answer("How do I take a screenshot?", chunk("cli", f"# Start\n\n```\n{code}\n```", 0.1, 0.9))
     assert {"`# take a screenshot`", "`cli screenshot`"} <= set(found)
-    assert len(found) == MOST_SENTENCES
+    assert len(found) == MAX_SENTENCES
 
 
 def test_whether_something_is_so_is_answered_in_its_own_words() -> None:
@@ -132,7 +132,7 @@ def test_an_answer_is_short_and_reads_in_order(cosines: list[float]) -> None:
     reading = SubqueryResults(ASKED.question, (replace(KALE, span_similarities=tuple(cosines)),))
     found = extract(reading)
     starts = [sentence.start for sentence in found]
-    assert 1 <= len(starts) <= MOST_SENTENCES
+    assert 1 <= len(starts) <= MAX_SENTENCES
     assert starts == sorted(starts)
     assert len({sentence.chunk_id for sentence in found}) == 1
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answering.questions.compound import MOST_SUB_QUESTIONS, split_questions
+from answering.questions.compound import MAX_SUB_QUESTIONS, split_questions
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_cannot_stand_alone_stays_whole(question: str) -> None:
 def test_any_text_has_parts(text: str) -> None:
     """Any text gives itself, or two to four parts; without a pronoun these hold nothing but its own words."""
     parts = split_questions(text)
-    assert parts == (text,) or (2 <= len(parts) <= MOST_SUB_QUESTIONS and all(part in text for part in parts))
+    assert parts == (text,) or (2 <= len(parts) <= MAX_SUB_QUESTIONS and all(part in text for part in parts))
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ async def test_one_sentence_near_enough_has_its_passage_read() -> None:
     """The one sentence with the question's words is not drowned by the passage around it; what is far stays unread."""
     reader = Reader()
     (results,) = await read_best(reader, [SubqueryResults("meeting point", (LONG, FAR))])
-    assert [chunk.read is not None for chunk in results.chunks] == [True, False]
+    assert [chunk.reading is not None for chunk in results.chunks] == [True, False]
 
 
 async def test_a_definition_is_read_first_and_is_the_answer() -> None:
@@ -46,7 +46,7 @@ async def test_a_definition_is_read_first_and_is_the_answer() -> None:
     reader = Reader()
     (results,) = await read_best(reader, [SubqueryResults("What is a weir?", (about, entry))])
     assert reader.read_texts == ["Lock."]
-    read = results.chunks[1].read
+    read = results.chunks[1].reading
     assert read is not None
     assert max(read.sentences) == read.sentences[3] > read.null
     assert read.answerable > 0.0
@@ -57,9 +57,9 @@ async def test_where_nothing_defines_the_term_less_speaks_for_an_answer() -> Non
     about = chunk_of("about", "A new weir takes effect at once.", 0.9, 0.9)
     (asked,) = await read_best(Reader(), [SubqueryResults("What is a weir?", (about,))])
     (other,) = await read_best(Reader(), [SubqueryResults("Is a weir costly?", (replace(about),))])
-    assert asked.chunks[0].read is not None
-    assert other.chunks[0].read is not None
-    assert asked.chunks[0].read.answerable < other.chunks[0].read.answerable
+    assert asked.chunks[0].reading is not None
+    assert other.chunks[0].reading is not None
+    assert asked.chunks[0].reading.answerable < other.chunks[0].reading.answerable
 
 
 async def test_of_passages_alike_one_is_read() -> None:

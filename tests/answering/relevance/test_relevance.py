@@ -120,12 +120,12 @@ def test_other_candidates_do_not_matter() -> None:
 
 def test_what_the_reader_finds_counts() -> None:
     """Of two chunks alike in all else, the one whose sentence the reader picks is likelier to answer."""
-    yes = replace(RIGHT, read=ReadPassage((6.0, -4.0), -2.0, 5.0))
-    no = replace(RIGHT, chunk_id="no", read=ReadPassage((-6.0, -7.0), 3.0, -5.0))
+    yes = replace(RIGHT, reading=ReadPassage((6.0, -4.0), -2.0, 5.0))
+    no = replace(RIGHT, chunk_id="no", reading=ReadPassage((-6.0, -7.0), 3.0, -5.0))
     found, missed = assess(SubqueryResults(QUESTION, (yes, no)), MODEL)
     assert found.answers >= MIN_CONFIDENCE > missed.answers
     assert found.relevance >= missed.relevance
-    assert [match.chance > 0.9 for match in found.matches if match.chance is not None] == [True, False]
+    assert [match.probability > 0.9 for match in found.matches if match.probability is not None] == [True, False]
 
 
 def test_of_a_compound_question_the_best_part_counts() -> None:

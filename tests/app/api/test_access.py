@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) 
                 await container.tasks.index_task({"id": "zebra", "title": text})
                 continue
             async with container.collections.use(name, create=True) as to:
-                await ingest_into(to.sink, [root / document])
+                await ingest_into(to.writer, [root / document])
         await container.aclose()
 
     asyncio.run(fill(build_container(load_settings(data_dir=root / "data"), embedding=embedding)))

@@ -81,7 +81,7 @@ def test_an_answer_for_employees_is_none_for_contractors(embedding: EmbeddingMod
 
     async def fill() -> None:
         filled = build_container(settings, embedding=embedding)
-        await ingest_into(filled.sink, [path], manifest=IngestManifest(tmp_path / "manifest", [path]))
+        await ingest_into(filled.writer, [path], manifest=IngestManifest(tmp_path / "manifest", [path]))
         await filled.aclose()
 
     asyncio.run(fill())

@@ -174,7 +174,7 @@ async def test_a_document_deleted_by_hand_stays_deleted(
     folder = container.settings.data_dir / container.settings.vector_store_collection
 
     async def ingest(*, restore: bool = False) -> IngestReport:
-        return await ingest_into(container.sink, [docs], manifest=IngestManifest(folder, [docs], restore=restore))
+        return await ingest_into(container.writer, [docs], manifest=IngestManifest(folder, [docs], restore=restore))
 
     await ingest()
     await client.delete(address("a.md"))

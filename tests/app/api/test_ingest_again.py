@@ -49,7 +49,7 @@ def ingested(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel
     async def fill() -> None:
         made = build_container(load_settings(data_dir=top / "data"), embedding=embedding)
         manifest = IngestManifest(top / "data" / made.settings.vector_store_collection, [folder])
-        await ingest_into(made.sink, [folder], manifest=manifest)
+        await ingest_into(made.writer, [folder], manifest=manifest)
         await made.aclose()
 
     asyncio.run(fill())

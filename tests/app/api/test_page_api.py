@@ -135,7 +135,7 @@ async def test_an_upload_is_an_ingest(container: AppContainer, tmp_path: Path, e
         first, second = (await upload(client)).json(), (await upload(client)).json()
         assert (first["added"], first["chunks"]) == (1, 1)
         assert (second["added"], second["unchanged"]) == (0, 1)
-        there = await ingest_into(container.sink, [tmp_path / "notes.md"])
+        there = await ingest_into(container.writer, [tmp_path / "notes.md"])
         assert there.unchanged == 1
         answer = await client.post("/query", json={"query": "Where does the lighthouse of Larkfield stand?"})
         assert answer.json()["citedDocuments"][0]["id"] == "notes.md"

@@ -287,7 +287,7 @@ def test_a_document_is_ingested_again_by_keyboard(
     (file := tmp_path / "tide.md").write_text("# Tide\n\nThe tide of Larkfield is 3 m.\n")
     collection = container.settings.data_dir / container.settings.vector_store_collection
     with ThreadPoolExecutor(1) as beside_the_browsers_loop:
-        ingesting = ingest_into(container.sink, [file], manifest=IngestManifest(collection, [file]))
+        ingesting = ingest_into(container.writer, [file], manifest=IngestManifest(collection, [file]))
         assert beside_the_browsers_loop.submit(asyncio.run, ingesting).result().added == 1
     page = visitor.open(own)
     page.locator("#documents summary").click()

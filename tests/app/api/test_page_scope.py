@@ -31,7 +31,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel)
             async with container.collections.use(collection, create=True) as to:
                 for name, word in files.items():
                     (root / name).write_text(f"# {name}\n\nThe codeword of the gate is {word}.\n")
-                    await ingest_into(to.sink, [root / name])
+                    await ingest_into(to.writer, [root / name])
         await container.aclose()
 
     settings = load_settings(data_dir=root / "data")

@@ -87,7 +87,7 @@ def test_addresses_in_documents_are_never_fetched(tmp_path: Path, embedding: Any
 
     async def plant() -> str:
         container = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-        await ingest_into(container.sink, [folder])
+        await ingest_into(container.writer, [folder])
         stored = [await container.store.asimilarity_search(question, k=20) for question in ("zebras", "the passphrase")]
         await container.aclose()
         return str(stored)

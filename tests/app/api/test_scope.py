@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def container(folder: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
     """A service over the three documents."""
     made = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
-    await ingest_into(made.sink, [folder / "docs"])
+    await ingest_into(made.writer, [folder / "docs"])
     yield made
     await made.aclose()
 

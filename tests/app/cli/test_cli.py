@@ -58,7 +58,7 @@ def test_a_close_passage_is_cut_around_its_best_sentence() -> None:
     text = (
         "Solvents are stored in a cabinet. " * 20
         + "The canteen is free in the first week. "
-        + "The sink is rinsed. " * 20
+        + "The writer is rinsed. " * 20
     )
     shown = best_part(text, "Is the canteen free?")
     assert "The canteen is free in the first week." in shown

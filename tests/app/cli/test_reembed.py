@@ -66,7 +66,7 @@ def data(corpus: Path, tmp_path: Path, embedding: EmbeddingModel, monkeypatch: p
 async def ingest(settings: Settings, corpus: Path, model: EmbeddingModel | None = None) -> Any:
     storage = open_storage(settings, embedding=model)
     manifest = IngestManifest(settings.data_dir / NAME, [corpus])
-    report = await ingest_into(storage.sink, [corpus], manifest=manifest)
+    report = await ingest_into(storage.writer, [corpus], manifest=manifest)
     await storage.aclose()
     return report
 
@@ -132,7 +132,7 @@ async def test_what_is_stored_already_is_not_embedded_again(
     first = await reembed(source.store, target.store, model)
     (corpus / "pier.md").write_text("# The pier\n\nIt was pulled down.\n")
     (corpus / "mill.md").write_text("# The mill\n\nIt grinds.\n")
-    await ingest_into(source.sink, [corpus])
+    await ingest_into(source.writer, [corpus])
     gone = await source.store.adelete_documents(["lock.md"])
     second, third = [await reembed(source.store, target.store, model) for _ in range(2)]
     assert (first.chunks, first.deleted) == (total, 0)

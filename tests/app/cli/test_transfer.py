@@ -55,8 +55,8 @@ def two(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> 
     async def ingest() -> None:
         container = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
         noted = IngestManifest(folder / "data" / NAME, [folder / "noted"])
-        await ingest_into(container.sink, [folder / "noted"], manifest=noted)
-        await ingest_into(container.sink, [folder / "pushed"])
+        await ingest_into(container.writer, [folder / "noted"], manifest=noted)
+        await ingest_into(container.writer, [folder / "pushed"])
         await container.aclose()
 
     asyncio.run(ingest())

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import IngestReport, LoadedDocument, SkippedFile, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import CollectionWriter
 from app.ingest.split import split_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore

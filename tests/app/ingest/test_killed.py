@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import CollectionWriter
 from app.providers.stores.embedded import EmbeddedStore
 from tests.support.forked import Forked
 
@@ -25,7 +25,7 @@ import asyncio, sys
 from pathlib import Path
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import CollectionWriter
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.manifest import IngestManifest
 from app.providers.stores.embedded import EmbeddedStore
 

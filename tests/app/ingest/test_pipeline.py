@@ -12,10 +12,10 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import FileNote
 from app.ingest.pipeline import ingest_into, ingest_items
 from app.ingest.run import Progress
-from app.ingest.sink import CollectionWriter
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput
@@ -328,10 +328,10 @@ async def test_what_a_loader_leaves_out_is_reported(
     container: Path, store: EmbeddedStore, embeddings: MiniLMEmbeddings
 ) -> None:
     """Every run reports the notes of a document; a note alone does not make a document a changed one."""
-    sink = CollectionWriter(store, embeddings, MODEL)
+    writer = CollectionWriter(store, embeddings, MODEL)
     document = split_one(load_one(container / "carts.md"))
-    await ingest_items(sink, [(container, document)], 1)
+    await ingest_items(writer, [(container, document)], 1)
     noted = document.model_copy(update={"notes": ("2 hidden panels were left out",)})
-    report = await ingest_items(sink, [(container, noted)], 1)
+    report = await ingest_items(writer, [(container, noted)], 1)
     assert (report.changed, report.unchanged) == (0, 1)
     assert report.notes == (FileNote(path="carts.md", note="2 hidden panels were left out"),)

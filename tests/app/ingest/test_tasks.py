@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.pipeline import ingest_items
-from app.ingest.sink import CollectionWriter
 from app.ingest.tasks import Task, read_tasks, task_document
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
@@ -60,9 +60,9 @@ async def test_what_is_stored_of_a_task(tmp_path: Path, store: EmbeddedStore, em
         '{"id": "a", "title": "Fix login", "description": "Users cannot sign in.", "priority": "critical"}',
         '{"id": "b", "title": "Water the plants", "status": "completed", "has_attachments": true}',
     )
-    sink, found = CollectionWriter(store, embeddings, MODEL), [(tmp_path, task_document(task)) for task in listed]
-    assert (await ingest_items(sink, found, 2)).added == 2
-    assert (await ingest_items(sink, found, 2)).unchanged == 2
+    writer, found = CollectionWriter(store, embeddings, MODEL), [(tmp_path, task_document(task)) for task in listed]
+    assert (await ingest_items(writer, found, 2)).added == 2
+    assert (await ingest_items(writer, found, 2)).unchanged == 2
     (hit,) = await store.asimilarity_search("authentication problem", k=1)
     assert (hit.id, hit.page_content) == ("a", "Fix login\nUsers cannot sign in.")
     assert {name: hit.metadata[name] for name in ("status", "priority", "has_attachments")} == {

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
+from app.ingest.collection_writer import CollectionWriter, PendingChunk, pending_chunks
 from app.ingest.documents import SplitDocument, TextChunk
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import CollectionWriter, PendingChunk, pending_chunks
 from app.providers.stores.embedded import EmbeddedStore
 from tests.support.forked import Forked
 
@@ -28,9 +28,9 @@ def version(words: str, chunks: int) -> list[list[PendingChunk]]:
     return [pending[:-2], pending[-2:]]
 
 
-async def write(sink: CollectionWriter, parts: list[list[PendingChunk]]) -> None:
+async def write(writer: CollectionWriter, parts: list[list[PendingChunk]]) -> None:
     for part in parts:
-        await sink.write(part)
+        await writer.write(part)
 
 
 async def texts(store: EmbeddedStore) -> set[str]:
@@ -52,12 +52,12 @@ async def test_of_two_versions_stored_at_once_one_remains(tmp_path: Path) -> Non
 async def test_a_document_that_lost_chunks_on_its_way_does_not_count_as_whole(tmp_path: Path) -> None:
     """Another version came between its parts: the next run finds another hash, and makes it whole."""
     store, new = opened(tmp_path), version("New", 6)
-    sink = CollectionWriter(store, EMBEDDING, "fake")
+    writer = CollectionWriter(store, EMBEDDING, "fake")
     for parts in (new[:1], version("Old", 3), new[1:]):
-        await write(sink, parts)
+        await write(writer, parts)
     assert await store.adocuments() == {"d": "part of hash of New"}
     assert await texts(store) == {"New 0.", "New 5."}
-    await write(sink, new)
+    await write(writer, new)
     assert await texts(store) == {f"New {n}." for n in range(6)}
     assert await store.adocuments() == {"d": "hash of New"}
     await store.aclose()
@@ -75,7 +75,7 @@ import asyncio, sys
 from pathlib import Path
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from app.ingest.pipeline import ingest_into
-from app.ingest.sink import CollectionWriter
+from app.ingest.collection_writer import CollectionWriter
 from app.providers.stores.embedded import EmbeddedStore
 
 async def main():

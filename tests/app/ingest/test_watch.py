@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import synced_paths
-from app.ingest.sink import CollectionWriter
 from app.ingest.watch import Watcher
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
@@ -48,8 +48,8 @@ class Watched:
 async def watched(store: EmbeddedStore, embeddings: MiniLMEmbeddings, folder: Path) -> AsyncIterator[Watched]:
     reports: list[IngestReport] = []
     stop = asyncio.Event()
-    sink = CollectionWriter(store, embeddings, "all-MiniLM-L6-v2")
-    watcher = Watcher(sink, folder.parent / "data" / "documents", [folder], reports.append)
+    writer = CollectionWriter(store, embeddings, "all-MiniLM-L6-v2")
+    watcher = Watcher(writer, folder.parent / "data" / "documents", [folder], reports.append)
     task = asyncio.create_task(watcher.run(stop))
     try:
         yield Watched(store, folder, reports)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import IngestReport
 from app.ingest.manifest import IngestManifest
-from app.ingest.sink import CollectionWriter
 from app.ingest.web import MAX_PAGE_BYTES, WebLimits, ingest_web, is_public
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
@@ -40,8 +40,8 @@ def read(store: EmbeddedStore, embeddings: MiniLMEmbeddings, tmp_path: Path) -> 
         *addresses: str, prune: bool = False, pages: int = 100, seconds: float = 60, private: bool = True
     ) -> IngestReport:
         manifest = IngestManifest(tmp_path / "data" / "documents", addresses, prune=prune)
-        sink = CollectionWriter(store, embeddings, MODEL)
-        return await ingest_web(sink, addresses, WebLimits(pages, seconds, private), manifest, lambda _: None)
+        writer = CollectionWriter(store, embeddings, MODEL)
+        return await ingest_web(writer, addresses, WebLimits(pages, seconds, private), manifest, lambda _: None)
 
     return run
 

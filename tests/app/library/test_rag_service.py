@@ -204,7 +204,7 @@ def test_closing_ends_the_questions_of_other_threads(
 def ingest_text(container: AppContainer, text: str, folder: Path) -> None:
     """Ingest one document."""
     (path := folder / "document.md").write_text(text)
-    asyncio.run(ingest_into(container.sink, [path]))
+    asyncio.run(ingest_into(container.writer, [path]))
 
 
 def test_a_part_that_cannot_be_closed_keeps_no_other_open(tmp_path: Path, embedding: EmbeddingModel) -> None:

@@ -37,7 +37,7 @@ def fit(
         chunks,
         context_tokens=context,
         max_tokens=max_tokens,
-        pace=pace or Pace(read=1e6, write=1e6),
+        pace=pace or Pace(read_rate=1e6, write_rate=1e6),
         seconds=seconds,
     )
 
@@ -134,7 +134,7 @@ def test_no_chunk_is_no_prompt() -> None:
 def test_passages_are_given_by_the_models_pace(read: float, most: int) -> None:
     """A model gets what it can read in a third of its time, the best sentences first, and four passages at most."""
     chunks = [chunk(n, f"The tower {n} stands in the middle of the town, near the river. " * 12) for n in range(10)]
-    fitted = fit(PROMPT, ASKED, chunks, 8192, None, Pace(read=read, write=read / 4))
+    fitted = fit(PROMPT, ASKED, chunks, 8192, None, Pace(read_rate=read, write_rate=read / 4))
     assert fitted is not None
     assert 1 <= len(fitted.passages) <= most
     assert len(fitted.blocks) <= max(250, read * 10 / 3) * 4.2
@@ -143,4 +143,7 @@ def test_passages_are_given_by_the_models_pace(read: float, most: int) -> None:
 
 def test_a_model_too_slow_for_one_passage_is_given_none() -> None:
     """Where not even the best sentences can be read in time, nothing is asked of the model."""
-    assert fit(PROMPT, ASKED, [chunk(0, "The tower stands here. " * 40)], 4096, None, Pace(read=5.0, write=1.0)) is None
+    assert (
+        fit(PROMPT, ASKED, [chunk(0, "The tower stands here. " * 40)], 4096, None, Pace(read_rate=5.0, write_rate=1.0))
+        is None
+    )

@@ -60,7 +60,7 @@ Build = Callable[..., AppContainer]
 
 async def fill(container: AppContainer) -> None:
     found = [(TASKS, task_document(task)) for task in read_tasks(TASKS)]
-    await ingest_items(container.tasks.sink, found, len(found))
+    await ingest_items(container.tasks.writer, found, len(found))
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_pat
         (documents / f"{bird}.md").write_text(text)
     container = build_container(load_settings(data_dir=tmp_path / "data"))
     embeddings = container.embedding.embeddings
-    await ingest_into(container.sink, [documents])
+    await ingest_into(container.writer, [documents])
     stored = [point async for page in container.store.apoints() for point in page]
     rows = heading_questions([chunk_from_payload(one.chunk_id, {"metadata": one.metadata}) for one in stored])
     heard: list[int] = []

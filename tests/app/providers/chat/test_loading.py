@@ -60,7 +60,7 @@ async def test_a_prompt_that_is_still_read_keeps_the_model_taken(
 ) -> None:
     """A server reads on though its client has left: the next question is refused at once, with the time to wait."""
     await hasty.chat.loader.load()
-    hasty.chat.pace = Pace(read=1000.0, write=1000.0)
+    hasty.chat.pace = Pace(read_rate=1000.0, write_rate=1000.0)
     ollama_peer.fault = Fault("silence")
     with pytest.raises(SynthesisTimeout):
         await hasty.synthesize(question("What colour is the sky?"), SKY, NOTHING, Tokens())
@@ -79,9 +79,9 @@ def test_the_pace_is_that_of_what_was_new_to_the_server() -> None:
     """What a prompt has in common with the one before is read already: it counts for nothing."""
     pace = Pace()
     pace.observe("a" * 1000, (400, 4.0), (40, 4.0))
-    assert (pace.read, pace.write) == (100.0, 10.0)
+    assert (pace.read_rate, pace.write_rate) == (100.0, 10.0)
     pace.observe("a" * 1000, (400, 0.01), (40, 4.0))
-    assert pace.read == 100.0
+    assert pace.read_rate == 100.0
     pace.observe("a" * 500 + "b" * 500, (400, 2.0), (40, 4.0))
-    assert pace.read == 100.0
+    assert pace.read_rate == 100.0
     assert 0.0 < pace.seconds("c" * 420, 1000) - pace.answer / pace.writes <= 1.01

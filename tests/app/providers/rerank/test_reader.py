@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from answering.relevance.features import read_best, sentence_chances
+from answering.relevance.features import read_best, sentence_probabilities
 from answering.types import Chunk, Passage, SubqueryResults
 from app.providers.rerank.reader import SUPPORT_WEIGHTS, WEIGHTS, OnnxReader
 from graph.errors import ConfigurationError
@@ -32,7 +32,7 @@ async def test_the_sentence_that_answers_is_found(reader: OnnxReader) -> None:
     """The reader picks the sentence that answers, and answers more surely than where no sentence does."""
     found = await reader.read("How many hours can I carry over?", LEAVE)
     missed = await reader.read("Who designed the bridge in Lyon?", LEAVE)
-    chances = sentence_chances(found)
+    chances = sentence_probabilities(found)
     assert chances.index(max(chances)) == 1
     assert found.answerable > missed.answerable
     assert max(found.sentences) - found.null > max(missed.sentences) - missed.null
@@ -52,7 +52,7 @@ async def test_strange_passages_are_read(reader: OnnxReader, sentences: tuple[st
     """No sentence, a blank one, half a surrogate pair and one that is too long each have a score."""
     read = await reader.read("What?", Passage("", sentences))
     assert len(read.sentences) == len(sentences)
-    assert all(0.0 <= chance <= 1.0 for chance in sentence_chances(read))
+    assert all(0.0 <= chance <= 1.0 for chance in sentence_probabilities(read))
 
 
 async def test_only_near_chunks_are_read(reader: OnnxReader) -> None:
@@ -60,7 +60,7 @@ async def test_only_near_chunks_are_read(reader: OnnxReader) -> None:
     bread = Chunk("0", "d", "", "Bread is good.", spans=((0, 14),), span_similarities=(0.5,))
     chunks = tuple(replace(bread, chunk_id=str(n), similarity=0.9 - n / 4) for n in range(4))
     (results,) = await read_best(reader, [SubqueryResults("Who pays for travel?", chunks)])
-    assert [chunk.read is not None for chunk in results.chunks] == [True, True, True, False]
+    assert [chunk.reading is not None for chunk in results.chunks] == [True, True, True, False]
 
 
 async def test_reading_stops_at_an_answer(reader: OnnxReader) -> None:
@@ -71,7 +71,7 @@ async def test_reading_stops_at_an_answer(reader: OnnxReader) -> None:
         for n, (text, similarity) in enumerate(zip(texts, (0.5, 0.8, 0.6), strict=True))
     )
     (results,) = await read_best(reader, [SubqueryResults("How many days of annual leave are there?", chunks)])
-    assert [chunk.read is not None for chunk in results.chunks] == [False, True, False]
+    assert [chunk.reading is not None for chunk in results.chunks] == [False, True, False]
 
 
 @pytest.mark.parametrize(("kind", "shipped"), [("weights", WEIGHTS), ("support", SUPPORT_WEIGHTS)])

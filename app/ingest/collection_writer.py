@@ -68,14 +68,14 @@ class CollectionWriter:
         Raises ``EmbeddingUnavailable`` when the model does not answer, and the store's errors.
         """
         points = await _points(chunks, self.embeddings, self.model_name)
-        last = {one.document.document_id: one for one in chunks if one.chunk.chunk_index == 0}
+        last = {item.document.document_id: item for item in chunks if item.chunk.chunk_index == 0}
         stored = await self.store.achunk_hashes(*last) if last else {}
-        hashes = {hash_ for one in last.values() for hash_ in (one.content_hash, part_hash(one.content_hash))}
+        hashes = {hash_ for item in last.values() for hash_ in (item.content_hash, part_hash(item.content_hash))}
         older = {chunk_id for chunk_id, hash_ in stored.items() if hash_ not in hashes}
         firsts = [
-            replace(point, metadata={**point.metadata, "content_hash": one.content_hash})
-            for one, point in zip(chunks, points, strict=True)
-            if one.chunk.chunk_index == 0 and _is_complete(one, points, stored)
+            replace(point, metadata={**point.metadata, "content_hash": item.content_hash})
+            for item, point in zip(chunks, points, strict=True)
+            if item.chunk.chunk_index == 0 and _is_complete(item, points, stored)
         ]
         later = set() if older else {point.chunk_id for point in firsts}  # these need not be written twice
         await self.store.aupsert([point for point in points if point.chunk_id not in later])
@@ -97,8 +97,8 @@ def _is_complete(first: PendingChunk, points: Sequence[Point], stored: Mapping[s
 
 async def _points(chunks: Sequence[PendingChunk], embeddings: Embeddings, model_name: str) -> list[Point]:
     """Embed *chunks* together and return their points in order, each marked as a part."""
-    documents = [Document(one.chunk.text, metadata={**_metadata(one), MODEL_FIELD: model_name}) for one in chunks]
-    ids, spans = [one.chunk.chunk_id for one in chunks], [one.chunk.spans for one in chunks]
+    documents = [Document(item.chunk.text, metadata={**_metadata(item), MODEL_FIELD: model_name}) for item in chunks]
+    ids, spans = [item.chunk.chunk_id for item in chunks], [item.chunk.spans for item in chunks]
     try:
         return await document_points(documents, ids, embeddings, spans)
     except RAGError:
@@ -107,8 +107,8 @@ async def _points(chunks: Sequence[PendingChunk], embeddings: Embeddings, model_
         raise EmbeddingUnavailable("The embedding model did not embed the documents.") from error
 
 
-def _metadata(one: PendingChunk) -> dict[str, Any]:
-    document, chunk = one.document, one.chunk
+def _metadata(item: PendingChunk) -> dict[str, Any]:
+    document, chunk = item.document, item.chunk
     day = {"date": document.metadata["modified"]} if "modified" in document.metadata else {}
     return {
         **day,
@@ -116,6 +116,6 @@ def _metadata(one: PendingChunk) -> dict[str, Any]:
         **document.model_dump(include={"document_id", "title", "url", "source"}),
         **chunk.model_dump(include={"chapter", "section", "page", "chunk_index"}),
         **({"recognised": True} if chunk.recognised else {}),
-        "content_hash": part_hash(one.content_hash),
+        "content_hash": part_hash(item.content_hash),
         "ingested_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }

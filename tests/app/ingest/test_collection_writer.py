@@ -7,7 +7,7 @@ from pathlib import Path
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from pydantic import Field
 
-from app.ingest.sink import CollectionWriter, pending_chunks
+from app.ingest.collection_writer import CollectionWriter, pending_chunks
 from app.providers.stores.embedded import EmbeddedStore
 from tests.app.ingest.conftest import load_one, split_one
 
