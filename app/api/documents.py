@@ -102,7 +102,9 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         """Return the text, title and position of a chunk that an evidence row names."""
         async with collections.use(collection) as of:
             stored = await of.store.aget_by_ids([chunk_id])
-        return StoredChunk.model_validate(_chunk(stored[0])) if stored else error_response(404, "No chunk has this id.")
+        return (
+            StoredChunk.model_validate(chunk_of(stored[0])) if stored else error_response(404, "No chunk has this id.")
+        )
 
     return router
 
@@ -123,7 +125,7 @@ async def read_document(
     """Return at most *limit* chunks of a document from *offset*, or about the chunk *around*; None if there is none."""
     ids = list(await of.store.achunk_hashes(document_id))
     batches = [await of.store.aget_by_ids(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH)]
-    chunks = [_chunk(point) for batch in batches for point in batch]
+    chunks = [chunk_of(point) for batch in batches for point in batch]
     if not chunks:
         return None
     chunks.sort(key=lambda chunk: (chunk.chunk_index or 0, chunk.chunk_id))
@@ -142,5 +144,6 @@ async def find_original(of: OpenCollection, document_id: str) -> tuple[Path, Fou
     return (await asyncio.to_thread(find_originals, of.folder, {document_id: hashes})).get(document_id)
 
 
-def _chunk(stored: Document) -> Chunk:
+def chunk_of(stored: Document) -> Chunk:
+    """Return a document of the store as a chunk."""
     return chunk_from_payload(str(stored.id), {"page_content": stored.page_content, "metadata": stored.metadata})

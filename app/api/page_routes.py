@@ -1,31 +1,33 @@
 """Serve the web page: its files, what it offers, and the PDFs it links to."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
 from app.api.collections import CollectionName
-from app.api.documents import DocumentId, find_original
+from app.api.documents import ChunkId, DocumentId, chunk_of, find_original
 from app.api.errors import error_response
 from app.api.middleware import ApiKeys, may_write
 from app.api.schemas import WireModel
 from app.api.uploads import MAX_UPLOAD
 from app.bootstrap.collections import Collections
 from app.ingest.loaders.table import LOADERS
+from app.ingest.page_pictures import PagePictures
 from app.ingest.samples import SAMPLE_FOLDER, sample_paths
 from graph.errors import UnknownCollection
 
-PDF = "application/pdf"
+PDF, PNG = "application/pdf", "image/png"
 FOLDER = Path(__file__).with_name("page")
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
+Offset = Annotated[int | None, Query(ge=0, description="in code points of the chunk's text", examples=[0])]
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -57,8 +59,9 @@ class PageConfig(WireModel):
 
 
 def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
-    """Return ``/``, ``GET /api/v1/page`` and ``GET /api/v1/files``; ``PageFiles`` serves the rest under ``/page``."""
+    """Return ``/``, ``/api/v1/page``, ``/api/v1/files`` and ``/api/v1/pictures``; ``PageFiles`` serves ``/page``."""
     router = APIRouter(tags=["page"])
+    pictures = PagePictures()
     questions: list[str] = orjson.loads((SAMPLE_FOLDER / "examples.json").read_bytes())
     first_chunks = [f"{path.name}#0" for path in sample_paths()]
 
@@ -95,5 +98,25 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
             return error_response(404, "There is no PDF of this document that can be read.")
         # No "sandbox" in the policy: browsers refuse to open their PDF viewer in one.
         return FileResponse(original[1].path, headers=HEADERS, media_type=PDF)
+
+    @router.get("/api/v1/pictures/{chunkId:path}", response_class=Response, responses={200: {"content": {PNG: {}}}})
+    async def picture(
+        chunk_id: ChunkId, start: Offset = None, end: Offset = None, collection: CollectionName = None
+    ) -> Response:
+        """Return the PDF page on which `start:end` of a chunk's text is printed, marked; without both, all of it.
+
+        The header `X-Page` has its 1-based number, `X-Marks` the number of marks: 0 where the text was not found there.
+        """
+        async with collections.use(collection) as one:
+            stored = await one.store.aget_by_ids([chunk_id])
+            chunk = chunk_of(stored[0]) if stored else None
+            original = await find_original(one, chunk.document_id) if chunk and chunk.page else None
+        drawn = None
+        if chunk and chunk.page and original and original[1].path.suffix.lower() == ".pdf":
+            drawn = await pictures.draw(original[1].path, chunk.page, chunk.text[start:end])
+        if drawn is None:
+            return error_response(404, "There is no page of a PDF for this chunk that can be drawn.")
+        numbers = {"X-Page": str(drawn.page), "X-Marks": str(drawn.marks)}
+        return Response(drawn.png, headers=HEADERS | numbers, media_type=PNG)
 
     return router

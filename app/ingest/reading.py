@@ -104,9 +104,7 @@ class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
 
 def serve() -> None:
     """Answer requests on standard input until it ends; the main program of the process."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    limit_memory()
     answers, sys.stdout = sys.stdout.buffer, sys.stderr
 
     def answer(line: bytes) -> None:
@@ -124,3 +122,10 @@ def serve() -> None:
         except Exception as error:  # noqa: BLE001 - one file must not end the ingest of the others
             answer(orjson.dumps({"failed": type(error).__name__, "traceback": traceback.format_exc()}))
         answer(b'{"done": true}')
+
+
+def limit_memory() -> None:
+    """Limit the address space of this process to ``MEMORY_BYTES``, or to what it is limited to already."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

@@ -2,7 +2,7 @@
 import { byId, el, safeUrl, show } from "./dom.js";
 import { holds, passage, position } from "./passage.js";
 import { inCollection } from "./scope.js";
-import { hasKey, json, openFile } from "./service.js";
+import { hasKey, json, openFile, picture } from "./service.js";
 
 const MOST = 500; // chunks shown at once, around the quoted one
 
@@ -19,6 +19,7 @@ export async function showDocument(id, title, rows = [], at = rows[0]?.chunkId) 
   byId("document-title").textContent = title;
   text.replaceChildren();
   show(byId("document-pdf"), false);
+  show(byId("document-print"), false);
   state.textContent = "Loading…";
   byId("document").showModal();
   text.focus();
@@ -34,6 +35,7 @@ export async function showDocument(id, title, rows = [], at = rows[0]?.chunkId) 
     state.textContent = (page ? `The ${mark ? "quoted sentence" : "passage"} is on page ${page}. ` : "") + extent(found) +
       (rows.length && !mark ? " The quoted sentence was replaced since." : "");
     offerPdf(found, page);
+    if (page && isPdf(found)) offerPrint(mine, title, rows[0] ?? { chunkId: at });
   } catch (error) {
     if (mine === latest) state.textContent = error.message;
   }
@@ -58,6 +60,37 @@ function offerPdf({ id, hasFile, chunks }, page) {
     openFile(link.href).catch((error) => { byId("document-state").textContent = error.message; });
   } : null;
   show(link);
+}
+
+const isPdf = ({ id, hasFile }) => hasFile && /\.pdf$/i.test(id);
+
+/** A button for the page as it is printed, the quote marked on it, in place of the text; drawn when it is first asked for. */
+function offerPrint(mine, title, { chunkId, start, end }) {
+  const [button, text, state] = ["document-print", "document-text", "document-state"].map(byId);
+  const [what, offsets] = start === undefined ? ["the passage", ""] : ["the quoted sentence", `?start=${start}&end=${end}`];
+  let image = null;
+  const words = state.textContent;
+  button.onclick = async () => {
+    if (!image) {
+      try {
+        const { address, headers } = await picture(inCollection(`/api/v1/pictures/${encodeURIComponent(chunkId)}${offsets}`));
+        if (mine !== latest) return;
+        const found = Number(headers.get("X-Marks")) ? `, ${what} marked` : `; ${what} was not found on it`;
+        image = el("img", { src: address, alt: `Page ${headers.get("X-Page")} of ${title}${found}`, hidden: true, onload: () => URL.revokeObjectURL(address) });
+        text.append(image);
+      } catch (error) {
+        if (mine === latest) state.textContent = error.message;
+        return;
+      }
+    }
+    const printed = image.hidden;
+    for (const one of text.children) show(one, (one === image) === printed);
+    button.setAttribute("aria-pressed", String(printed));
+    text.scrollTop = 0;
+    state.textContent = printed ? `${image.alt}.` : words;
+  };
+  button.setAttribute("aria-pressed", "false");
+  show(button);
 }
 
 function part(chunk, rows) {

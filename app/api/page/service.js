@@ -74,6 +74,12 @@ export async function openFile(address) {
   }
 }
 
+/** A picture of the service as an address of this page's own, with the response's headers. */
+export async function picture(path) {
+  const response = await reach(path, {});
+  return { address: URL.createObjectURL(await response.blob()), headers: response.headers };
+}
+
 /** The error that an error body stands for. */
 export function failedBy(body, requestId, status = 0) {
   const { error = "INTERNAL_ERROR", message = "The request failed.", details = {} } = body ?? {};

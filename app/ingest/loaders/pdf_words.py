@@ -37,10 +37,14 @@ class Word:
 
 @dataclass(slots=True)
 class PageWords:
-    """The words of one page in the order they are drawn; those of another reading direction are in ``turned``."""
+    """The words of one page in the order they are drawn; those of another reading direction are in ``turned``.
+
+    Positions are those of the page turned clockwise by ``quarter`` quarters, so that ``words`` read from left to right.
+    """
 
     width: float
     height: float
+    quarter: int = 0
     words: list[Word] = field(default_factory=list)
     turned: list[Word] = field(default_factory=list)
 
@@ -59,14 +63,14 @@ class _Char:
 
 def page_words(page: Any) -> PageWords:
     """Return the words of a ``pypdfium2.PdfPage``, turned so that most of them read from left to right."""
-    left, bottom, right, top = page.get_cropbox()
+    left, bottom, right, top = page.get_bbox()  # a crop box that a page has from its parents too
     textpage = page.get_textpage()
     chars = list(_chars(textpage.raw, left, bottom, right, top))
     textpage.close()
     turns = [char.quarter for char in chars if char is not None]
     main = max(set(turns), key=turns.count) if turns else 0
     width, height = right - left, top - bottom
-    found = PageWords(*((height, width) if main % 2 else (width, height)))
+    found = PageWords(*((height, width) if main % 2 else (width, height)), main)
     word: Word | None = None
     before: _Char | None = None
     for number, char in enumerate(chars):

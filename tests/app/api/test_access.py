@@ -135,6 +135,7 @@ INTERFACES: dict[str, Call] = {
     "document": getting("/api/v1/documents/{document}"),
     "chunk": getting("/api/v1/chunks/{document}%230"),
     "file": getting("/api/v1/files/{document}"),
+    "picture": getting("/api/v1/pictures/{document}%230"),
     "page": getting("/api/v1/page"),
     "collections": getting("/api/v1/collections"),
     "folders": getting("/api/v1/folders"),

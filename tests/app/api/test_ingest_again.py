@@ -164,6 +164,30 @@ async def test_the_pdf_of_a_document_is_shown_and_can_do_nothing(client: httpx.A
     assert (await client.get("/api/v1/files/sub%2Fmanual.pdf")).status_code == 404
 
 
+async def test_the_page_of_a_pdf_is_drawn_with_the_quote_marked(client: httpx.AsyncClient, folder: Path) -> None:
+    """A folder's PDF and an uploaded one alike: a PNG of the page, marked, with its number; other documents have none.
+    A file that cannot be drawn any more is 404."""
+    await upload(client, "pier.pdf", (KNOWLEDGE / "hr_policy.pdf").read_bytes())
+    for document in ("pier.pdf", "sub/manual.pdf"):
+        listed = (await client.get(f"/api/v1/documents/{quote(document, safe='')}")).json()["chunks"]
+        chunk = next(one for one in listed if one["page"] == 3)
+        end = len(chunk["text"].rstrip())
+        start = chunk["text"].rindex(". ", 0, end - 1) + 2
+        path = f"/api/v1/pictures/{quote(chunk['chunkId'], safe='')}"
+        whole, sentence = await client.get(path), await client.get(path, params={"start": start, "end": end})
+        for drawn in (whole, sentence):
+            assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/png")
+            assert drawn.content.startswith(b"\x89PNG")
+            assert "default-src 'none'" in drawn.headers["content-security-policy"]
+            assert drawn.headers["x-page"] == "3"
+        assert int(whole.headers["x-marks"]) > int(sentence.headers["x-marks"]) > 0
+    for nothing in ("notes.md#0", "nobody#0", "link.pdf#0"):
+        assert (await client.get(f"/api/v1/pictures/{quote(nothing, safe='')}")).json()["error"] == "NOT_FOUND"
+    assert (await client.get(path, params={"start": -1})).json()["error"] == "VALIDATION_ERROR"
+    (folder / "sub/manual.pdf").write_bytes(b"%PDF-1.4 nothing")
+    assert (await client.get(path)).json()["error"] == "NOT_FOUND"
+
+
 async def test_only_files_that_were_ingested_are_read(client: httpx.AsyncClient, top: Path) -> None:
     """Whatever ids the rows of an ingested file bear, they open no file: outside the folder, hidden, or linked."""
     stored = {one["id"] for one in (await client.get("/api/v1/documents")).json()["documents"]}

@@ -238,7 +238,7 @@ def test_an_answer_is_rated_once(visitor: Visitor, own: str, container: AppConta
 
 
 def test_sources_of_the_samples_open_too(visitor: Visitor, address: str) -> None:
-    """The page that the quote stands on is named where it is marked."""
+    """The page that the quote stands on is named where it is marked, and shown as printed, the quote marked there too."""
     page = visitor.open(address)
     ask(page, CHEMICALS)
     answered(page)
@@ -251,6 +251,18 @@ def test_sources_of_the_samples_open_too(visitor: Visitor, address: str) -> None
     pdf = dialog.get_by_role("link", name="Open the PDF at page 3")
     expect(pdf).to_have_attribute("href", "/api/v1/files/safety_manual.pdf#page=3")
     assert httpx.get(f"{address}/api/v1/files/safety_manual.pdf", timeout=30).content.startswith(b"%PDF")
+    printed = dialog.get_by_role("button", name="The page as printed")
+    printed.press("Enter")
+    picture = dialog.get_by_role("img", name="Page 3 of Safety Manual, the quoted sentence marked")
+    expect(picture).to_be_visible()
+    expect(printed).to_have_attribute("aria-pressed", "true")
+    expect(passage.first).to_be_hidden()
+    expect(dialog.get_by_role("status")).to_contain_text("Page 3 of Safety Manual")
+    assert picture.evaluate("(node) => [node.complete, node.naturalWidth > 500]") == [True, True]
+    assert violations(page) == []
+    printed.press("Enter")
+    expect(passage.first).to_be_visible()
+    expect(dialog.get_by_role("status")).to_contain_text("The quoted sentence is on page 3.")
     assert violations(page) == []
     page.keyboard.press("Escape")
     page.locator("#documents summary").click()
@@ -260,7 +272,8 @@ def test_sources_of_the_samples_open_too(visitor: Visitor, address: str) -> None
 
 
 def test_a_pdf_behind_a_key_is_opened_with_it(visitor: Visitor, sample_data: Path, embedding: EmbeddingModel) -> None:
-    """A link cannot carry the key: the page fetches the file with it and shows it at its page in another tab."""
+    """No link or picture can carry the key: the page fetches both with it, and shows the PDF at its page in another
+    tab."""
     visitor.failures_expected = True
     closed = build_container(load_settings(data_dir=sample_data, api_keys="sesame"), embedding=embedding)
     with serve(closed) as address:
@@ -270,6 +283,8 @@ def test_a_pdf_behind_a_key_is_opened_with_it(visitor: Visitor, sample_data: Pat
         ask(page, CHEMICALS)
         answered(page)
         page.get_by_role("button", name="Whole document").first.click()
+        page.get_by_role("button", name="The page as printed").press("Enter")
+        expect(page.get_by_role("dialog").get_by_role("img")).to_be_visible()
         pdf = page.get_by_role("link", name="Open the PDF at page 3")
         with page.expect_response("**/api/v1/files/safety_manual.pdf") as fetched, page.expect_popup() as opened:
             pdf.focus()

@@ -1,0 +1,121 @@
+"""Draw a page of a PDF with a quote marked on it."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pypdfium2
+
+from app.ingest.loaders.pdf_columns import reading_order
+from app.ingest.loaders.pdf_lines import Segment, columns_apart, rows
+from app.ingest.loaders.pdf_words import PageWords, Word, page_words
+
+DPI = 110
+MAX_PIXELS = 4_000_000
+"""Largest picture; a larger page is drawn with fewer dots per inch."""
+PAGES_ON = 3
+"""Pages after the one on which a passage begins that are searched for a quote of it."""
+PAPER = (255, 222, 110)
+"""Colour that white paper has where the quote stands; what is printed shows through."""
+ABOVE, BELOW = 0.9, 0.28
+"""Height of a mark over and under the baseline, in sizes of type."""
+SHORT = 12
+"""Letters below which a piece of a quote is found only as whole words: "5" is not in "15"."""
+
+
+class PagePicture(NamedTuple):
+    """A page as PNG, its 1-based number, and how many rectangles mark the quote: 0 where it was not found."""
+
+    png: bytes
+    page: int
+    marks: int
+
+
+def draw_page(path: Path, page: int, quote: str) -> PagePicture:
+    """Draw the page on which *quote* is printed, from the 1-based *page* on; else that page without a mark.
+
+    A page whose text is turned is turned upright. Raises ``PdfiumError`` for a file that is no PDF or lacks the page.
+    """
+    with pypdfium2.PdfDocument(path) as document:
+        numbers = range(page, min(page + PAGES_ON, len(document)) + 1)
+        read = ((number, page_words(document[number - 1])) for number in numbers)
+        found = ((number, words, boxes) for number, words in read if (boxes := quote_boxes(words, quote)))
+        number, words, boxes = next(found, (page, None, []))
+        return PagePicture(_drawn(document[number - 1], words, boxes), number, len(boxes))
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom in points, from the upper left corner of the page as it reads upright."""
+
+
+def quote_boxes(page: PageWords, quote: str) -> list[Box]:
+    """Return the boxes in which *quote* is printed on a page, one for each piece of a line; none where it is not.
+
+    Only letters and digits count, since reading joins hyphenated words. The cells of a table's row are found one by one:
+    the longest at its first place, the others nearest to it, on their side of it.
+    """
+    words = [word for region in reading_order(columns_apart(page.words)) for word in _in_order(region)]
+    letters = [_letters(word.text) for word in words]
+    starts = [0]
+    for one in letters:
+        starts.append(starts[-1] + len(one))
+    text = "".join(letters)
+    pieces = [piece for one in quote.replace("\n", "|").split("|") if (piece := _letters(one))]
+    longest = max(range(len(pieces)), key=lambda n: len(pieces[n]), default=-1)
+    anchor = next(_places(text, pieces[longest], starts), None) if pieces else None
+    if anchor is None:
+        return []
+    marked: set[int] = set()
+    for number, piece in enumerate(pieces):
+        side = (number > longest) - (number < longest)
+        places = _places(text, piece, starts)
+        place = min(places, key=lambda one: (side * (one - anchor) < 0, abs(one - anchor)), default=None)
+        if place is not None:
+            marked.update(n for n in range(len(words)) if starts[n + 1] > place and starts[n] < place + len(piece))
+    runs = groupby(enumerate(sorted(marked)), key=lambda pair: pair[1] - pair[0])
+    lines = [line for _, run in runs for line in columns_apart([words[n] for _, n in run])]
+    return [
+        (
+            line.left,
+            page.height - line.base - ABOVE * line.size,
+            line.right,
+            page.height - line.base + BELOW * line.size,
+        )
+        for line in lines
+    ]
+
+
+def _in_order(region: Sequence[Segment]) -> Iterator[Word]:
+    for row in rows(region):
+        for segment in row:
+            yield from segment.words
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _places(text: str, piece: str, starts: Sequence[int]) -> Iterator[int]:
+    """Yield where *piece* stands in *text*; a short one from the beginning of a word to the end of one."""
+    bounds, place = set(starts), text.find(piece)
+    while piece and place >= 0:
+        if len(piece) >= SHORT or {place, place + len(piece)} <= bounds:
+            yield place
+        place = text.find(piece, place + 1)
+
+
+def _drawn(page: Any, words: PageWords | None, boxes: Sequence[Box]) -> bytes:
+    turned = (90 * words.quarter - page.get_rotation()) % 360 if words else 0
+    width, height = page.get_size()
+    scale = min(DPI / 72, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
+    picture = page.render(scale=scale, rotation=turned).to_pil().convert("RGB")
+    for box in boxes:
+        area = tuple(round(scale * edge) for edge in box)
+        part = picture.crop(area)
+        picture.paste(part.point([level * paper // 255 for paper in PAPER for level in range(256)]), area)
+    written = BytesIO()
+    picture.save(written, "PNG", optimize=True)
+    return written.getvalue()
