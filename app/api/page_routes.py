@@ -24,8 +24,8 @@ from graph.errors import UnknownCollection
 PDF, PNG = "application/pdf", "image/png"
 FOLDER = Path(__file__).with_name("page")
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 Offset = Annotated[int | None, Query(ge=0, description="in code points of the chunk's text", examples=[0])]
 HEADERS = {
@@ -107,10 +107,10 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
 
         The header `X-Page` has its 1-based number, `X-Marks` the number of marks: 0 where the text was not found there.
         """
-        async with collections.use(collection) as one:
-            stored = await one.store.aget_by_ids([chunk_id])
+        async with collections.use(collection) as opened:
+            stored = await opened.store.aget_by_ids([chunk_id])
             chunk = chunk_of(stored[0]) if stored else None
-            original = await find_original(one, chunk.document_id) if chunk and chunk.page else None
+            original = await find_original(opened, chunk.document_id) if chunk and chunk.page else None
         drawn = None
         if chunk and chunk.page and original and original[1].path.suffix.lower() == ".pdf":
             drawn = await pictures.draw(original[1].path, chunk.page, chunk.text[start:end])

@@ -12,17 +12,17 @@ from app.ingest.loaders.pdf_picture import PagePicture, draw_page
 from app.ingest.reading import limit_memory
 
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.page_pictures import draw; draw()"
-SECONDS = 20.0
+MAX_SECONDS = 20.0
 """Time limit of a picture, the start of its process included."""
-AT_A_TIME = 2
+MAX_PROCESSES = 2
 """Most pictures drawn at once; others wait."""
 
 
 class PagePictures:
-    """Draws pages, at most ``AT_A_TIME`` at once."""
+    """Draws pages, at most ``MAX_PROCESSES`` at once."""
 
     def __init__(self) -> None:
-        self._drawing = asyncio.Semaphore(AT_A_TIME)
+        self._drawing = asyncio.Semaphore(MAX_PROCESSES)
 
     async def draw(self, path: Path, page: int, quote: str) -> PagePicture | None:
         """Return what ``draw_page`` returns; None where it fails or takes too long."""
@@ -32,7 +32,7 @@ class PagePictures:
             )
             request = orjson.dumps({"path": str(path), "page": page, "quote": quote})
             try:
-                async with asyncio.timeout(SECONDS):
+                async with asyncio.timeout(MAX_SECONDS):
                     drawn, _ = await process.communicate(request)
             except TimeoutError:
                 return None

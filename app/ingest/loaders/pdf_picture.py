@@ -16,13 +16,13 @@ from app.ingest.loaders.pdf_words import PageWords, Word, page_words
 DPI = 110
 MAX_PIXELS = 4_000_000
 """Largest picture; a larger page is drawn with fewer dots per inch."""
-PAGES_ON = 3
+MAX_PAGES_AFTER = 3
 """Pages after the one on which a passage begins that are searched for a quote of it."""
 PAPER = (255, 222, 110)
 """Colour that white paper has where the quote stands; what is printed shows through."""
 ABOVE, BELOW = 0.9, 0.28
 """Height of a mark over and under the baseline, in sizes of type."""
-SHORT = 12
+MIN_LONG_PIECE = 12
 """Letters below which a piece of a quote is found only as whole words: "5" is not in "15"."""
 
 
@@ -40,7 +40,7 @@ def draw_page(path: Path, page: int, quote: str) -> PagePicture:
     A page whose text is turned is turned upright. Raises ``PdfiumError`` for a file that is no PDF or lacks the page.
     """
     with pypdfium2.PdfDocument(path) as document:
-        numbers = range(page, min(page + PAGES_ON, len(document)) + 1)
+        numbers = range(page, min(page + MAX_PAGES_AFTER, len(document)) + 1)
         read = ((number, page_words(document[number - 1])) for number in numbers)
         found = ((number, words, boxes) for number, words in read if (boxes := quote_boxes(words, quote)))
         number, words, boxes = next(found, (page, None, []))
@@ -54,16 +54,16 @@ Box = tuple[float, float, float, float]
 def quote_boxes(page: PageWords, quote: str) -> list[Box]:
     """Return the boxes in which *quote* is printed on a page, one for each piece of a line; none where it is not.
 
-    Only letters and digits count, since reading joins hyphenated words. The cells of a table's row are found one by one:
-    the longest at its first place, the others nearest to it, on their side of it.
+    Only letters and digits count, since reading joins hyphenated words. The cells of a table's row are found singly: the
+    longest at its first place, the others nearest to it, on their side of it.
     """
     words = [word for region in reading_order(columns_apart(page.words)) for word in _in_order(region)]
     letters = [_letters(word.text) for word in words]
     starts = [0]
-    for one in letters:
-        starts.append(starts[-1] + len(one))
+    for word in letters:
+        starts.append(starts[-1] + len(word))
     text = "".join(letters)
-    pieces = [piece for one in quote.replace("\n", "|").split("|") if (piece := _letters(one))]
+    pieces = [piece for cell in quote.replace("\n", "|").split("|") if (piece := _letters(cell))]
     longest = max(range(len(pieces)), key=lambda n: len(pieces[n]), default=-1)
     anchor = next(_places(text, pieces[longest], starts), None) if pieces else None
     if anchor is None:
@@ -72,7 +72,7 @@ def quote_boxes(page: PageWords, quote: str) -> list[Box]:
     for number, piece in enumerate(pieces):
         side = (number > longest) - (number < longest)
         places = _places(text, piece, starts)
-        place = min(places, key=lambda one: (side * (one - anchor) < 0, abs(one - anchor)), default=None)
+        place = min(places, key=lambda at: (side * (at - anchor) < 0, abs(at - anchor)), default=None)
         if place is not None:
             marked.update(n for n in range(len(words)) if starts[n + 1] > place and starts[n] < place + len(piece))
     runs = groupby(enumerate(sorted(marked)), key=lambda pair: pair[1] - pair[0])
@@ -102,7 +102,7 @@ def _places(text: str, piece: str, starts: Sequence[int]) -> Iterator[int]:
     """Yield where *piece* stands in *text*; a short one from the beginning of a word to the end of one."""
     bounds, place = set(starts), text.find(piece)
     while piece and place >= 0:
-        if len(piece) >= SHORT or {place, place + len(piece)} <= bounds:
+        if len(piece) >= MIN_LONG_PIECE or {place, place + len(piece)} <= bounds:
             yield place
         place = text.find(piece, place + 1)
 

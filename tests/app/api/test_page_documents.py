@@ -238,7 +238,7 @@ def test_an_answer_is_rated_once(visitor: Visitor, own: str, container: AppConta
 
 
 def test_sources_of_the_samples_open_too(visitor: Visitor, address: str) -> None:
-    """The page that the quote stands on is named where it is marked, and shown as printed, the quote marked there too."""
+    """The page that the quote stands on is named where it is marked, and shown as printed, the quote marked on it."""
     page = visitor.open(address)
     ask(page, CHEMICALS)
     answered(page)
