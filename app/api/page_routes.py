@@ -25,7 +25,8 @@ PDF, PNG = "application/pdf", "image/png"
 FOLDER = Path(__file__).with_name("page")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 Offset = Annotated[int | None, Query(ge=0, description="in code points of the chunk's text", examples=[0])]
 HEADERS = {
