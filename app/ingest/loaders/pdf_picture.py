@@ -54,8 +54,8 @@ Box = tuple[float, float, float, float]
 def quote_boxes(page: PageWords, quote: str) -> list[Box]:
     """Return the boxes in which *quote* is printed on a page, one for each piece of a line; none where it is not.
 
-    Only letters and digits count, since reading joins hyphenated words. Of a table's row the longest cell is found at its
-    first place, the others nearest to it, on their side of it.
+    Only letters and digits count, since reading joins hyphenated words. Of a table's row the longest cell is found at
+    its first place, the others nearest to it, on their side of it.
     """
     words = [word for region in reading_order(columns_apart(page.words)) for word in _in_order(region)]
     letters = [_letters(word.text) for word in words]
