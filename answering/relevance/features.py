@@ -145,9 +145,9 @@ Not fitted: a number is a key, whatever the words around it. A brief question ga
 
 
 async def read_best(
-    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MAX_PASSAGES
+    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int | None = MAX_PASSAGES
 ) -> tuple[SubqueryResults, ...]:
-    """Read at most *most* near chunks of each of *subquery_results*, until one has an answer.
+    """Read at most *most* near chunks of each of *subquery_results*, until one has an answer; with None, all of them.
 
     One has an answer where the reader scores a sentence that can answer above "none of them". A chunk that defines the
     term whose meaning is asked for is read first, and its definition counts as the answer, whatever the reader says.
@@ -170,7 +170,7 @@ async def read_best(
             reading = _possible(results.question, chunk, reading, start)
             reading = with_definition(results.question, reading, defined.get(chunk.chunk_id))
             readings[chunk.chunk_id] = reading
-            if max(reading.sentences, default=reading.null) > reading.null:
+            if most is not None and max(reading.sentences, default=reading.null) > reading.null:
                 break
             if chunk.chunk_id not in others and not names_another(results.question, chunk.text):
                 alike.update(chunk.near_duplicates)

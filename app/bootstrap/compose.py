@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph.state import CompiledStateGraph
 
+from answering.relevance.features import MAX_PASSAGES
 from answering.relevance.graders import Calibration, calibration_for, load_calibrations
 from app import __version__
 from app.bootstrap.collections import Collections
@@ -139,6 +140,7 @@ def build_container(
         synthesizer=synthesizer,
         extractor=extractor,
         reader=reader,
+        most_read=None if chat else MAX_PASSAGES,
         verifier=reader,
         rewriter=ChatRewriter(chat) if chat else None,
     )

@@ -28,6 +28,8 @@ UNMEASURED_TOKENS = 1200
 MIN_PASSAGE_TOKENS = 40
 """A shorter piece of a passage is not worth giving. In tokens, as all counts here but those of time: a reading time is
 estimated by the characters, ``CHARS_PER_TOKEN`` each, for ``tokens`` counts too many."""
+FIRST_SHARE = 0.5
+"""Most of what is left to read that one passage takes while others follow: the best one is often not the right one."""
 WRITING_SHARE = 0.6
 """Share of a call's time that an answer may take to write."""
 ANSWER_TOKENS, MIN_ANSWER_TOKENS = 512, 32
@@ -125,7 +127,9 @@ def choose_passages(
         title = title_of(chunk)
         heading = passage_block(number, title, "")
         space = left - tokens(heading) - 2  # and the blank line between blocks
-        characters = int(reading) - len(heading)
+        remaining = reading - len(heading)
+        following = number < min(most, len(chunks)) and remaining * FIRST_SHARE >= MIN_PASSAGE_TOKENS * CHARS_PER_TOKEN
+        characters = int(remaining * FIRST_SHARE if following else remaining)
         text = harmless(chunk.text)
         if tokens(text) > space or len(text) > characters:
             text = harmless(best_sentences(chunk, space, characters))
@@ -133,7 +137,7 @@ def choose_passages(
                 break
         passages.append((title, text))
         left = space - tokens(text)
-        reading = characters - len(text)
+        reading = remaining - len(text)
     if chunks and not passages and left > 2 * MIN_PASSAGE_TOKENS:
         return None
     if not passages:

@@ -39,6 +39,24 @@ async def test_one_sentence_near_enough_has_its_passage_read() -> None:
     assert [chunk.reading is not None for chunk in results.chunks] == [True, False]
 
 
+class Agreeing(Reader):
+    """Finds an answer in every passage."""
+
+    async def read(self, question: str, passage: Passage) -> ReadPassage:
+        reading = await super().read(question, passage)
+        return replace(reading, sentences=(2.0,) * len(passage.sentences))
+
+
+async def test_reading_ends_at_the_first_answer_unless_all_are_to_be_read() -> None:
+    """The passages alone need one that answers; a model is given several, ordered by what each says."""
+    chunks = tuple(chunk_of(f"{n}", f"Gate {n} opens at six.", 0.9 - n / 10, 0.9 - n / 10) for n in range(5))
+    one, every = Agreeing(), Agreeing()
+    await read_best(one, [SubqueryResults("When do gates open?", chunks)])
+    await read_best(every, [SubqueryResults("When do gates open?", chunks)], None)
+    assert len(one.read_texts) == 1
+    assert len(every.read_texts) == 5
+
+
 async def test_a_definition_is_read_first_and_is_the_answer() -> None:
     """The glossary's entry is found below sentences about the term, and outweighs "none of them"."""
     about = chunk_of("about", "A new weir takes effect at once. Weirs are costly.", 0.9, 0.9, 0.8)

@@ -130,7 +130,7 @@ def test_no_chunk_is_no_prompt() -> None:
         fit(PROMPT, ASKED, empty, 4096, None)
 
 
-@pytest.mark.parametrize(("read", "most"), [(25.0, 1), (150.0, 2), (600.0, MAX_PASSAGES)])
+@pytest.mark.parametrize(("read", "most"), [(25.0, 1), (150.0, 3), (600.0, MAX_PASSAGES)])
 def test_passages_are_given_by_the_models_pace(read: float, most: int) -> None:
     """A model gets what it can read in a third of its time, the best sentences first, and four passages at most."""
     chunks = [chunk(n, f"The tower {n} stands in the middle of the town, near the river. " * 12) for n in range(10)]
@@ -139,6 +139,16 @@ def test_passages_are_given_by_the_models_pace(read: float, most: int) -> None:
     assert 1 <= len(fitted.passages) <= most
     assert len(fitted.blocks) <= max(250, read * 10 / 3) * 4.2
     assert fitted.answer_tokens <= read / 4 * 10
+
+
+def test_a_long_passage_leaves_room_for_the_next_ones() -> None:
+    """Where time is short the best passage is cut to half of what can be read, since the answer may be in the next."""
+    chunks = [chunk(n, f"The tower {n} stands in the middle of the town, near the river. " * 12) for n in range(3)]
+    fitted = fit(PROMPT, ASKED, chunks, 8192, None, Pace(read_rate=150.0, write_rate=40.0))
+    assert fitted is not None
+    first, second, *_ = (text for _, text in fitted.passages)
+    assert len(second) > len(first) / 4
+    assert len(first) < len(chunks[0].text)
 
 
 def test_a_model_too_slow_for_one_passage_is_given_none() -> None:
