@@ -584,6 +584,7 @@ def test_a_client_that_leaves_ends_the_call(build: Build, ollama: OllamaPeer) ->
     with serve(container) as served, httpx.Client(base_url=served, timeout=30) as http:
         with http.stream("POST", CHAT, json={"message": "hello"}) as response:
             assert next(response.iter_lines()).startswith("data: ")
+            assert ollama.wait_until(lambda: bool(ollama.asked("/api/chat")))
         assert ollama.wait_until(lambda: ollama.hung_up == 1)
 
 
