@@ -5,7 +5,9 @@ import math
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import BinaryIO
 
+from app.providers.chat.shared_places import SharedPlaces
 from graph.errors import Overloaded
 
 MIN_RETRY = 1
@@ -19,6 +21,7 @@ class ModelPlace:
         """*until*, on ``time.monotonic``, is when the call is expected to end."""
         self.until = until
         self.kept: asyncio.Future[None] | None = None
+        self.shared: BinaryIO | None = None
 
     def keep(self, work: "asyncio.Future[None]") -> None:
         """Hold the place until *work* is done."""
@@ -26,9 +29,11 @@ class ModelPlace:
 
 
 class ModelQueue:
-    """Admits *places* calls at a time, first come, first served."""
+    """Admits *places* calls at a time, first come, first served; of several processes in no order."""
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, shared: SharedPlaces | None = None) -> None:
+        """*shared* are the places of all processes that ask the same model."""
+        self._shared = shared
         self._free = asyncio.Semaphore(places)
         self._places = places
         self._held: set[ModelPlace] = set()
@@ -48,13 +53,11 @@ class ModelQueue:
         self._waiting[turn] = need
         try:
             async with asyncio.timeout(deadline - need - time.monotonic()):
-                await self._free.acquire()
+                place = await self._enter(need)
         except TimeoutError:
             raise Overloaded(self._retry_after(self.wait_seconds())) from None
         finally:
             del self._waiting[turn]
-        place = ModelPlace(time.monotonic() + need)
-        self._held.add(place)
         try:
             yield place
         finally:
@@ -63,16 +66,32 @@ class ModelQueue:
             else:
                 place.kept.add_done_callback(lambda _: self._leave(place))
 
+    async def _enter(self, need: float) -> ModelPlace:
+        """Wait for a place in this process, then for one of all processes."""
+        await self._free.acquire()
+        place = ModelPlace(time.monotonic() + need)
+        try:
+            if self._shared:
+                place.shared = await self._shared.acquire(need)
+        except BaseException:
+            self._free.release()
+            raise
+        place.until = time.monotonic() + need
+        self._held.add(place)
+        return place
+
     def wait_seconds(self) -> float:
         """Estimate the seconds until a call that came now would begin."""
         if not self._free.locked():
-            return 0.0
+            return self._shared.wait_seconds() if self._shared else 0.0
         now = time.monotonic()
         held = sum(max(place.until - now, 0.5) for place in self._held)
         return (held + sum(self._waiting.values())) / self._places
 
     def _leave(self, place: ModelPlace) -> None:
         self._held.discard(place)
+        if place.shared:
+            place.shared.close()
         self._free.release()
 
     @staticmethod

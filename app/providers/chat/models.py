@@ -8,6 +8,8 @@ from pydantic import SecretStr
 
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.loading import LOAD_SECONDS
+from app.providers.chat.model_queue import ModelQueue
+from app.providers.chat.shared_places import SharedPlaces
 from app.settings import Settings
 from graph.errors import ConfigurationError
 
@@ -26,7 +28,10 @@ def make_chat_model(settings: Settings) -> ChatModel:
     provider, _, model = settings.chat.partition(":")
     if not provider or not model.strip():
         raise ConfigurationError(f"CHAT_MODEL={settings.chat!r} is not allowed: extractive, or provider:model")
-    return FACTORIES.get(provider, _any_langchain)(settings, model)
+    chat = FACTORIES.get(provider, _any_langchain)(settings, model)
+    if settings.workers > 1:
+        chat.queue = ModelQueue(chat.places, SharedPlaces(settings.data_dir / "model-places", chat.places))
+    return chat
 
 
 def _ollama(settings: Settings, model: str) -> ChatModel:
