@@ -4,6 +4,7 @@ import { byId, drawing, el } from "./dom.js";
 import { measure, passage, position } from "./passage.js";
 import { inCollection } from "./scope.js";
 import { json } from "./service.js";
+import { why } from "./why.js";
 
 const CLOSE = 0.7; // relevance from which the service itself calls a passage close
 
@@ -24,7 +25,8 @@ export function clearNotice() {
 }
 
 /** The documents do not answer. */
-export function declined({ answer, closest = [], metadata }, question, mayUpload) {
+export function declined(body, question, mayUpload) {
+  const { answer, closest = [], metadata } = body;
   const tips = metadata.chunksRetrieved ? ["Use the words the documents would use.", "Ask one thing at a time."] : ["No document is stored yet."];
   tips.push(mayUpload ? "Add the documents that hold the answer." : "Add the documents that hold the answer: garden ingest.");
   put("declined", "status", sprout(), answer, [
@@ -32,6 +34,7 @@ export function declined({ answer, closest = [], metadata }, question, mayUpload
       el("ul", { class: "closest" }, ...closest.map((one, i) => close(one, question, i === 0 && one.relevance >= CLOSE)))] : []),
     el("p", { class: "try" }, "What may help:"),
     el("ul", {}, ...tips.map((tip) => el("li", {}, tip))),
+    why(body),
   ]);
 }
 

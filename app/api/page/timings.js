@@ -7,6 +7,7 @@ const NAMES = {
   grade: "grading",
   synthesize: "writing",
   cite: "verifying",
+  extract: "asking the passages",
 };
 
 const ENDS = ["no_answer", "fail"]; // where a question leaves the graph: no work of its own

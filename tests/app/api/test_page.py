@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -260,7 +261,7 @@ def test_keyboard(visitor: Visitor, address: str) -> None:
 
 
 def test_a_decline_is_no_failure(visitor: Visitor, address: str) -> None:
-    """A decline is announced as a status, with what may help, and nothing is cited."""
+    """A decline is announced as a status, with what may help and the step that decided, and nothing is cited."""
     page = visitor.open(address)
     ask(page, OFF_TOPIC)
     notice = page.get_by_role("status").filter(has_text="Nothing was found")
@@ -269,6 +270,25 @@ def test_a_decline_is_no_failure(visitor: Visitor, address: str) -> None:
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(page.locator(".marker, .source")).to_have_count(0)
     expect(page.locator("#history .tag")).to_have_text("no answer")
+    page.get_by_text("Why was this not answered?").press("Enter")
+    expect(page.locator(".why [aria-current=step]")).to_contain_text(re.compile(r"^Judging relevance found none .* \d+ %"))
+    assert page.locator(".why li").all_inner_texts()[0] == "Searching found 10 passages."
+    assert violations(page) == []
+
+
+def test_what_a_model_wrote_and_nothing_supports_is_the_reason(visitor: Visitor, chat: Place, peer: OllamaPeer) -> None:
+    """The steps after the search are named in order, with the sentences that were taken out as text."""
+    visitor.failures_expected = True
+    peer.answers = ["The Heron cart was <b>invented</b> by Napoleon in Paris [1]."]
+    page = visitor.open(chat.address)
+    let_in(page)
+    ask(page, "How many vacation days does the Hamburg office carry over for night watchmen?")
+    page.get_by_text("Why was this not answered?").press("Enter")
+    steps = page.locator(".why > ol > li")
+    expect(steps).to_have_count(5)
+    expect(steps.nth(3)).to_contain_text("invented</b> by Napoleon")
+    expect(steps.nth(4)).to_have_attribute("aria-current", "step")
+    expect(steps.nth(4)).to_contain_text("Asking the passages themselves found no sentence")
     assert violations(page) == []
 
 
