@@ -161,7 +161,10 @@ def test_the_question_graph_is_drawn_in_the_chat_and_seen_at_work(client: SyncLa
 
 
 def test_a_chats_thread_keeps_its_messages_alone(client: SyncLangGraphClient) -> None:
-    """What the nodes leave for each other does not last: the state of a thread is its messages."""
+    """Messages go in, and are the state of a thread: what the nodes leave for each other does not last."""
+    (assistant,) = client.assistants.search(graph_id="knowledge_garden_chat", metadata={"created_by": "system"})
+    schemas: Any = client.assistants.get_schemas(assistant["assistant_id"])
+    assert [list(schemas[one]["properties"]) for one in ("input_schema", "output_schema")] == [["messages"]] * 2
     thread = client.threads.create()["thread_id"]
     client.runs.wait(thread, "knowledge_garden_chat", input=said(CHEMICALS))
     state: Any = client.threads.get_state(thread)
