@@ -34,8 +34,8 @@ long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of e
 
 # Its own environment: a compiler is needed for llama.cpp. EVAL: a folder with questions.jsonl and corpora/.
 .PHONY: real
-real: $(VENV)/.installed-dev $(VENV)-real/.installed  ## ask a real chat model (1.1 GB, fetched once) and the passages alone
-	@$(BIN)/python -m tests.real --python $(VENV)-real/bin/python --model $(VENV)-real/model $(if $(EVAL),--eval $(EVAL)) $(ARGS)
+real: $(VENV)/.installed-dev $(VENV)-real/.installed  ## ask real chat models (1.4 GB, fetched once) and the passages alone
+	@$(BIN)/python -m tests.real --python $(VENV)-real/bin/python --folder $(VENV)-real/models $(if $(EVAL),--eval $(EVAL)) $(ARGS)
 
 $(VENV)-real/.installed: tests/real/model.py | $(BIN)/python
 	@$(BIN)/python -m venv --clear $(VENV)-real
