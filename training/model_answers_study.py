@@ -1,16 +1,19 @@
-"""Measure verification on sentences of a real model: ``python -m training.model_answers_study --repositories DIR``.
+"""Measure verification on labelled sentences: ``python -m training.model_answers_study --repositories DIR``.
 
 ``training/data/model_answers.jsonl.xz`` holds sentences that a chat model of 1.5 billion parameters wrote over public
-documents, each labelled as what its three passages say. They name a passage by repository, commit, path and the
-fingerprints of its sentences; DIR holds a clone of each repository as ``owner+name``. Makers marked ``held`` are to be
-left out of any fitting. Beside the shipped support stand two baselines without coefficients: the share of the
-sentence's words, and the lexical score of ``anchorcite`` where that is installed.
+documents, each labelled as what its three passages say; ``short_answers.jsonl.xz`` holds written ones of the kinds that
+are short: yes and no, amounts, options and code. They name a passage by repository, commit, path and the fingerprints
+of its sentences; DIR holds a clone of each repository as ``owner+name``. Makers marked ``held`` are to be left out of
+any fitting. ``--answers FILE`` names sentences with their passages instead, as ``training.answers_study`` reads them.
+Beside the shipped support stand two baselines without coefficients: the share of the sentence's words, and the lexical
+score of ``anchorcite``.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,11 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from anchorcite import LexicalScorer, split_sentences_with_offsets
 
 from answering.evidence.anchors import CitationAnchor
 from answering.evidence.attribution import check_claims
 from answering.evidence.claims import clauses
 from answering.evidence.support import SUPPORT_BAR, overlap
+from answering.text.sentences import sentence_spans
 from answering.text.terms import words_of
 from answering.types import Chunk, PassageReader
 from app.ingest.documents import LoadedDocument, SplitDocument
@@ -33,6 +38,10 @@ from training.passages import committed, fingerprint
 from training.rows import DATA, read_rows
 
 ANSWERS = DATA / "model_answers.jsonl.xz"
+SHORT_ANSWERS = DATA / "short_answers.jsonl.xz"
+_MARKER = re.compile(r"\s*\[\d+(?:, ?\d+)*\]")
+WORD_SHARE_BAR, LEXICAL_BAR = 0.8, 0.4
+"""Where the baselines keep a sentence: ours, and anchorcite's own default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +79,10 @@ def answers(rows: Sequence[dict[str, Any]], repositories: Path) -> list[Labelled
                 chunks = chunks_of(committed(clone, row["commit"], path), path)
                 found[row["repository"], path] = {tuple(map(fingerprint, one.sentences)): one for one in chunks}
         chunks_found = [found[row["repository"], path].get(tuple(named)) for path, named in row["passages"]]
-        given = tuple(chunk for chunk in chunks_found if chunk)
-        if len(given) == len(chunks_found):
+        chunks_here = tuple(chunk for chunk in chunks_found if chunk)
+        if len(chunks_here) == len(chunks_found):
             for question, sentences in row["answers"]:
-                made += [Labelled(claim, question, given, true, row["held"]) for claim, true in sentences]
+                made += [Labelled(claim, question, chunks_here, true, row["held"]) for claim, true in sentences]
     return made
 
 
@@ -92,19 +101,22 @@ def word_share(one: Labelled) -> float:
 
 
 def lexical(one: Labelled) -> float:
-    """Return anchorcite's lexical score of the sentence that fits best. Raises ``ImportError``."""
-    from anchorcite import LexicalScorer, split_sentences_with_offsets  # type: ignore[import-not-found,unused-ignore]
-
+    """Return anchorcite's lexical score of the sentence that fits best."""
     texts = [text for chunk in one.chunks for text, *_ in split_sentences_with_offsets(chunk.text)]
     return float(max(LexicalScorer().score(one.claim, texts), default=0.0))
 
 
 def told(scores: Sequence[float], true: Sequence[bool], bar: float) -> str:
     """Describe how well *scores* tell true from false: AUC, and the shares that reach *bar*."""
-    points, labels = np.array(scores), np.array(true, bool)
-    right, wrong = points[labels], points[~labels]
-    auc = (right[:, None] > wrong).mean() + 0.5 * (right[:, None] == wrong).mean()
-    return f"AUC {auc:.3f}, kept: true {(right >= bar).mean():.2f}, false {(wrong >= bar).mean():.2f}"
+    right, wrong = (np.array(scores)[np.array(true, bool) == label] for label in (True, False))
+    kept = f"true {(right >= bar).mean():.2f}, false {(wrong >= bar).mean():.2f}"
+    return f"AUC {auc(scores, true):.3f}, kept: {kept}"
+
+
+def auc(scores: Sequence[float], true: Sequence[bool]) -> float:
+    """Return how probably a true sentence has a higher score than a false one; equal ones count half."""
+    right, wrong = (np.array(scores)[np.array(true, bool) == label] for label in (True, False))
+    return float((right[:, None] > wrong).mean() + 0.5 * (right[:, None] == wrong).mean())
 
 
 async def study(sentences: Sequence[Labelled], reader: PassageReader) -> None:
@@ -112,24 +124,42 @@ async def study(sentences: Sequence[Labelled], reader: PassageReader) -> None:
     labels = [one.true for one in sentences]
     print(f"{len(labels)} sentences, {sum(labels)} true")
     print("  shipped:", told([await shipped(one, reader) for one in sentences], labels, SUPPORT_BAR))
-    print("  word share:", told([word_share(one) for one in sentences], labels, 0.8))
-    try:
-        print("  anchorcite:", told([lexical(one) for one in sentences], labels, 0.4))
-    except ImportError:
-        print("  anchorcite: not installed")
+    print("  word share:", told([word_share(one) for one in sentences], labels, WORD_SHARE_BAR))
+    print("  anchorcite:", told([lexical(one) for one in sentences], labels, LEXICAL_BAR))
+
+
+def given(rows: Sequence[dict[str, Any]]) -> list[Labelled]:
+    """Make the labelled sentences of answers that come with their passages, without their markers."""
+    made = []
+    for row in rows:
+        chunks = tuple(
+            Chunk(
+                one["chunk_id"], one["chunk_id"], one.get("title", ""), one["text"], spans=sentence_spans(one["text"])
+            )
+            for one in row["chunks"]
+        )
+        labelled = ((_MARKER.sub("", one["text"]).strip(), one["supported"]) for one in row["sentences"])
+        made += [Labelled(text, row["question"], chunks, true) for text, true in labelled if true is not None]
+    return made
 
 
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repositories", type=Path, required=True, help="a clone of each repository, owner+name")
+    parser.add_argument("--repositories", type=Path, help="a clone of each repository, owner+name")
+    parser.add_argument("--answers", type=Path, action="append", default=[], help="labelled sentences with passages")
     args = parser.parse_args()
-    written = answers(read_rows(ANSWERS), args.repositories)
+    sets = {path.name: given(read_rows(path)) for path in args.answers}
+    if args.repositories:
+        written = answers(read_rows(ANSWERS), args.repositories)
+        sets["ten makers"] = [one for one in written if not one.held]
+        sets["five held makers"] = [one for one in written if one.held]
+        sets["short answers"] = answers(read_rows(SHORT_ANSWERS), args.repositories)
     reader = OnnxReader()
     try:
-        for name, held in (("ten makers", False), ("five held makers", True)):
+        for name, sentences in sets.items():
             print(name, end=": ")
-            asyncio.run(study([one for one in written if one.held is held], reader))
+            asyncio.run(study(sentences, reader))
     finally:
         reader.close()
 
