@@ -55,6 +55,7 @@ class ChatSynthesizer:
             seconds=chat.seconds,
         )
         if given is None:
+            chat.measure_again()
             return Draft(dropped_chunks=len(chunks), by_model=True)
         shown = chunks[: len(given.passages)]
         stream = None if emit is None else TokenStream(shown, emit)

@@ -141,7 +141,8 @@ def _part(model: str, text: str, chat: bool) -> dict[str, Any]:
 
 
 def _done(reason: str, count: int) -> dict[str, Any]:
-    spent = {"total_duration": 1, "load_duration": 1, "prompt_eval_count": 1, "eval_count": count, "eval_duration": 1}
+    reading = {"load_duration": 1, "prompt_eval_count": 1, "prompt_eval_duration": 1}
+    spent = {"total_duration": 1, **reading, "eval_count": count, "eval_duration": 1}
     return {"done": True, "done_reason": reason, **spent}
 
 

@@ -1,9 +1,10 @@
 """Complete a prompt: model loaded, calls queued, streamed, time-limited and bounded; without the model's thoughts."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ from app.providers.chat.pace import Pace
 from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import retried
-from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
+from graph.errors import ModelUnavailable, Overloaded, SynthesisFailed, SynthesisTimeout
 from graph.ports import TokenCallback
 from prompts import Prompt
 
@@ -26,6 +27,8 @@ MAX_CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
 """Most characters read of a reply per allowed token (English has 4 to 5), and at least; a longer one is endless."""
 ATTEMPTS = 2
 """Of a call in all: a chat model's time is short, and a second full wait would not fit."""
+MEASURE_AGAIN_SECONDS = 60.0
+"""Least time between two measurements of a model that is too slow to be asked."""
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
 
 
@@ -60,6 +63,8 @@ class ChatModel:
     """Tokens used since the start, as the model counts them."""
     queue: ModelQueue = field(init=False)
     loader: ModelLoader = field(init=False)
+    _measured_again: float = -math.inf
+    _measuring: "asyncio.Task[None] | None" = None
 
     def __post_init__(self) -> None:
         """Make the queue and the loader."""
@@ -104,6 +109,20 @@ class ChatModel:
         self._finished(text, reply)
         reply.text = without_thoughts(reply.text)
         return reply
+
+    def measure_again(self) -> None:
+        """Measure anew, in the background, a pace that was too slow for any passage: the machine may have been busy."""
+        if time.monotonic() - self._measured_again < MEASURE_AGAIN_SECONDS:
+            return
+        self._measured_again = time.monotonic()
+
+        async def measure() -> None:
+            with suppress(SynthesisFailed, Overloaded):  # the next question tells
+                async with self.queue.place(self.seconds, time.monotonic() + LOAD_SECONDS):
+                    await self.loader.load()
+                    await self.loader.measure()
+
+        self._measuring = asyncio.create_task(measure())
 
     def _leave(
         self, work: "asyncio.Task[None]", reply: Completion, place: ModelPlace, text: str, *, streamed: bool

@@ -11,7 +11,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from app.providers.chat.completion import NANOSECONDS, Completion
+from app.providers.chat.completion import Completion
 from app.providers.chat.pace import Pace
 from app.providers.http.error_mapping import chat_error
 from graph.errors import ModelLoading
@@ -21,6 +21,8 @@ LOAD_SECONDS = 600.0
 """Most time that a model may take to load, or to read a prompt that its client has left."""
 FIRST_LOAD_SECONDS = 5
 """``Retry-After`` of a model that is loading, where it is not known how long that takes."""
+KEPT_SHARE = 0.9
+"""Share of ``keep_alive`` after which a model is loaded anew: its server counts from an earlier moment."""
 
 
 @dataclass(slots=True)
@@ -77,7 +79,7 @@ class ModelLoader:
     def used(self) -> None:
         """Take note that the model has answered, and stays in memory from now on."""
         if self.keep_alive is not None:
-            self._loaded_until = time.monotonic() + self.keep_alive
+            self._loaded_until = time.monotonic() + KEPT_SHARE * self.keep_alive
 
     def lost(self) -> None:
         """Take note that the model is not there any more: the next call loads it."""
@@ -85,9 +87,26 @@ class ModelLoader:
 
     async def _load(self) -> None:
         """Send the instructions alone, for one token."""
-        reply = Completion(begun=time.monotonic())
         system = self.instructions.system if self.instructions else "Answer."
-        messages = [SystemMessage(system), HumanMessage("?")]
+        reply = await self._one_token(system, "?")
+        self._load_seconds = time.monotonic() - reply.begun
+        self.used()
+        if reply.counts.get("prompt_eval_duration"):
+            self.pace.observe(system, reply.read(system), (0, 0))
+        else:  # the server does not tell how long it read and how long it loaded
+            await self.measure()
+
+    async def measure(self) -> None:
+        """Measure the pace by a text that no prompt had, for one token. Raises as ``load``."""
+        system = self.instructions.system if self.instructions else "Answer."
+        user = f"{time.time_ns()} {system}"
+        reply = await self._one_token(system, user)
+        text = f"{system}\n{user}"
+        self.pace.observe(text, reply.read(text), (0, 0))
+
+    async def _one_token(self, system: str, user: str) -> Completion:
+        reply = Completion(begun=time.monotonic())
+        messages = [SystemMessage(system), HumanMessage(user)]
         async with asyncio.timeout(LOAD_SECONDS):
             try:
                 pieces = self.model.astream(messages, **self.options(1))
@@ -98,10 +117,4 @@ class ModelLoader:
                             break
             except Exception as error:
                 raise chat_error(error, self.name) from error
-        load_seconds = (reply.counts.get("load_duration") or 0) / NANOSECONDS
-        self._load_seconds = load_seconds or time.monotonic() - reply.begun
-        tokens, seconds = reply.read(system)
-        if not reply.counts.get("prompt_eval_duration"):
-            seconds -= load_seconds
-        self.pace.observe(system, (tokens, seconds), (0, 0))
-        self.used()
+        return reply

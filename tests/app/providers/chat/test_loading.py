@@ -12,7 +12,7 @@ from app.providers.chat.models import make_chat_model
 from app.providers.chat.pace import Pace
 from app.settings import load_settings
 from graph.errors import ModelLoading, Overloaded, SynthesisTimeout
-from tests.peers import Fault, OllamaPeer
+from tests.peers import Fault, OllamaPeer, OpenAIPeer
 from tests.support.synthesis import NOTHING, Tokens, chunk, marked, question
 
 SKY = [chunk(1, "The sky is blue."), chunk(2, "Grass is green.")]
@@ -85,3 +85,25 @@ def test_the_pace_is_that_of_what_was_new_to_the_server() -> None:
     pace.observe("a" * 500 + "b" * 500, (400, 2.0), (40, 4.0))
     assert pace.read_rate == 100.0
     assert 0.0 < pace.seconds("c" * 420, 1000) - pace.answer / pace.writes <= 1.01
+
+
+async def test_a_model_that_was_too_slow_is_measured_again(hasty: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
+    """A machine that was busy at the start does not silence the model for ever: its pace is measured anew."""
+    await hasty.chat.loader.load()
+    hasty.chat.pace.read_rate = 1.0
+    assert await draft(hasty) == ""
+    assert await asyncio.to_thread(ollama_peer.wait_until, lambda: len(ollama_peer.loads) == 2)
+    measured = ollama_peer.loads[1].body["messages"]
+    assert measured[1]["content"] not in measured[0]["content"]  # a server has not kept it read
+
+
+async def test_the_time_to_load_is_not_the_pace() -> None:
+    """A server that does not tell how long it loaded is asked once more, so that loading counts for nothing."""
+    with OpenAIPeer() as peer:
+        chat = make_chat_model(load_settings(chat_model="openai:m", openai_base_url=f"{peer.url}/v1"))
+        await chat.loader.load()
+        first, second = peer.loads
+        assert chat.aclose
+        await chat.aclose()
+    assert first.body["messages"][0] == second.body["messages"][0]
+    assert first.body["messages"][1] != second.body["messages"][1]
