@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from answering.relevance.features import MAX_PASSAGES
 from answering.types import Chunk, Draft, PassageReader, SubqueryResults
 from graph.state import Question
 
@@ -72,8 +71,8 @@ class Ports:
     """Answers in the passages' own sentences where the synthesizer, a chat model, declines or is not supported."""
     reader: PassageReader | None = None
     """Reads the best chunks for the question before they are graded."""
-    most_read: int | None = MAX_PASSAGES
-    """Chunks it reads for a sub-question, until one answers; None: all, for a model that is given several of them."""
+    reads_all: Callable[[], bool] = lambda: False
+    """Whether it reads all of them, not only until one answers: a model that is slow to read must get the best."""
     verifier: PassageReader | None = None
     """Reads what is cited for a sentence of the answer."""
     rewriter: Rewriter | None = None

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from answering.relevance.features import MAX_PASSAGES
 from answering.relevance.graders import Calibration, calibration_for, load_calibrations
 from app import __version__
 from app.bootstrap.collections import Collections
@@ -140,7 +139,7 @@ def build_container(
         synthesizer=synthesizer,
         extractor=extractor,
         reader=reader,
-        most_read=None if chat else MAX_PASSAGES,
+        reads_all=lambda: chat is not None and chat.pace.slow,
         verifier=reader,
         rewriter=ChatRewriter(chat) if chat else None,
     )

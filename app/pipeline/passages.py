@@ -16,9 +16,7 @@ from graph.errors import SynthesisFailed
 from prompts import Prompt
 
 MAX_PASSAGES, MAX_PASSAGES_FAST = 4, 8
-"""Most passages of an answer; of a model that reads ``FAST`` tokens a second the second."""
-FAST = 1000.0
-"""Tokens read a second from which more passages cost little."""
+"""Most passages of an answer; of a fast model the second."""
 READING_SHARE = 1 / 3
 """Share of a call's time in which the passages must be read; the rest is for the answer."""
 READING_SECONDS, MIN_READ_TOKENS = 2.0, 250
@@ -121,7 +119,7 @@ def choose_passages(
     frame = prompt.user(chunks="", question=harmless(question))
     left = context_tokens - reserved - TEMPLATE_TOKENS - tokens(frame) - tokens(prompt.system)
     reading = reading_tokens(pace, seconds) * CHARS_PER_TOKEN - len(frame)
-    most = MAX_PASSAGES_FAST if pace.read_rate >= FAST else MAX_PASSAGES
+    most = MAX_PASSAGES_FAST if pace.fast else MAX_PASSAGES
     passages: list[tuple[str, str]] = []
     for number, chunk in enumerate(chunks[:most], start=1):
         title = title_of(chunk)

@@ -11,6 +11,8 @@ WEIGHT = 0.5
 """Weight of the newest measurement in the running mean: machines change pace with what else they do."""
 WRITES_SLOWER = 4.0
 """How much slower a model writes than it reads, until it has written: 150 to 40, 25 to 10 on two machines."""
+FAST = 1000.0
+"""Tokens read a second from which more passages cost little."""
 FIRST_ANSWER = 40.0
 """Tokens of an answer, until one has been written."""
 
@@ -52,6 +54,16 @@ class Pace:
         """Estimate the seconds in which *prompt* is read; 0 where unknown."""
         fresh = self.fresh_tokens(prompt, len(prompt) / CHARS_PER_TOKEN)
         return fresh / self.read_rate if self.read_rate else 0.0
+
+    @property
+    def fast(self) -> bool:
+        """Whether reading takes so little time that more passages can be given."""
+        return self.read_rate >= FAST
+
+    @property
+    def slow(self) -> bool:
+        """Whether reading takes so long that it pays to choose the passages well; False where it is not known yet."""
+        return 0.0 < self.read_rate < FAST
 
     @property
     def writes(self) -> float:
