@@ -5,17 +5,23 @@ import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
-from app.ingest.loaders.pdf_picture import PagePicture, draw_page
-from app.ingest.reading import limit_memory
-
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.page_pictures import draw; draw()"
+START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.pdf_picture import main; main()"
 MAX_SECONDS = 20.0
 """Time limit of a picture, the start of its process included."""
 MAX_PROCESSES = 2
 """Most pictures drawn at once; others wait."""
+
+
+class PagePicture(NamedTuple):
+    """A page as PNG, its 1-based number, and how many rectangles mark the quote: 0 where it was not found."""
+
+    png: bytes
+    page: int
+    marks: int
 
 
 class PagePictures:
@@ -25,7 +31,7 @@ class PagePictures:
         self._drawing = asyncio.Semaphore(MAX_PROCESSES)
 
     async def draw(self, path: Path, page: int, quote: str) -> PagePicture | None:
-        """Return what ``draw_page`` returns; None where it fails or takes too long."""
+        """Return what ``pdf_picture.draw_page`` returns; None where it fails or takes too long."""
         async with self._drawing:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-c", START, json.dumps(sys.path)), stdin=PIPE, stdout=PIPE, stderr=DEVNULL
@@ -45,11 +51,3 @@ class PagePictures:
         numbers, _, png = drawn.partition(b"\n")
         number, marks = map(int, numbers.split())
         return PagePicture(png, number, marks)
-
-
-def draw() -> None:
-    """Draw the page that standard input names; the main program of the process."""
-    limit_memory()
-    request = orjson.loads(sys.stdin.buffer.read())
-    picture = draw_page(Path(request["path"]), request["page"], request["quote"])
-    sys.stdout.buffer.write(b"%d %d\n%s" % (picture.page, picture.marks, picture.png))

@@ -1,17 +1,21 @@
 """Draw a page of a PDF with a quote marked on it."""
 
+import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import orjson
 import pypdfium2
 
 from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_lines import Segment, columns_apart, rows
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
+from app.ingest.page_pictures import PagePicture
+from app.ingest.reading import limit_memory
 
 DPI = 110
 MAX_PIXELS = 4_000_000
@@ -24,14 +28,6 @@ ABOVE, BELOW = 0.9, 0.28
 """Height of a mark over and under the baseline, in sizes of type."""
 MIN_LONG_PIECE = 12
 """Letters below which a piece of a quote is found only as whole words: "5" is not in "15"."""
-
-
-class PagePicture(NamedTuple):
-    """A page as PNG, its 1-based number, and how many rectangles mark the quote: 0 where it was not found."""
-
-    png: bytes
-    page: int
-    marks: int
 
 
 def draw_page(path: Path, page: int, quote: str) -> PagePicture:
@@ -119,3 +115,11 @@ def _drawn(page: Any, words: PageWords | None, boxes: Sequence[Box]) -> bytes:
     written = BytesIO()
     picture.save(written, "PNG", optimize=True)
     return written.getvalue()
+
+
+def main() -> None:
+    """Draw the page that standard input names; the program of a process of ``PagePictures``."""
+    limit_memory()
+    request = orjson.loads(sys.stdin.buffer.read())
+    picture = draw_page(Path(request["path"]), request["page"], request["quote"])
+    sys.stdout.buffer.write(b"%d %d\n%s" % (picture.page, picture.marks, picture.png))
