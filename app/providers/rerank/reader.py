@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,9 @@ class OnnxReader:
         folder = find_weights()
         self._tokenizer = read_tokenizer(folder)
         self._cls, self._sep = self._tokenizer.encode("").ids
-        self._questions, self._statements = (_Encoder(path, folder) for path in (weights, support))
+        self._questions, self._statements = (
+            _encoder(path, folder, path.stat().st_mtime_ns) for path in (weights, support)
+        )
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="read")
 
     async def read(self, question: str, passage: Passage) -> ReadPassage:
@@ -117,3 +120,9 @@ class _Encoder:
         (logits,) = self._session.run(None, feed)
         read: NDArray[np.float32] = logits[0]
         return read
+
+
+@cache
+def _encoder(path: Path, folder: Path, _changed: int) -> _Encoder:
+    """Return the session over *path*, one for all readers of a process, until the file changes."""
+    return _Encoder(path, folder)
